@@ -1,0 +1,77 @@
+"""Who may call the API: a user pool whose groups are the roles and the teams."""
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_cognito as cognito
+from constructs import Construct
+
+from cdk.acknowledge import acknowledge
+from cdk.settings import Settings
+
+ROLES = {
+    "admin": "Manages every team's jobs",
+    "operator": "Submits and manages the jobs of their teams",
+    "viewer": "Sees the jobs of their teams",
+}
+# A team is a group called `team:<name>`: an administrator adds one without a deployment.
+
+
+class Identity(Construct):
+    """Users are made by an administrator; nobody signs up by themselves."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        self.pool = cognito.UserPool(
+            self,
+            "Pool",
+            self_sign_up_enabled=False,
+            sign_in_aliases=cognito.SignInAliases(username=True, email=True),
+            sign_in_case_sensitive=False,
+            account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
+            mfa=cognito.Mfa.OPTIONAL,
+            mfa_second_factor=cognito.MfaSecondFactor(otp=True, sms=False),
+            password_policy=cognito.PasswordPolicy(
+                min_length=12,
+                require_digits=True,
+                require_lowercase=True,
+                require_uppercase=True,
+                require_symbols=True,
+                temp_password_validity=Duration.days(3),
+            ),
+            deletion_protection=settings.keep_data,
+            removal_policy=RemovalPolicy.RETAIN if settings.keep_data else RemovalPolicy.DESTROY,
+        )
+        for role, description in ROLES.items():
+            cognito.CfnUserPoolGroup(
+                self,
+                role.title(),
+                user_pool_id=self.pool.user_pool_id,
+                group_name=role,
+                description=description,
+            )
+        self.client = self.pool.add_client(
+            "Client",
+            auth_flows=cognito.AuthFlow(user_srp=True, user_password=settings.password_sign_in),
+            disable_o_auth=True,
+            prevent_user_existence_errors=True,
+            enable_token_revocation=True,
+            access_token_validity=settings.token_validity,
+            id_token_validity=settings.token_validity,
+            refresh_token_validity=Duration.days(30),
+        )
+        acknowledge(
+            self.pool,
+            "AwsSolutions-COG2",
+            "A second factor is offered, not forced: the same pool serves people and the programs that "
+            "submit jobs, and a program has no authenticator.",
+        )
+        acknowledge(
+            self.pool,
+            "AwsSolutions-COG8",
+            "Threat protection is part of the Plus plan, which is priced per user; whoever wants it "
+            "changes the plan of the pool.",
+        )
+
+    @property
+    def issuer(self) -> str:
+        """The issuer of the tokens, spelled out: not every CloudFormation offers it as an attribute."""
+        return f"https://cognito-idp.{Stack.of(self).region}.amazonaws.com/{self.pool.user_pool_id}"

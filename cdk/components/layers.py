@@ -1,0 +1,35 @@
+"""The two layers that every function carries: Punctual's own package, and the packages it needs."""
+
+from pathlib import Path
+
+from aws_cdk import RemovalPolicy
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from cdk.bundling import plain, wheels
+from cdk.settings import Settings
+
+SOURCES = Path(__file__).parents[2] / "layers"
+
+
+class Layers(Construct):
+    """Two, because they change at different paces: the large one only when a pin does."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        self._settings = settings
+        self.punctual = self._layer("Punctual", plain(SOURCES / "punctual"), "Punctual's own package")
+        vendor = wheels(SOURCES / "vendor" / "requirements.txt", settings.platform)
+        self.vendor = self._layer("Vendor", vendor, "The packages that Punctual needs")
+        self.both = [self.punctual, self.vendor]
+
+    def _layer(self, construct_id: str, code: lambda_.Code, description: str) -> lambda_.LayerVersion:
+        return lambda_.LayerVersion(
+            self,
+            construct_id,
+            code=code,
+            description=description,
+            compatible_runtimes=[lambda_.Runtime.PYTHON_3_13],
+            compatible_architectures=[lambda_.Architecture.custom(self._settings.platform.architecture)],
+            removal_policy=RemovalPolicy.DESTROY,
+        )

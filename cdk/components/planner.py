@@ -1,0 +1,82 @@
+"""jobs stream, executions stream, timers removed unfired ─▶ planner: writes the next execution of a job."""
+
+from aws_cdk import Duration
+from constructs import Construct
+
+from cdk.components.function import Function
+from cdk.components.layers import Layers
+from cdk.components.queues import Queues
+from cdk.components.sources import read_stream
+from cdk.components.tables import Tables
+from cdk.settings import Settings
+
+# A successor is planned when an execution becomes queued, not when it ends.
+BECAME_QUEUED = {
+    "eventName": ["INSERT", "MODIFY"],
+    "dynamodb": {"NewImage": {"status": {"S": ["queued", "retrying"]}}},
+}
+# The dead man's switch: DynamoDB itself removed a timer, so nobody can delete one by hand and set it off.
+REMOVED_BY_TTL = {
+    "eventName": ["REMOVE"],
+    "userIdentity": {"type": ["Service"], "principalId": ["dynamodb.amazonaws.com"]},
+}
+
+
+class Planner(Construct):
+    """Reads three streams, writes executions and timers, and queues what is due soon."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        layers: Layers,
+        tables: Tables,
+        queues: Queues,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        dead_letters = queues.planner_dead_letters
+        self.function = Function(
+            self,
+            "planner",
+            settings=settings,
+            layers=layers,
+            timeout=Duration.seconds(60),
+            environment={
+                "JOBS_TABLE": tables.jobs.table_name,
+                "EXECUTIONS_TABLE": tables.executions.table_name,
+                "TIMERS_TABLE": tables.timers.table_name,
+                "DEAD_LETTER_QUEUE_URL": dead_letters.queue_url,
+                "TIMER_SHARDS": str(settings.timer_shards),
+                "RETENTION_DAYS": str(settings.retention_days),
+                **queues.short_urls,
+            },
+        )
+        self.function.allow(
+            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.jobs.table_arn]
+        )
+        self.function.allow(
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:Query",
+            on=[tables.executions.table_arn],
+        )
+        self.function.allow("dynamodb:PutItem", on=[tables.timers.table_arn])
+        self.function.allow("sqs:SendMessage", on=[*queues.short_arns, dead_letters.queue_arn])
+
+        for construct, table, matching in (
+            ("JobsSource", tables.jobs, None),
+            ("ExecutionsSource", tables.executions, BECAME_QUEUED),
+            ("TimersSource", tables.timers, REMOVED_BY_TTL),
+        ):
+            read_stream(
+                self,
+                construct,
+                function=self.function,
+                table=table,
+                dead_letters=dead_letters,
+                settings=settings,
+                matching=matching,
+            )

@@ -1,0 +1,76 @@
+"""The queues: three short ones that are the priorities, the intake, and a dead-letter queue for each reader."""
+
+from dataclasses import dataclass
+
+from aws_cdk import Duration
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from cdk.acknowledge import acknowledge
+
+PRIORITIES = ("high", "normal", "low")
+
+WORKER_TIMEOUT = Duration.minutes(15)
+INTAKE_TIMEOUT = Duration.seconds(30)
+# Lambda advises six times the function's time-out: a throttled batch is not delivered twice meanwhile.
+# A crashed worker is not noticed by this clock but by its lease.
+VISIBILITY_FACTOR = 6
+
+
+@dataclass(frozen=True)
+class WorkQueue:
+    """A queue, and where its messages go that cannot be processed."""
+
+    queue: sqs.Queue
+    dead_letters: sqs.Queue
+
+
+class Queues(Construct):
+    """Each encrypted, over TLS only, and with somewhere for unreadable messages to wait for a person."""
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        super().__init__(scope, construct_id)
+        self.short = {
+            priority: self._work_queue(priority.title(), timeout=WORKER_TIMEOUT, receives=5)
+            for priority in PRIORITIES
+        }
+        self.intake = self._work_queue("Intake", timeout=INTAKE_TIMEOUT, receives=3)
+        self.planner_dead_letters = self._dead_letters("Planner")
+        self.settler_dead_letters = self._dead_letters("Settler")
+        for queue in (self.planner_dead_letters, self.settler_dead_letters):
+            acknowledge(
+                queue,
+                "AwsSolutions-SQS3",
+                "This is itself a dead-letter queue: of a stream, which names it in its event source.",
+            )
+
+    @property
+    def short_urls(self) -> dict[str, str]:
+        """The three short queues, as the functions that send to them expect in their environment."""
+        return {f"{name.upper()}_QUEUE_URL": pair.queue.queue_url for name, pair in self.short.items()}
+
+    @property
+    def short_arns(self) -> list[str]:
+        return [pair.queue.queue_arn for pair in self.short.values()]
+
+    def _work_queue(self, name: str, *, timeout: Duration, receives: int) -> WorkQueue:
+        dead_letters = self._dead_letters(name)
+        queue = sqs.Queue(
+            self,
+            name,
+            visibility_timeout=Duration.seconds(timeout.to_seconds() * VISIBILITY_FACTOR),
+            retention_period=Duration.days(14),
+            dead_letter_queue=sqs.DeadLetterQueue(queue=dead_letters, max_receive_count=receives),
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+        )
+        return WorkQueue(queue, dead_letters)
+
+    def _dead_letters(self, name: str) -> sqs.Queue:
+        return sqs.Queue(
+            self,
+            f"{name}DeadLetters",
+            retention_period=Duration.days(14),
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+        )

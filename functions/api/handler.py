@@ -1,0 +1,22 @@
+"""HTTP → the submit and browse stages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import problems
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from routes import about, executions, jobs, schedules
+
+from punctual.runtime.function import function
+
+app = APIGatewayHttpResolver(enable_validation=True)
+problems.register(app)
+for routes in (jobs, executions, schedules, about):
+    app.include_router(routes.router)
+about.describe(app)
+
+
+@function
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    return app.resolve(event, context)

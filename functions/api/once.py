@@ -1,0 +1,56 @@
+"""``Idempotency-Key``: the same POST, sent again, gives the first answer and does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aws_lambda_powertools.utilities.idempotency import (
+    DynamoDBPersistenceLayer,
+    IdempotencyConfig,
+    idempotent_function,
+)
+
+from punctual.aws.clients import client
+from punctual.domain.errors import Invalid
+
+DAY = 24 * 60 * 60
+
+
+class Once:
+    """Remembers answers for a day, by caller, route and key. A refused request is not remembered."""
+
+    def __init__(self, table: str) -> None:
+        self._config = IdempotencyConfig(
+            event_key_jmespath="[caller, route, key]",
+            payload_validation_jmespath="body",
+            expires_after_seconds=DAY,
+            raise_on_no_idempotency_key=True,
+        )
+        store = DynamoDBPersistenceLayer(table_name=table, boto3_client=client("dynamodb"))
+        self._act = idempotent_function(
+            _act, data_keyword_argument="request", config=self._config, persistence_store=store
+        )
+
+    def __call__(
+        self,
+        act: Callable[[], dict[str, Any]],
+        *,
+        key: str | None,
+        caller: str,
+        route: str,
+        body: str | None,
+        context: Any,
+    ) -> dict[str, Any]:
+        if key is None:
+            return act()
+        if not 1 <= len(key) <= 200:
+            raise Invalid("Idempotency-Key", "must have between 1 and 200 characters")
+        self._config.register_lambda_context(context)
+        request = {"caller": caller, "route": route, "key": key, "body": body}
+        answer: dict[str, Any] = self._act(request=request, act=act)
+        return answer
+
+
+def _act(*, request: dict[str, Any], act: Callable[[], dict[str, Any]]) -> dict[str, Any]:  # noqa: ARG001
+    return act()

@@ -1,0 +1,95 @@
+"""Errors as RFC 9457 problem documents. This is the one place where an error gets its HTTP status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.exceptions import NotFoundError
+from aws_lambda_powertools.event_handler.openapi.exceptions import (
+    RequestUnsupportedContentType,
+    RequestValidationError,
+)
+from aws_lambda_powertools.utilities.idempotency.exceptions import (
+    IdempotencyAlreadyInProgressError,
+    IdempotencyValidationError,
+)
+
+from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, TooLarge
+from punctual.runtime.function import logger
+
+STATUSES: dict[type[Rejected], HTTPStatus] = {
+    Invalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+    TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    NotFound: HTTPStatus.NOT_FOUND,
+    Conflict: HTTPStatus.CONFLICT,
+    Forbidden: HTTPStatus.FORBIDDEN,
+}
+
+
+def problem(status: HTTPStatus, errors: Iterable[tuple[str | None, str]]) -> Response[Any]:
+    """``errors`` are pairs of a field, or ``None``, and what is wrong with it."""
+    errors = list(errors)
+    body = {
+        "type": "about:blank",
+        "title": status.phrase,
+        "status": int(status),
+        "detail": "; ".join(f"{field}: {message}" if field else message for field, message in errors),
+        "errors": [{"field": field, "message": message} for field, message in errors],
+    }
+    return Response(status_code=int(status), content_type="application/problem+json", body=json.dumps(body))
+
+
+def register(app: APIGatewayHttpResolver) -> None:
+    """Make ``app`` answer every error with a problem document."""
+
+    @app.exception_handler(list(STATUSES))
+    def rejected(error: Rejected) -> Response[Any]:
+        return problem(STATUSES[type(error)], [(error.field, error.message)])
+
+    @app.exception_handler(RequestValidationError)
+    def misshapen(error: RequestValidationError) -> Response[Any]:
+        entries = error.errors()
+        malformed = any(entry.get("type") == "json_invalid" for entry in entries)
+        status = HTTPStatus.BAD_REQUEST if malformed else HTTPStatus.UNPROCESSABLE_ENTITY
+        return problem(status, map(_field_and_message, entries))
+
+    @app.exception_handler(RequestUnsupportedContentType)
+    def not_json(_error: RequestUnsupportedContentType) -> Response[Any]:
+        message = "must be application/json"
+        return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, [("Content-Type", message)])
+
+    @app.exception_handler(IdempotencyValidationError)
+    def key_used_otherwise(_error: IdempotencyValidationError) -> Response[Any]:
+        message = "was used before with a different body: take a new key"
+        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, [("Idempotency-Key", message)])
+
+    @app.exception_handler(IdempotencyAlreadyInProgressError)
+    def still_at_it(_error: IdempotencyAlreadyInProgressError) -> Response[Any]:
+        message = "the first request with this key is still being worked on: ask again in a moment"
+        return problem(HTTPStatus.CONFLICT, [("Idempotency-Key", message)])
+
+    @app.not_found
+    def no_such_route(_error: NotFoundError) -> Response[Any]:
+        event = app.current_event
+        return problem(HTTPStatus.NOT_FOUND, [(None, f"there is no {event.http_method} {event.path}")])
+
+    @app.exception_handler(Exception)
+    def fault(_error: Exception) -> Response[Any]:
+        logger.exception("the request failed")
+        return problem(HTTPStatus.INTERNAL_SERVER_ERROR, [(None, "something went wrong here; nothing is lost")])
+
+
+def _field_and_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
+    """pydantic's place and message: without its own ``body`` and ``query`` prefixes."""
+    places = [str(place) for place in entry.get("loc", ())]
+    if places and places[0] in ("body", "query", "path", "header"):
+        places = places[1:]
+    if entry.get("type") == "json_invalid":
+        return "body", f"is not JSON: {entry.get('ctx', {}).get('error', entry.get('msg'))}"
+    if entry.get("type") == "extra_forbidden":
+        return ".".join(places), "is not a known field"
+    return ".".join(places) or "body", str(entry.get("msg"))

@@ -1,0 +1,106 @@
+"""``/executions``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated, Any
+
+import models
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from views import execution_view
+from wiring import all_executions, all_jobs, browse, caller, logs, results
+
+from punctual.domain import instant
+from punctual.domain.errors import Conflict, Invalid, NotFound
+from punctual.domain.execution import Execution
+from punctual.domain.identity import check_job_id, job_of
+from punctual.domain.status import Status
+from punctual.stages.browse import ExecutionFilter
+
+router = APIGatewayHttpRouter()
+
+StatusQuery = Annotated[Status | None, Query()]
+WorkerQuery = Annotated[str | None, Query(description="As shown in `worker_id`.")]
+FromQuery = Annotated[str | None, Query(alias="from", description="Due at or after this instant.")]
+ToQuery = Annotated[str | None, Query(alias="to", description="Due before this instant.")]
+LimitQuery = Annotated[int, Query(ge=1, le=100)]
+CursorQuery = Annotated[str | None, Query()]
+
+
+@router.get("/executions", summary="List executions, newest due instant first", tags=["executions"])
+def list_executions(
+    job_id: Annotated[str | None, Query()] = None,
+    owner: Annotated[str | None, Query()] = None,
+    status: StatusQuery = None,
+    worker_id: WorkerQuery = None,
+    since: FromQuery = None,
+    until: ToQuery = None,
+    limit: LimitQuery = 50,
+    cursor: CursorQuery = None,
+) -> models.ExecutionPage:
+    caller(router)
+    where = ExecutionFilter(
+        job_id=job_id,
+        owner=owner,
+        status=status,
+        worker_id=worker_id,
+        since=_instant("from", since),
+        until=_instant("to", until),
+    )
+    page = browse.list_executions(where, limit, cursor)
+    return models.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
+
+
+@router.get("/jobs/<job_id>/executions", summary="A job's executions", tags=["executions"])
+def list_executions_of_job(
+    job_id: str,
+    status: StatusQuery = None,
+    worker_id: WorkerQuery = None,
+    since: FromQuery = None,
+    until: ToQuery = None,
+    limit: LimitQuery = 50,
+    cursor: CursorQuery = None,
+) -> models.ExecutionPage:
+    caller(router)
+    if all_jobs.get(check_job_id(job_id)) is None:
+        raise NotFound("job", job_id, field="job_id")
+    return list_executions(job_id, None, status, worker_id, since, until, limit, cursor)
+
+
+@router.get("/executions/<execution_id>", summary="One execution", tags=["executions"])
+def get_execution(execution_id: str) -> models.Execution:
+    return execution_view(_find(execution_id))
+
+
+@router.get("/executions/<execution_id>/result", summary="What the task returned", tags=["executions"])
+def get_result(execution_id: str) -> Response[Any]:
+    execution = _find(execution_id)
+    if execution.result is None:
+        raise Conflict(f"the execution is {execution.status}: it has no result", field="execution_id")
+    if link := results.link(execution.result):
+        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": link}, body=None)
+    return Response(HTTPStatus.OK, content_type="application/json", body=execution.result.value)
+
+
+@router.get("/executions/<execution_id>/logs", summary="What its attempts logged", tags=["executions"])
+def get_logs(execution_id: str) -> models.Logs:
+    lines = logs.lines(_find(execution_id), instant.now())
+    return models.Logs(items=[models.LogLine(**line) for line in lines])
+
+
+def _find(execution_id: str) -> Execution:
+    caller(router)
+    execution = all_executions.get(job_of(execution_id), execution_id)
+    if execution is None:
+        raise NotFound("execution", execution_id, field="execution_id")
+    return execution
+
+
+def _instant(field: str, text: str | None) -> datetime | None:
+    try:
+        return None if text is None else instant.from_text(text)
+    except ValueError:
+        raise Invalid(field, f"{text!r} is not an instant: write it like 2026-11-15T07:00:00Z") from None

@@ -1,0 +1,83 @@
+"""``/jobs``."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+import models
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from views import job_view
+from wiring import all_jobs, browse, caller, once, submit
+
+from punctual.domain import instant
+from punctual.domain.caller import Caller, Role
+from punctual.domain.errors import NotFound
+from punctual.domain.identity import check_job_id
+from punctual.domain.job import JobState, Priority
+from punctual.stages.browse import JobFilter
+
+router = APIGatewayHttpRouter()
+
+
+@router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED)
+def submit_job(submission: models.Submission) -> Response[models.Job]:
+    who = caller(router, Role.OPERATOR)
+
+    def act() -> dict[str, Any]:
+        job = submit.submit(submission.to_submission(), who)
+        return job_view(job, instant.now()).model_dump(mode="json")
+
+    return _created(models.Job(**_once(act, who)))
+
+
+@router.post("/jobs/batch", summary="Submit up to 1,000 jobs", tags=["jobs"], status_code=HTTPStatus.CREATED)
+def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
+    who = caller(router, Role.OPERATOR)
+
+    def act() -> dict[str, Any]:
+        jobs = submit.submit_all((one.to_submission() for one in batch.jobs), who)
+        return {"items": [{"job_id": job.job_id, "name": job.name} for job in jobs]}
+
+    return _created(models.BatchAnswer(**_once(act, who)))
+
+
+@router.get("/jobs", summary="List jobs, newest first", tags=["jobs"])
+def list_jobs(
+    status: Annotated[JobState | None, Query(description="active, done or deleted")] = None,
+    priority: Annotated[Priority | None, Query()] = None,
+    task: Annotated[str | None, Query()] = None,
+    owner: Annotated[str | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    cursor: Annotated[str | None, Query()] = None,
+) -> models.JobPage:
+    caller(router)
+    where = JobFilter(owner=owner, state=status, priority=priority, task=task)
+    page, now = browse.list_jobs(where, limit, cursor), instant.now()
+    return models.JobPage(items=[job_view(job, now) for job in page.items], cursor=page.cursor)
+
+
+@router.get("/jobs/<job_id>", summary="One job", tags=["jobs"])
+def get_job(job_id: str) -> models.Job:
+    caller(router)
+    job = all_jobs.get(check_job_id(job_id))
+    if job is None:
+        raise NotFound("job", job_id, field="job_id")
+    return job_view(job, instant.now())
+
+
+@router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"])
+def delete_job(job_id: str) -> models.Job:
+    return job_view(submit.delete(job_id, caller(router, Role.OPERATOR)), instant.now())
+
+
+def _once(act: Any, who: Caller) -> dict[str, Any]:
+    event = router.current_event
+    key = event.headers.get("idempotency-key")
+    return once(act, key=key, caller=who.subject, route=event.path, body=event.body, context=router.lambda_context)
+
+
+def _created(body: Any) -> Response[Any]:
+    return Response(status_code=HTTPStatus.CREATED, content_type="application/json", body=body)

@@ -1,0 +1,49 @@
+"""The stages behind the routes, and who calls."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from once import Once
+
+from punctual.aws.clients import client
+from punctual.aws.execution_logs import CloudWatchLogs
+from punctual.aws.execution_shelf import DynamoExecutionShelf
+from punctual.aws.executions import DynamoExecutions
+from punctual.aws.jobs import DynamoJobs
+from punctual.aws.results import S3Results
+from punctual.aws.table import Table
+from punctual.domain import instant
+from punctual.domain.caller import Caller, Role, caller_of
+from punctual.runtime.registry import Catalog
+from punctual.runtime.settings import ApiSettings
+from punctual.stages.browse import Browse
+from punctual.stages.submit import Submit
+
+settings = ApiSettings.from_env()
+dynamodb = client("dynamodb")
+all_jobs = DynamoJobs(Table(settings.jobs_table, dynamodb), settings.retention)
+all_executions = DynamoExecutions(Table(settings.executions_table, dynamodb), settings.timer_shards, settings.retention)
+submit = Submit(jobs=all_jobs, tasks=Catalog(), clock=instant.now)
+browse = Browse(jobs=all_jobs, executions=DynamoExecutionShelf(all_executions))
+results = S3Results(settings.results_bucket, lambda: client("s3"))
+logs = CloudWatchLogs(settings.worker_log_group, client("logs"))
+once = Once(settings.idempotency_table)
+
+
+def caller(router: APIGatewayHttpRouter, least: Role = Role.VIEWER) -> Caller:
+    """The caller of the current request. Raises ``Forbidden`` for less than ``least``."""
+    claims = router.current_event.request_context.authorizer.jwt_claim or {}
+    subject = claims.get("username") or claims.get("cognito:username") or claims.get("sub", "")
+    who = caller_of(subject, _groups(claims.get("cognito:groups")))
+    who.must_be(least)
+    return who
+
+
+def _groups(claim: Any) -> list[str]:
+    """API Gateway turns a list in a claim into text such as ``[admin team:a]``."""
+    if isinstance(claim, str):
+        return re.split(r"[\s,]+", claim.strip("[]"))
+    return list(claim or ())

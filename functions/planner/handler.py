@@ -1,0 +1,77 @@
+"""Stream records → the plan stage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from punctual.aws.clients import client
+from punctual.aws.execution_item import item_to_execution
+from punctual.aws.executions import DynamoExecutions
+from punctual.aws.job_item import item_to_job
+from punctual.aws.jobs import OWNERS_KEY, DynamoJobs
+from punctual.aws.lanes import SqsDeadLetters, SqsLanes
+from punctual.aws.table import Table
+from punctual.aws.timers import DynamoTimers, item_to_timer
+from punctual.domain import instant
+from punctual.domain.execution import Execution
+from punctual.runtime.function import function, logger
+from punctual.runtime.settings import PlannerSettings
+from punctual.runtime.streams import Change, changes_in, each
+from punctual.stages.plan import Planner
+
+settings = PlannerSettings.from_env()
+dynamodb, sqs = client("dynamodb"), client("sqs")
+dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+planner = Planner(
+    jobs=DynamoJobs(Table(settings.jobs_table, dynamodb), settings.retention),
+    executions=DynamoExecutions(Table(settings.executions_table, dynamodb), settings.timer_shards, settings.retention),
+    timers=DynamoTimers(Table(settings.timers_table, dynamodb), settings.timer_shards),
+    lanes=SqsLanes(settings.queue_urls, sqs),
+    clock=instant.now,
+)
+
+
+@function
+def handler(event: dict[str, Any], _context: Any) -> None:
+    changes = list(changes_in(event))
+    _each(changes, settings.jobs_table, _job_changed)
+    _each(changes, settings.timers_table, _timer_removed)
+    _executions_ready([change for change in changes if change.table == settings.executions_table])
+
+
+def _each(changes: list[Change], table: str, act: Any) -> list[Any]:
+    return each((change for change in changes if change.table == table), act, dead_letters, logger.warning)
+
+
+def _job_changed(change: Change) -> None:
+    if change.new is None or change.new["job_id"] == OWNERS_KEY["job_id"] or not _means_something(change):
+        return
+    planner.job_changed(item_to_job(change.new))
+
+
+def _means_something(change: Change) -> bool:
+    assert change.new is not None
+    return change.old is None or any(change.old.get(name) != change.new[name] for name in ("revision", "state"))
+
+
+def _timer_removed(change: Change) -> None:
+    if change.old is not None:
+        planner.timer_expired(item_to_timer(change.old))
+
+
+def _executions_ready(changes: list[Change]) -> None:
+    """All of a batch at once, for few large requests; one by one when something among them is rotten."""
+    ready = each(changes, _execution, dead_letters, logger.warning)
+    try:
+        planner.executions_ready(ready)
+    except (ValueError, TypeError, KeyError, AssertionError):
+        each(
+            changes,
+            lambda change: planner.executions_ready([_execution(change)]),
+            dead_letters,
+            logger.warning,
+        )
+
+
+def _execution(change: Change) -> Execution:
+    return item_to_execution(change.new or {})

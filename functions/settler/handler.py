@@ -1,0 +1,31 @@
+"""Stream records of executions that ended → the settle stage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from punctual.aws.clients import client
+from punctual.aws.execution_item import item_to_execution
+from punctual.aws.jobs import DynamoJobs
+from punctual.aws.lanes import SqsDeadLetters
+from punctual.aws.table import Table
+from punctual.domain import instant
+from punctual.runtime.function import function, logger
+from punctual.runtime.settings import SettlerSettings
+from punctual.runtime.streams import Change, changes_in, each
+from punctual.stages.settle import Settler
+
+settings = SettlerSettings.from_env()
+settler = Settler(
+    jobs=DynamoJobs(Table(settings.jobs_table, client("dynamodb")), settings.retention), clock=instant.now
+)
+dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, client("sqs"))
+
+
+@function
+def handler(event: dict[str, Any], _context: Any) -> None:
+    each(changes_in(event), _ended, dead_letters, logger.warning)
+
+
+def _ended(change: Change) -> None:
+    settler.execution_ended(item_to_execution(change.new or {}))

@@ -1,0 +1,88 @@
+"""Work orders → the work stage."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from typing import Any
+
+from punctual.aws.clients import client
+from punctual.aws.executions import DynamoExecutions
+from punctual.aws.lanes import SqsDeadLetters
+from punctual.aws.results import S3Results
+from punctual.aws.table import Table
+from punctual.domain import instant
+from punctual.domain.errors import Unreadable
+from punctual.domain.job import Priority
+from punctual.domain.order import read_order
+from punctual.runtime.function import function, logger
+from punctual.runtime.registry import Catalog
+from punctual.runtime.runner import TaskRunner
+from punctual.runtime.settings import WorkerSettings
+from punctual.stages.work import Worker
+
+SETTLING_SECONDS = 15
+"""Kept back from the function's own time, to settle what was stopped."""
+REDELIVERY_SECONDS = 5
+"""When AWS itself is in trouble, the message comes back this soon instead of after the visibility time-out."""
+
+settings = WorkerSettings.from_env()
+executions = DynamoExecutions(
+    Table(settings.executions_table, client("dynamodb")), settings.timer_shards, settings.retention
+)
+worker = Worker(
+    executions=executions,
+    results=S3Results(settings.results_bucket, lambda: client("s3")),
+    runner=TaskRunner(executions, Catalog(), instant.now, logger),
+    clock=instant.now,
+    sleep=time.sleep,
+    uniform=random.uniform,
+    worker_id=f"lambda-{uuid.uuid4().hex[:12]}",
+)
+
+
+@function
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    failures = [record for record in event["Records"] if not _carry_out(record, context)]
+    return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in failures]}
+
+
+def _carry_out(record: dict[str, Any], context: Any) -> bool:
+    """Whether the message is done with."""
+    try:
+        order = read_order(record["body"])
+    except Unreadable as error:
+        _bury(record, str(error))
+        return True
+    logger.append_keys(job_id=order.job_id, execution_id=order.execution_id, attempt=order.attempt)
+    try:
+        ending = worker.work(order, lambda: context.get_remaining_time_in_millis() / 1000 - SETTLING_SECONDS)
+        logger.info(str(ending))
+        return True
+    except Exception:
+        logger.exception("the order could not be carried out")
+        _return_soon(record)
+        return False
+    finally:
+        logger.remove_keys(["job_id", "execution_id", "attempt"])
+
+
+def _bury(record: dict[str, Any], reason: str) -> None:
+    logger.warning("buried a message", extra={"reason": reason})
+    dead_letter_queue = settings.dead_letter_queue_urls[_priority(record)]
+    SqsDeadLetters(dead_letter_queue, client("sqs")).bury(record["body"], reason)
+
+
+def _return_soon(record: dict[str, Any]) -> None:
+    client("sqs").change_message_visibility(
+        QueueUrl=settings.queue_urls[_priority(record)],
+        ReceiptHandle=record["receiptHandle"],
+        VisibilityTimeout=REDELIVERY_SECONDS,
+    )
+
+
+def _priority(record: dict[str, Any]) -> Priority:
+    """Which queue a message came from: an ARN and a URL of one queue end in the same name."""
+    name = record["eventSourceARN"].rpartition(":")[2]
+    return next(priority for priority, url in settings.queue_urls.items() if url.rpartition("/")[2] == name)

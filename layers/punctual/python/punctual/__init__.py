@@ -1,0 +1,16 @@
+"""Punctual: what a task needs.
+
+::
+
+    from punctual import Context, Fatal, Retry, task
+
+    @task("greet")
+    def greet(context: Context, parameters: dict) -> str:
+        return f"hello, {parameters['name']}"
+"""
+
+from punctual.domain.errors import Fatal, Retry
+from punctual.runtime.context import Context
+from punctual.runtime.registry import task
+
+__all__ = ["Context", "Fatal", "Retry", "task"]

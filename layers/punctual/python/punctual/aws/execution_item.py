@@ -1,0 +1,119 @@
+"""An execution as an item of the executions table, and back. What is absent is at its default: items stay small."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
+from punctual.domain.errors import Unreadable
+from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Progress, Result
+from punctual.domain.instant import from_text
+from punctual.domain.job import Lane, Priority
+from punctual.domain.retry import RetryPolicy
+from punctual.domain.status import Status
+from punctual.domain.window import Window
+
+T = TypeVar("T")
+
+
+def execution_to_item(execution: Execution) -> Item:
+    """For a new execution: what only a started one has is written by the claim and the settlement."""
+    return {
+        "job_id": execution.job_id,
+        "execution_id": execution.execution_id,
+        "owner": execution.owner,
+        "task": execution.task,
+        "parameters": dumped(execution.parameters) if execution.parameters else None,
+        "lane": str(execution.lane),
+        "priority": str(execution.priority),
+        "timeout_seconds": execution.timeout_seconds,
+        "retry": dumped(asdict(execution.retry)),
+        "revision": execution.revision,
+        "once": execution.once or None,
+        "leads": execution.leads or None,
+        "window": _window_text(execution.window),
+        "deadline_at": instant_text(execution.deadline_at),
+        "scheduled_at": instant_text(execution.scheduled_at),
+        "queued_at": instant_text(execution.queued_at),
+        "status": str(execution.status),
+        "attempt": execution.attempt,
+    }
+
+
+def item_to_execution(item: Item) -> Execution:
+    """Raises ``Unreadable`` for an item that is not an execution."""
+    try:
+        return Execution(
+            job_id=item["job_id"],
+            execution_id=item["execution_id"],
+            owner=item["owner"],
+            task=item["task"],
+            parameters=loaded(item.get("parameters"), {}),
+            lane=Lane(item["lane"]),
+            priority=Priority(item["priority"]),
+            timeout_seconds=item["timeout_seconds"],
+            retry=RetryPolicy(**loaded(item["retry"])),
+            revision=item["revision"],
+            once=item.get("once", False),
+            leads=item.get("leads", False),
+            window=_window(item.get("window")),
+            deadline_at=instant_of(item.get("deadline_at")),
+            scheduled_at=from_text(item["scheduled_at"]),
+            status=Status(item["status"]),
+            reason=item.get("reason"),
+            attempt=item["attempt"],
+            queued_at=instant_of(item.get("queued_at")),
+            started_at=instant_of(item.get("started_at")),
+            ended_at=instant_of(item.get("ended_at")),
+            retry_at=instant_of(item.get("retry_at")),
+            lease_until=instant_of(item.get("lease_until")),
+            worker_id=item.get("worker_id"),
+            progress=_of(Progress, item.get("progress")),
+            result=_of(Result, item.get("result")),
+            error=_of(Failure, item.get("error")),
+            attempts=tuple(_attempt(entry) for entry in loaded(item.get("attempts"), [])),
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise Unreadable(f"not an execution: {type(error).__name__}: {error}") from error
+
+
+def attempts_text(attempts: tuple[Attempt, ...]) -> str:
+    return dumped([_attempt_entry(attempt) for attempt in attempts])
+
+
+def _attempt_entry(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "outcome": str(attempt.outcome),
+        "started_at": instant_text(attempt.started_at),
+        "ended_at": instant_text(attempt.ended_at),
+        "worker_id": attempt.worker_id,
+        "error": asdict(attempt.error) if attempt.error else None,
+    }
+
+
+def _attempt(entry: dict[str, Any]) -> Attempt:
+    return Attempt(
+        number=entry["number"],
+        outcome=Outcome(entry["outcome"]),
+        started_at=instant_of(entry["started_at"]),
+        ended_at=from_text(entry["ended_at"]),
+        worker_id=entry["worker_id"],
+        error=Failure(**entry["error"]) if entry["error"] else None,
+    )
+
+
+def _of(kind: type[T], text: str | None) -> T | None:
+    return None if text is None else kind(**loaded(text))
+
+
+def _window_text(window: Window | None) -> str | None:
+    return None if window is None else f"{instant_text(window.start)}/{instant_text(window.end)}"
+
+
+def _window(text: str | None) -> Window | None:
+    if text is None:
+        return None
+    start, end = text.split("/")
+    return Window(from_text(start), from_text(end))

@@ -1,0 +1,38 @@
+"""The executions table, read through its indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from punctual.aws.executions import DynamoExecutions
+from punctual.domain.execution import Execution
+from punctual.domain.identity import job_of
+
+PAGE = 200
+
+
+@dataclass(frozen=True)
+class DynamoExecutionShelf:
+    executions: DynamoExecutions
+
+    def ids_of_job(self, job_id: str, low: str, high: str) -> Iterator[list[str]]:
+        return self._ids("job_id", job_id, low, high, index=None)
+
+    def ids_of_owner(self, owner: str, low: str, high: str) -> Iterator[list[str]]:
+        return self._ids("owner", owner, low, high, index="by_owner")
+
+    def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        shards = range(self.executions.shards)
+        return [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
+
+    def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
+        keys = ({"job_id": job_of(one), "execution_id": one} for one in execution_ids)
+        return {execution.execution_id: execution for execution in self.executions.get_many(keys)}
+
+    def _ids(self, name: str, value: str, low: str, high: str, index: str | None) -> Iterator[list[str]]:
+        # BETWEEN takes in both ends; the upper one is left out below
+        condition = f"#{name} = :value AND #execution_id BETWEEN :low AND :high"
+        values = {"value": value, "low": low or "0", "high": high}
+        for page in self.executions.table.query(condition, values, index=index, descending=True, page_size=PAGE):
+            yield [item["execution_id"] for item in page if item["execution_id"] < high]

@@ -1,0 +1,180 @@
+"""The executions table. Each method that changes something is one conditional write of one item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from punctual.aws.execution_item import attempts_text, execution_to_item, item_to_execution
+from punctual.aws.items import Item, dumped, instant_text
+from punctual.aws.table import Table, Written
+from punctual.domain.execution import Attempt, Execution, Progress
+from punctual.domain.horizon import LEASE
+from punctual.domain.identity import due_key
+from punctual.domain.order import Order
+from punctual.domain.settlement import Settlement
+from punctual.domain.status import FINAL, NOT_STARTED, Status, sources_of
+from punctual.domain.timer import Timer, shard_of
+
+PARALLEL = 8
+"""How many of the many small writes of a sweep are under way at once."""
+
+
+@dataclass(frozen=True)
+class DynamoExecutions:
+    table: Table
+    shards: int
+    retention: timedelta
+
+    def add(self, execution: Execution) -> Execution | None:
+        standing = self.table.put_new(execution_to_item(execution), key="execution_id")
+        return None if standing is None else item_to_execution(standing)
+
+    def get(self, job_id: str, execution_id: str) -> Execution | None:
+        item = self.table.get({"job_id": job_id, "execution_id": execution_id}, consistent=True)
+        return None if item is None else item_to_execution(item)
+
+    def get_many(self, keys: Iterable[Item]) -> list[Execution]:
+        return [item_to_execution(item) for item in self.table.get_many(keys)]
+
+    def queue(self, job_id: str, execution_id: str, now: datetime) -> bool:
+        key = {"job_id": job_id, "execution_id": execution_id}
+        return self._move(key, Status.QUEUED, {"queued_at": instant_text(now)}).won
+
+    def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
+        def queue(timer: Timer) -> bool:
+            return self.queue(timer.job_id, timer.execution_id, now)
+
+        return sum(self._each(queue, list(timers)))
+
+    def withdraw(self, execution: Execution, reason: str, now: datetime) -> bool:
+        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        return self._move(_key(execution), Status.CANCELLED, ending, remove=["retry_at"]).won
+
+    def not_started(self, job_id: str, since: datetime) -> Iterator[Execution]:
+        condition = "#job_id = :job_id AND #execution_id >= :since"
+        for page in self.table.query(condition, {"job_id": job_id, "since": due_key(since)}, consistent=True):
+            yield from (item_to_execution(item) for item in page if Status(item["status"]) in NOT_STARTED)
+
+    def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
+        written = self._move(
+            {"job_id": order.job_id, "execution_id": order.execution_id},
+            Status.RUNNING,
+            self._lease(order.execution_id, order.attempt, worker_id, now),
+            remove=["retry_at", "reason"],
+            sources=[source for source in sources_of(Status.RUNNING) if source is not Status.RUNNING],
+            also="#attempt = :attempt_before",
+            values={"attempt_before": order.attempt - 1},
+        )
+        if not written.item:  # the execution has expired, or never was
+            return None, None
+        execution = item_to_execution(written.item)
+        return (execution, None) if written.won else (None, execution)
+
+    def take_over(self, lapsed: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
+        attempts = {"attempts": attempts_text((*lapsed.attempts, lost))}
+        written = self._move(
+            _key(lapsed),
+            Status.RUNNING,
+            self._lease(lapsed.execution_id, lapsed.attempt + 1, worker_id, now) | attempts,
+            remove=["progress"],
+            sources=[Status.RUNNING],
+            also="#attempt = :attempt_before AND #lease_until = :lease",
+            values={"attempt_before": lapsed.attempt, "lease": instant_text(lapsed.lease_until)},
+        )
+        return item_to_execution(written.item) if written.won else None
+
+    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> bool:
+        return self.table.update(
+            _key(execution),
+            set={
+                "lease_until": instant_text(now + LEASE),
+                "progress": dumped(asdict(progress)) if progress else None,
+            },
+            condition="#status = :running AND #attempt = :attempt",
+            values={"running": str(Status.RUNNING), "attempt": execution.attempt},
+        ).won
+
+    def conclude(self, execution: Execution, settlement: Settlement, now: datetime) -> bool:
+        return self._conclude(execution, settlement, now, "#attempt = :attempt", {}).won
+
+    def give_up(self, lapsed: Execution, settlement: Settlement, now: datetime) -> bool:
+        still_lapsed = "#attempt = :attempt AND #lease_until = :lease"
+        lease = {"lease": instant_text(lapsed.lease_until)}
+        return self._conclude(lapsed, settlement, now, still_lapsed, lease).won
+
+    def running(self, shard: int) -> Iterator[Execution]:
+        pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
+        for page in pages:
+            yield from self.get_many(_key_of(item) for item in page)
+
+    def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime) -> Item:
+        return {
+            "attempt": attempt,
+            "started_at": instant_text(now),
+            "worker_id": worker_id,
+            "lease_until": instant_text(now + LEASE),
+            "running_shard": str(shard_of(execution_id, self.shards)),
+        }
+
+    def _conclude(
+        self, execution: Execution, settlement: Settlement, now: datetime, also: str, values: Item
+    ) -> Written:
+        final = settlement.status in FINAL
+        error, result = settlement.attempt.error, settlement.result
+        changes = {
+            "reason": settlement.reason,
+            "retry_at": instant_text(settlement.retry_at),
+            "attempts": attempts_text((*execution.attempts, settlement.attempt)),
+            "error": dumped(asdict(error)) if error else None,
+            "result": dumped(asdict(result)) if result else None,
+            "ended_at": instant_text(now) if final else None,
+            "expires_at": self._expiry(now) if final else None,
+        }
+        return self._move(
+            _key(execution),
+            settlement.status,
+            changes,
+            remove=["running_shard", "lease_until"] + ([] if error else ["error"]),
+            also=also,
+            values={"attempt": execution.attempt, **values},
+        )
+
+    def _move(
+        self,
+        key: Item,
+        target: Status,
+        changes: Item,
+        *,
+        remove: Iterable[str] = (),
+        sources: Iterable[Status] | None = None,
+        also: str = "",
+        values: Item | None = None,
+    ) -> Written:
+        """The only way a status changes: from one that may become ``target``, under a further condition if any."""
+        origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
+        condition = f"#status IN ({', '.join(f':{name}' for name in origins)})" + (f" AND {also}" if also else "")
+        changes = {"status": str(target), **changes}
+        return self.table.update(
+            key, set=changes, remove=remove, condition=condition, values={**origins, **(values or {})}
+        )
+
+    def _expiry(self, now: datetime) -> int:
+        return int((now + self.retention).timestamp())
+
+    def _each(self, act: Callable[[Any], bool], things: list[Any]) -> Iterable[bool]:
+        if PARALLEL == 1 or len(things) < 2:
+            return [act(thing) for thing in things]
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            return list(pool.map(act, things))
+
+
+def _key(execution: Execution) -> Item:
+    return {"job_id": execution.job_id, "execution_id": execution.execution_id}
+
+
+def _key_of(item: Item) -> Item:
+    return {"job_id": item["job_id"], "execution_id": item["execution_id"]}

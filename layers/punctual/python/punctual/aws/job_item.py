@@ -1,0 +1,61 @@
+"""A job as an item of the jobs table, and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
+from punctual.domain.deadline import parse_deadline
+from punctual.domain.errors import Unreadable
+from punctual.domain.job import Job, JobState, Lane, Priority
+from punctual.domain.retry import RetryPolicy
+from punctual.domain.schedule import from_stored
+
+
+def job_to_item(job: Job) -> Item:
+    return {
+        "job_id": job.job_id,
+        "name": job.name,
+        "owner": job.owner,
+        "created_by": job.created_by,
+        "task": job.task,
+        "parameters": dumped(job.parameters),
+        "schedule": dumped(job.schedule.to_stored()),
+        "lane": str(job.lane),
+        "priority": str(job.priority),
+        "timeout_seconds": job.timeout_seconds,
+        "retry": dumped(asdict(job.retry)),
+        "deadline": dumped(job.deadline.to_spec()) if job.deadline else None,
+        "state": str(job.state),
+        "revision": job.revision,
+        "created_at": instant_text(job.created_at),
+        "updated_at": instant_text(job.updated_at),
+    }
+
+
+def item_to_job(item: Item) -> Job:
+    """Raises ``Unreadable`` for an item that is not a job."""
+    try:
+        created_at, updated_at = instant_of(item["created_at"]), instant_of(item["updated_at"])
+        assert created_at is not None
+        assert updated_at is not None
+        return Job(
+            job_id=item["job_id"],
+            name=item["name"],
+            owner=item["owner"],
+            created_by=item["created_by"],
+            task=item["task"],
+            parameters=loaded(item["parameters"]),
+            schedule=from_stored(loaded(item["schedule"])),
+            lane=Lane(item["lane"]),
+            priority=Priority(item["priority"]),
+            timeout_seconds=item["timeout_seconds"],
+            retry=RetryPolicy(**loaded(item["retry"])),
+            deadline=parse_deadline(loaded(item.get("deadline"))),
+            state=JobState(item["state"]),
+            revision=item["revision"],
+            created_at=created_at,
+            updated_at=updated_at,
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise Unreadable(f"not a job: {type(error).__name__}: {error}") from error

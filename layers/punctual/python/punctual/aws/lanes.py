@@ -1,0 +1,75 @@
+"""The short lane's queues, and the dead-letter queues."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from punctual.domain.horizon import LONGEST_DELAY
+from punctual.domain.job import Priority
+from punctual.domain.order import Order
+
+BATCH = 10
+
+
+@dataclass(frozen=True)
+class SqsLanes:
+    queue_urls: Mapping[Priority, str]
+    client: Any
+
+    def send(self, orders: Iterable[Order], now: datetime) -> None:
+        by_priority: dict[Priority, list[Order]] = {}
+        for order in orders:
+            by_priority.setdefault(order.priority, []).append(order)
+        for priority, group in by_priority.items():
+            for batch in _batches(group):
+                self._send(self.queue_urls[priority], batch, now)
+
+    def _send(self, url: str, batch: list[Order], now: datetime) -> None:
+        entries = [
+            {
+                "Id": str(n),
+                "MessageBody": order.to_body(),
+                "DelaySeconds": delay_seconds(order, now),
+                # the owner as message group: SQS shares a queue fairly between groups
+                "MessageGroupId": group_id(order.owner),
+            }
+            for n, order in enumerate(batch)
+        ]
+        answer = self.client.send_message_batch(QueueUrl=url, Entries=entries)
+        if refused := answer.get("Failed"):
+            raise RuntimeError(f"{len(refused)} of {len(batch)} orders were refused: {refused[0].get('Message')}")
+
+
+@dataclass(frozen=True)
+class SqsDeadLetters:
+    queue_url: str
+    client: Any
+
+    def bury(self, body: str, reason: str) -> None:
+        self.client.send_message(
+            QueueUrl=self.queue_url,
+            MessageBody=body or "(empty)",
+            MessageAttributes={"reason": {"DataType": "String", "StringValue": reason[:1000]}},
+        )
+
+
+def delay_seconds(order: Order, now: datetime) -> int:
+    """Whole seconds, rounded down: the worker waits out the fraction, which a queue cannot."""
+    remaining = min(order.not_before - now, LONGEST_DELAY)
+    return max(0, math.floor(remaining / timedelta(seconds=1)))
+
+
+def group_id(owner: str) -> str:
+    """The owner as a message group: at most 128 characters of those that SQS allows."""
+    plain = owner.isascii() and owner.isprintable() and " " not in owner and len(owner) <= 128
+    return owner if plain else hashlib.sha256(owner.encode()).hexdigest()
+
+
+def _batches(orders: list[Order]) -> Iterator[list[Order]]:
+    for start in range(0, len(orders), BATCH):
+        yield orders[start : start + BATCH]

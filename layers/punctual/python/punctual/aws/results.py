@@ -1,0 +1,47 @@
+"""Results: inline in the execution's record when small, else in the results bucket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from punctual.domain.errors import Fatal
+from punctual.domain.execution import Execution, Result
+from punctual.domain.limits import INLINE_RESULT_BYTES
+
+LINK_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class S3Results:
+    bucket: str
+    s3: Callable[[], Any]
+    """Made only when it is needed: most results are small, and the client is slow to make."""
+
+    def keep(self, execution: Execution, value: Any) -> Result:
+        text = _json(value)
+        if len(text) <= INLINE_RESULT_BYTES:
+            return Result(value=value)
+        # the attempt is part of the name: a late, refused attempt cannot overwrite the result that counts
+        key = f"results/{execution.job_id}/{execution.execution_id}/{execution.attempt}.json"
+        self.s3().put_object(Bucket=self.bucket, Key=key, Body=text, ContentType="application/json")
+        return Result(location=f"s3://{self.bucket}/{key}")
+
+    def link(self, result: Result) -> str | None:
+        """An address from which a stored result can be fetched for a while; ``None`` for one that is inline."""
+        if result.location is None:
+            return None
+        bucket, _, key = result.location.removeprefix("s3://").partition("/")
+        link: str = self.s3().generate_presigned_url(
+            "get_object", Params={"Bucket": bucket, "Key": key}, ExpiresIn=LINK_SECONDS
+        )
+        return link
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise Fatal(f"the task's result cannot be written as JSON: {error}") from error

@@ -1,0 +1,143 @@
+"""A DynamoDB table with the few operations that Punctual needs. A condition that fails is an answer, not an error."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from punctual.aws.items import Item, plain, typed
+
+_NAME = re.compile(r"#(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a conditional write went, and the item as it is now: the new one, or the one that stood against it."""
+
+    won: bool
+    item: Item
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    client: Any
+
+    def get(self, key: Item, *, consistent: bool = False) -> Item | None:
+        answer = self.client.get_item(TableName=self.name, Key=typed(key), ConsistentRead=consistent)
+        return plain(answer["Item"]) if "Item" in answer else None
+
+    def put(self, item: Item) -> None:
+        self.client.put_item(TableName=self.name, Item=typed(item))
+
+    def put_new(self, item: Item, key: str) -> Item | None:
+        """Store ``item`` unless there is one with its key: then that one is returned and stays."""
+        try:
+            self.client.put_item(
+                TableName=self.name,
+                Item=typed(item),
+                ConditionExpression="attribute_not_exists(#key)",
+                ExpressionAttributeNames={"#key": key},
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        except ClientError as error:
+            return _standing(error)
+        return None
+
+    def update(
+        self,
+        key: Item,
+        *,
+        set: Mapping[str, Any],
+        remove: Iterable[str] = (),
+        condition: str,
+        values: Mapping[str, Any],
+    ) -> Written:
+        """Change an item if ``condition`` holds. Write ``#name`` for attributes and ``:name`` for ``values``."""
+        assigned = {name: value for name, value in set.items() if value is not None}
+        expression = "SET " + ", ".join(f"#{name} = :set_{name}" for name in assigned)
+        if gone := ", ".join(f"#{name}" for name in remove):
+            expression += f" REMOVE {gone}"
+        try:
+            answer = self.client.update_item(
+                TableName=self.name,
+                Key=typed(key),
+                UpdateExpression=expression,
+                ConditionExpression=condition,
+                ExpressionAttributeNames={f"#{name}": name for name in _NAME.findall(expression + condition)},
+                ExpressionAttributeValues=typed(
+                    {f":set_{name}": value for name, value in assigned.items()}
+                    | {f":{name}": value for name, value in values.items()}
+                ),
+                ReturnValues="ALL_NEW",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        except ClientError as error:
+            return Written(False, _standing(error))
+        return Written(True, plain(answer["Attributes"]))
+
+    def query(
+        self,
+        condition: str,
+        values: Mapping[str, Any],
+        *,
+        index: str | None = None,
+        descending: bool = False,
+        page_size: int | None = None,
+        consistent: bool = False,
+    ) -> Iterator[list[Item]]:
+        """The matching items in order, page by page; a page may be empty."""
+        request: dict[str, Any] = {
+            "TableName": self.name,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(condition)},
+            "ExpressionAttributeValues": typed({f":{name}": value for name, value in values.items()}),
+            "ScanIndexForward": not descending,
+            "ConsistentRead": consistent,
+        }
+        request |= {"IndexName": index} if index else {}
+        request |= {"Limit": page_size} if page_size else {}
+        while True:
+            answer = self.client.query(**request)
+            yield [plain(item) for item in answer["Items"]]
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def get_many(self, keys: Iterable[Item], *, consistent: bool = False) -> list[Item]:
+        """The items with these keys that exist, in no order."""
+        found: list[Item] = []
+        pending = [typed(key) for key in keys]
+        while pending:
+            asked, pending = pending[:100], pending[100:]
+            answer = self.client.batch_get_item(RequestItems={self.name: {"Keys": asked, "ConsistentRead": consistent}})
+            found.extend(plain(item) for item in answer["Responses"].get(self.name, []))
+            pending.extend(answer.get("UnprocessedKeys", {}).get(self.name, {}).get("Keys", []))
+        return found
+
+    def put_many(self, items: Iterable[Item]) -> None:
+        """Store all, 25 at a time, again and again until none is refused for lack of capacity."""
+        remaining = iter(items)
+        while chunk := list(islice(remaining, 25)):
+            requests = [{"PutRequest": {"Item": typed(item)}} for item in chunk]
+            rest = 0.05
+            while requests:
+                answer = self.client.batch_write_item(RequestItems={self.name: requests})
+                requests = answer.get("UnprocessedItems", {}).get(self.name, [])
+                if requests:
+                    time.sleep(rest)
+                    rest = min(rest * 2, 2)
+
+
+def _standing(error: ClientError) -> Item:
+    """The item that a condition failed on; any other error goes on its way."""
+    if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+        raise error
+    standing: Any = error.response.get("Item", {})
+    return plain(standing)

@@ -1,0 +1,132 @@
+"""An execution: one due instant of one job, from its planning to its outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from punctual.domain import identity
+from punctual.domain.job import Job, Lane, Priority
+from punctual.domain.retry import RetryPolicy
+from punctual.domain.status import Status
+from punctual.domain.window import Window, window_of
+
+
+class Outcome(StrEnum):
+    """How one attempt ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    """The task raised something that another attempt may cure."""
+    FATAL = "fatal"
+    """The task said, or the scheduler knows, that another attempt would not help."""
+    TIMED_OUT = "timed_out"
+    LOST = "lost"
+    """The worker stopped renewing its lease: killed, frozen, or out of the function's own time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What went wrong, in words fit for people."""
+
+    type: str
+    message: str
+    trace: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One finished try. ``number`` was its fencing token."""
+
+    number: int
+    outcome: Outcome
+    started_at: datetime | None
+    ended_at: datetime
+    worker_id: str | None = None
+    error: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a running task says that it is."""
+
+    percent: float
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a task returned: inline when small, else where it lies in the results bucket."""
+
+    value: Any = None
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """Carries all that a worker needs to run it, so that nobody reads the job on the way."""
+
+    job_id: str
+    execution_id: str
+    owner: str
+    task: str
+    scheduled_at: datetime
+    status: Status
+    parameters: dict[str, Any] = field(default_factory=dict)
+    lane: Lane = Lane.SHORT
+    priority: Priority = Priority.NORMAL
+    timeout_seconds: int = 600
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    revision: int = 1
+    once: bool = False
+    """The job has only this execution: when it ends, the job is done."""
+    leads: bool = False
+    """The last one planned of a recurring job: when it is queued, its successors are planned."""
+    window: Window | None = None
+    deadline_at: datetime | None = None
+    reason: str | None = None
+    attempt: int = 0
+    queued_at: datetime | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    retry_at: datetime | None = None
+    lease_until: datetime | None = None
+    worker_id: str | None = None
+    progress: Progress | None = None
+    result: Result | None = None
+    error: Failure | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+
+def execution_of(
+    job: Job,
+    due: datetime,
+    *,
+    status: Status,
+    now: datetime,
+    leads: bool = False,
+    source: str | None = None,
+    parameters: dict[str, Any] | None = None,
+) -> Execution:
+    """The execution of ``job`` that is due at ``due``, under the rules that the job has now."""
+    return Execution(
+        job_id=job.job_id,
+        execution_id=identity.execution_id(job.job_id, due, source),
+        owner=job.owner,
+        task=job.task,
+        scheduled_at=due,
+        status=status,
+        parameters=job.parameters if parameters is None else parameters,
+        lane=job.lane,
+        priority=job.priority,
+        timeout_seconds=job.timeout_seconds,
+        retry=job.retry,
+        revision=job.revision,
+        once=not job.schedule.recurring and job.schedule.kind != "queue",
+        leads=leads,
+        window=window_of(job.schedule, due),
+        deadline_at=job.deadline.of(due) if job.deadline else None,
+        queued_at=now if status is Status.QUEUED else None,
+    )

@@ -1,0 +1,69 @@
+"""A job: what to run, when, under which rules, and whose it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from punctual.domain.deadline import Deadline
+from punctual.domain.retry import RetryPolicy
+from punctual.domain.schedule import Schedule
+
+
+class JobState(StrEnum):
+    """Whether a job brings forth executions."""
+
+    ACTIVE = "active"
+    """Its executions are planned as they come due."""
+
+    DONE = "done"
+    """It was to run once, and that execution has ended. The settler says so."""
+
+    DELETED = "deleted"
+    """Withdrawn by a person. Nothing new starts; its history stays until it expires."""
+
+
+class Priority(StrEnum):
+    """Which short queue an execution takes. Each queue has its own capacity, so none starves another."""
+
+    HIGH = "high"
+    NORMAL = "normal"
+    LOW = "low"
+
+
+class Lane(StrEnum):
+    """Where executions run."""
+
+    SHORT = "short"
+    """SQS to Lambda, for up to 14 minutes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A definition. It never changes in place: an edit makes a copy with the next ``revision``."""
+
+    job_id: str
+    name: str
+    owner: str
+    created_by: str
+    task: str
+    schedule: Schedule
+    created_at: datetime
+    updated_at: datetime
+    parameters: dict[str, Any] = field(default_factory=dict)
+    lane: Lane = Lane.SHORT
+    priority: Priority = Priority.NORMAL
+    timeout_seconds: int = 600
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    deadline: Deadline | None = None
+    state: JobState = JobState.ACTIVE
+    revision: int = 1
+
+    def next_due_at(self, now: datetime) -> datetime | None:
+        """The next instant at which this job will bring forth an execution, as seen at ``now``."""
+        return self.schedule.next_after(now) if self.state is JobState.ACTIVE else None
+
+    def deleted(self, now: datetime) -> Job:
+        return replace(self, state=JobState.DELETED, updated_at=now)

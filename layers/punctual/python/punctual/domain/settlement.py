@@ -1,0 +1,63 @@
+"""What becomes of an execution when an attempt has ended: decided here, applied by whoever stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Result
+from punctual.domain.status import Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How a try went, as seen by whoever watched it."""
+
+    outcome: Outcome
+    value: Any = None
+    error: Failure | None = None
+    after: float | None = None
+    """Seconds to rest before the next attempt, when the task asked for them itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """The decision: the execution's next status, why, and the attempt's entry in its history."""
+
+    status: Status
+    reason: str | None
+    attempt: Attempt
+    retry_at: datetime | None = None
+    result: Result | None = None
+
+
+def settle(
+    execution: Execution, verdict: Verdict, *, now: datetime, uniform: Callable[[float, float], float]
+) -> Settlement:
+    """Decide what follows from ``verdict``. ``uniform`` draws the backoff's jitter."""
+    attempt = Attempt(
+        number=execution.attempt,
+        outcome=verdict.outcome,
+        started_at=execution.started_at,
+        ended_at=now,
+        worker_id=execution.worker_id,
+        error=verdict.error,
+    )
+    if verdict.outcome is Outcome.SUCCEEDED:
+        return Settlement(status=Status.SUCCEEDED, reason=None, attempt=attempt)
+    if verdict.outcome is Outcome.FATAL:
+        return Settlement(status=Status.FAILED, reason="fatal", attempt=attempt)
+    if execution.retry.allows_after(execution.attempt):
+        rest = execution.retry.rest(execution.attempt, uniform)
+        if verdict.after is not None:
+            rest = timedelta(seconds=verdict.after)
+        reason = f"attempt {execution.attempt} of {execution.retry.max_attempts} {_past(verdict.outcome)}"
+        return Settlement(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + rest)
+    status = Status.TIMED_OUT if verdict.outcome is Outcome.TIMED_OUT else Status.FAILED
+    return Settlement(status=status, reason=f"{execution.attempt} of {execution.attempt} attempts", attempt=attempt)
+
+
+def _past(outcome: Outcome) -> str:
+    return {Outcome.TIMED_OUT: "timed out", Outcome.LOST: "lost its worker"}.get(outcome, "failed")

@@ -1,0 +1,75 @@
+"""Runs a task's code and says how it went."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+from punctual.domain.errors import Fatal, Rejected, Retry
+from punctual.domain.execution import Execution, Failure, Outcome
+from punctual.domain.settlement import Verdict
+from punctual.ports import Clock, Executions
+from punctual.runtime.context import Context
+from punctual.runtime.lease import Lease
+from punctual.runtime.registry import Catalog
+from punctual.runtime.time_limit import TimeLimitReached, time_limit
+
+TRACE_LENGTH = 2000
+MESSAGE_LENGTH = 1000
+
+
+@dataclass(frozen=True)
+class TaskRunner:
+    executions: Executions
+    catalog: Catalog
+    clock: Clock
+    logger: Any
+
+    def run(self, execution: Execution, seconds_left: float) -> Verdict:
+        """Run one attempt under a lease and a time limit. Whatever the task does, a verdict comes back."""
+        try:
+            task = self.catalog.find(execution.task)
+            task.check(execution.parameters)
+            with (
+                Lease(self.executions, execution, self.clock, self.logger.warning) as lease,
+                time_limit(seconds_left),
+            ):
+                context = self._context(execution, lease, seconds_left)
+                return Verdict(outcome=Outcome.SUCCEEDED, value=task.function(context, execution.parameters))
+        except TimeLimitReached:
+            message = f"stopped after {seconds_left:.0f} seconds"
+            return Verdict(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
+        except Retry as error:
+            return Verdict(outcome=Outcome.FAILED, error=_failure(error), after=error.after)
+        except Fatal as error:
+            return Verdict(outcome=Outcome.FATAL, error=_failure(error))
+        except Rejected as error:  # an unknown task, or parameters that do not fit it
+            where = f"{error.field}: " if error.field else ""
+            message = f"{where}{error.message}"[:MESSAGE_LENGTH]
+            return Verdict(outcome=Outcome.FATAL, error=Failure(type="BadParameters", message=message))
+        except (Exception, SystemExit) as error:
+            self.logger.exception("the task failed")
+            return Verdict(outcome=Outcome.FAILED, error=_failure(error, with_trace=True))
+
+    def _context(self, execution: Execution, lease: Lease, seconds_left: float) -> Context:
+        end = time.monotonic() + seconds_left
+        return Context(
+            job_id=execution.job_id,
+            execution_id=execution.execution_id,
+            owner=execution.owner,
+            attempt=execution.attempt,
+            due=execution.scheduled_at,
+            window=execution.window,
+            deadline=execution.deadline_at,
+            logger=self.logger,
+            seconds_left=lambda: end - time.monotonic(),
+            _report=lease.report,
+            _cancelled=lambda: lease.lost,
+        )
+
+
+def _failure(error: BaseException, *, with_trace: bool = False) -> Failure:
+    trace = "".join(traceback.format_exception(error))[-TRACE_LENGTH:] if with_trace else None
+    return Failure(type=type(error).__name__, message=str(error)[:MESSAGE_LENGTH], trace=trace)

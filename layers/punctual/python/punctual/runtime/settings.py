@@ -1,0 +1,116 @@
+"""Settings, frozen, one class per function, read once from the environment. Nothing else reads the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import Any, Self, get_type_hints
+
+from punctual.domain.job import Priority
+
+
+class MissingSetting(RuntimeError):
+    """An environment variable that a function needs is not there, or is not a number where it must be one."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
+        """Each field comes from the variable of its name in capitals."""
+        types = get_type_hints(cls)
+        return cls(**{one.name: _read(environ, one.name.upper(), types[one.name]) for one in fields(cls)})
+
+
+@dataclass(frozen=True)
+class _Retention(Settings):
+    retention_days: int
+
+    @property
+    def retention(self) -> timedelta:
+        return timedelta(days=self.retention_days)
+
+
+@dataclass(frozen=True)
+class _ShortQueues(Settings):
+    high_queue_url: str
+    normal_queue_url: str
+    low_queue_url: str
+
+    @property
+    def queue_urls(self) -> dict[Priority, str]:
+        return {
+            Priority.HIGH: self.high_queue_url,
+            Priority.NORMAL: self.normal_queue_url,
+            Priority.LOW: self.low_queue_url,
+        }
+
+
+@dataclass(frozen=True)
+class ApiSettings(_Retention):
+    jobs_table: str
+    executions_table: str
+    idempotency_table: str
+    results_bucket: str
+    worker_log_group: str
+    timer_shards: int
+    punctual_stage: str
+
+
+@dataclass(frozen=True)
+class PlannerSettings(_ShortQueues, _Retention):
+    jobs_table: str
+    executions_table: str
+    timers_table: str
+    dead_letter_queue_url: str
+    timer_shards: int
+
+
+@dataclass(frozen=True)
+class DispatcherSettings(_ShortQueues, _Retention):
+    executions_table: str
+    timers_table: str
+    timer_shards: int
+
+
+@dataclass(frozen=True)
+class WorkerSettings(_ShortQueues, _Retention):
+    executions_table: str
+    results_bucket: str
+    high_dead_letter_queue_url: str
+    normal_dead_letter_queue_url: str
+    low_dead_letter_queue_url: str
+    timer_shards: int
+
+    @property
+    def dead_letter_queue_urls(self) -> dict[Priority, str]:
+        return {
+            Priority.HIGH: self.high_dead_letter_queue_url,
+            Priority.NORMAL: self.normal_dead_letter_queue_url,
+            Priority.LOW: self.low_dead_letter_queue_url,
+        }
+
+
+@dataclass(frozen=True)
+class SettlerSettings(_Retention):
+    jobs_table: str
+    dead_letter_queue_url: str
+
+
+@dataclass(frozen=True)
+class IntakeSettings(_Retention):
+    jobs_table: str
+    executions_table: str
+    dead_letter_queue_url: str
+    timer_shards: int
+
+
+def _read(environ: Mapping[str, str], name: str, kind: Any) -> Any:
+    try:
+        return kind(environ[name])
+    except KeyError:
+        raise MissingSetting(f"the environment variable {name} is not set") from None
+    except ValueError:
+        raise MissingSetting(f"the environment variable {name} is not a whole number: {environ[name]!r}") from None

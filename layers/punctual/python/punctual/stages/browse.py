@@ -1,0 +1,138 @@
+"""Browse: lists of jobs and executions, newest first, filtered, page by page.
+
+A cursor is a place in the order of ids, so it stays good whatever is added or removed meanwhile, and a list over
+several owners is a merge of one sequence each. A page looks at a bounded number of records: with a filter that
+little fits it may come back short, or empty, with a cursor to go on from.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import heapq
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+from typing import Generic, TypeVar
+
+from punctual.domain.errors import Invalid
+from punctual.domain.execution import Execution
+from punctual.domain.identity import check_job_id, due_key
+from punctual.domain.job import Job, JobState, Priority
+from punctual.domain.status import Status
+from punctual.ports import ExecutionShelf, JobShelf
+
+MOST_LOOKED_AT = 1000
+FETCH = 100
+BEYOND_ALL_IDS = "~"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    items: list[T]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFilter:
+    owner: str | None = None
+    state: JobState | None = None
+    priority: Priority | None = None
+    task: str | None = None
+
+    def fits(self, job: Job) -> bool:
+        wanted = ((self.state, job.state), (self.priority, job.priority), (self.task, job.task))
+        return all(want is None or want == have for want, have in wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionFilter:
+    job_id: str | None = None
+    owner: str | None = None
+    status: Status | None = None
+    worker_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def fits(self, execution: Execution) -> bool:
+        wanted = (
+            (self.owner, execution.owner),
+            (self.status, execution.status),
+            (self.worker_id, execution.worker_id),
+        )
+        return all(want is None or want == have for want, have in wanted)
+
+
+@dataclass(frozen=True)
+class Browse:
+    jobs: JobShelf
+    executions: ExecutionShelf
+
+    def list_jobs(self, where: JobFilter, limit: int, cursor: str | None) -> Page[Job]:
+        before = read_cursor(cursor)
+        owners = [where.owner] if where.owner is not None else self.jobs.owners()
+        sequences = [chain.from_iterable(self.jobs.newest_first(owner, before)) for owner in owners]
+        merged = heapq.merge(*sequences, key=lambda job: job.job_id, reverse=True)
+        return _page(((job.job_id, job if where.fits(job) else None) for job in merged), limit)
+
+    def list_executions(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
+        low, high = self._bounds(where, read_cursor(cursor))
+        ids = heapq.merge(*(chain.from_iterable(pages) for pages in self._sequences(where, low, high)), reverse=True)
+        return _page(self._looked_up(ids, where), limit)
+
+    def _bounds(self, where: ExecutionFilter, before: str | None) -> tuple[str, str]:
+        if where.since and where.until and where.until < where.since:
+            raise Invalid("to", "is before from")
+        low = due_key(where.since) if where.since else ""
+        high = due_key(where.until) if where.until else BEYOND_ALL_IDS
+        return low, min(high, before) if before else high
+
+    def _sequences(self, where: ExecutionFilter, low: str, high: str) -> list[Iterator[list[str]]]:
+        """The fewest records that hold all that fit."""
+        if low >= high:
+            return []
+        if where.job_id is not None:
+            return [self.executions.ids_of_job(check_job_id(where.job_id), low, high)]
+        if where.status is Status.RUNNING:
+            return self.executions.ids_running(low, high)
+        owners = [where.owner] if where.owner is not None else self.jobs.owners()
+        return [self.executions.ids_of_owner(owner, low, high) for owner in owners]
+
+    def _looked_up(self, ids: Iterable[str], where: ExecutionFilter) -> Iterator[tuple[str, Execution | None]]:
+        remaining = iter(ids)
+        while chunk := list(islice(remaining, FETCH)):
+            found = self.executions.fetch(chunk)
+            for execution_id in chunk:
+                execution = found.get(execution_id)
+                yield execution_id, execution if execution is not None and where.fits(execution) else None
+
+
+def _page(candidates: Iterator[tuple[str, T | None]], limit: int) -> Page[T]:
+    items: list[T] = []
+    for looked_at, (place, item) in enumerate(candidates, start=1):
+        if item is not None:
+            items.append(item)
+        if len(items) == limit or looked_at == MOST_LOOKED_AT:
+            return Page(items, write_cursor(place))
+    return Page(items, None)
+
+
+def write_cursor(place: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps({"before": place}).encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str | None) -> str | None:
+    """Raises ``Invalid`` for what ``write_cursor`` did not write."""
+    if cursor is None:
+        return None
+    try:
+        place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))["before"]
+    except (binascii.Error, ValueError, KeyError, TypeError):
+        place = None
+    if not isinstance(place, str) or not place:
+        raise Invalid("cursor", "is not one that a list gave: leave it out to start from the top")
+    return place

@@ -1,0 +1,139 @@
+"""Plan: turn jobs into executions, and executions that are near into work orders.
+
+Driven by streams alone, so each step may come twice, late, or after a crash between any two lines:
+
+* a job appeared → its first execution is stored; a job was deleted → what has not started is withdrawn;
+* an execution became ``queued`` → its order is sent, and if it leads, its successors are stored;
+* an execution became ``retrying`` → the order for its next attempt is sent, or a timer set for it;
+* a timer was removed by TTL → what it should have set in motion is checked (the dead man's switch).
+
+An execution is stored before its timer, and the one that leads after all others: whatever is missing after a crash
+is made up when the record comes again. Ids are derived, so what is there already stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from punctual.domain.execution import Execution, execution_of
+from punctual.domain.horizon import LONGEST_DELAY, REACH, SWEEP
+from punctual.domain.identity import execution_id
+from punctual.domain.job import Job, JobState
+from punctual.domain.order import Order, order_for
+from punctual.domain.status import Status, sources_of
+from punctual.domain.timer import Timer, TimerReason
+from punctual.ports import Clock, Executions, Jobs, Lanes, Timers
+
+MOST_AT_ONCE = 300
+"""How many instants of one job are planned in one go; the last of them leads on to the rest."""
+
+WITHDRAW_SINCE = timedelta(days=1)
+"""What waits in a queue for longer than this is checked again when it comes up."""
+
+
+@dataclass(frozen=True)
+class Planner:
+    jobs: Jobs
+    executions: Executions
+    timers: Timers
+    lanes: Lanes
+    clock: Clock
+
+    def job_changed(self, job: Job) -> None:
+        """A job was stored, edited or deleted."""
+        if job.state is JobState.ACTIVE:
+            self.jobs.note_owner(job.owner)
+            self._plan(job, after=job.created_at - timedelta(milliseconds=1))
+        elif job.state is JobState.DELETED:
+            for execution in self.executions.not_started(job.job_id, since=self.clock() - WITHDRAW_SINCE):
+                self.executions.withdraw(execution, "job deleted", self.clock())
+
+    def executions_ready(self, ready: Iterable[Execution]) -> None:
+        """Executions became ``queued`` or ``retrying``: send them on their way and plan what follows them."""
+        ready = list(ready)
+        jobs = self.jobs.get_many({execution.job_id for execution in ready})
+        current = [execution for execution in ready if self._still_wanted(execution, jobs.get(execution.job_id))]
+        self.lanes.send(filter(None, map(self._order, current)), self.clock())
+        for execution in current:
+            if execution.leads and execution.status is Status.QUEUED and execution.attempt == 0:
+                self._plan(jobs[execution.job_id], after=execution.scheduled_at)
+
+    def timer_expired(self, timer: Timer) -> None:
+        """TTL removed a timer long after its instant. Whatever should have happened by then and did not, happens now.
+
+        Every recurring job has a timer for the execution that leads, so this also finds a chain that broke.
+        """
+        execution = self.executions.get(timer.job_id, timer.execution_id)
+        if execution is None:
+            return
+        if execution.status in sources_of(Status.QUEUED):
+            self.executions.queue(timer.job_id, timer.execution_id, self.clock())
+        elif execution.status is Status.QUEUED:
+            self.executions_ready([execution])
+        elif execution.leads:
+            self._mend_chain(execution)
+
+    def _mend_chain(self, leader: Execution) -> None:
+        job = self.jobs.get(leader.job_id)
+        if job is None or job.state is not JobState.ACTIVE:
+            return
+        following = job.schedule.next_after(leader.scheduled_at)
+        if following and self.executions.get(job.job_id, execution_id(job.job_id, following)) is None:
+            self._plan(job, after=leader.scheduled_at)
+
+    def _still_wanted(self, execution: Execution, job: Job | None) -> bool:
+        """Withdraws what was planned for a job that has since been deleted or edited."""
+        if job is not None and job.state is not JobState.DELETED and job.revision == execution.revision:
+            return True
+        why = "job edited" if job is not None and job.state is not JobState.DELETED else "job deleted"
+        self.executions.withdraw(execution, why, self.clock())
+        return False
+
+    def _order(self, execution: Execution) -> Order | None:
+        """The order for the next attempt, or ``None`` after a timer was set for it."""
+        if execution.status is not Status.RETRYING or execution.retry_at is None:
+            return order_for(execution, execution.scheduled_at)
+        if execution.retry_at <= self.clock() + LONGEST_DELAY:
+            return order_for(execution, execution.retry_at)
+        self._set_timer(execution, execution.retry_at, TimerReason.RETRY)
+        return None
+
+    def _plan(self, job: Job, after: datetime) -> None:
+        """Store the executions of ``job`` that come after ``after``, up to the first beyond reach."""
+        dues = self._instants(job, after)
+        for due, following in pairwise([*dues, None]):
+            assert due is not None
+            leads = following is None and job.schedule.recurring
+            if due <= self.clock() + REACH:
+                self._queue(execution_of(job, due, status=Status.QUEUED, now=self.clock(), leads=leads))
+            else:
+                self._schedule(execution_of(job, due, status=Status.SCHEDULED, now=self.clock(), leads=leads))
+
+    def _instants(self, job: Job, after: datetime) -> list[datetime]:
+        horizon = self.clock() + REACH
+        dues: list[datetime] = []
+        due = job.schedule.next_after(after)
+        while due is not None and len(dues) < MOST_AT_ONCE:
+            dues.append(due)
+            due = job.schedule.next_after(due) if due <= horizon else None
+        return dues
+
+    def _queue(self, execution: Execution) -> None:
+        existing = self.executions.add(execution)
+        if existing is not None and existing.status is Status.SCHEDULED:
+            self.executions.queue(execution.job_id, execution.execution_id, self.clock())
+
+    def _schedule(self, execution: Execution) -> None:
+        existing = self.executions.add(execution)
+        if existing is None or existing.status is Status.SCHEDULED:
+            self._set_timer(execution, execution.scheduled_at, TimerReason.DUE)
+
+    def _set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
+        """Set a timer; if that took so long that the sweep may have passed it, queue the execution instead."""
+        timer = Timer(at=at, job_id=execution.job_id, execution_id=execution.execution_id, reason=reason)
+        self.timers.set(timer)
+        if at <= self.clock() + (SWEEP + REACH) / 2:
+            self.executions.queue(execution.job_id, execution.execution_id, self.clock())

@@ -1,0 +1,107 @@
+"""Work: claim an ordered attempt, run it, and settle what came of it.
+
+Whatever happens twice is let through once: the claim compares the attempt's number, and so does the settlement. A
+worker that dies after the claim leaves a lease behind that lapses; the dispatcher orders the next attempt, and the
+dead one's late settlement is refused because its number is no longer the execution's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+
+from punctual.domain.errors import Fatal
+from punctual.domain.execution import Attempt, Execution, Failure, Outcome
+from punctual.domain.order import Order
+from punctual.domain.settlement import Settlement, Verdict, settle
+from punctual.domain.status import Status
+from punctual.ports import Clock, Executions, Results, Runner
+
+
+class Ending(StrEnum):
+    """What became of an order."""
+
+    SETTLED = "settled"
+    NOT_OURS = "not ours"
+    """Someone else runs or ran this attempt, or the execution was withdrawn. Normal, and silent."""
+    REFUSED = "refused"
+    """The result came after another attempt had taken over."""
+    GIVEN_UP = "given up"
+    """The lost attempt was the last that the job allows."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    executions: Executions
+    results: Results
+    runner: Runner
+    clock: Clock
+    sleep: Callable[[float], None]
+    uniform: Callable[[float, float], float]
+    worker_id: str
+
+    def work(self, order: Order, seconds_left: Callable[[], float]) -> Ending:
+        """Carry out one order. May be called again with the same one."""
+        self._wait_for(order)
+        claimed, standing = self.executions.claim(order, self.worker_id, self.clock())
+        if claimed is None and standing is not None and self._lapsed(standing, order):
+            if not standing.retry.allows_after(standing.attempt):
+                return self._give_up(standing)
+            claimed = self.executions.take_over(standing, self._lost(standing), self.worker_id, self.clock())
+        if claimed is None:
+            return Ending.NOT_OURS
+        verdict = self.runner.run(claimed, min(seconds_left(), claimed.timeout_seconds))
+        return self._conclude(claimed, verdict)
+
+    def _wait_for(self, order: Order) -> None:
+        """Queues count in whole seconds: wait out the rest, so that nothing ever starts early."""
+        early = (order.not_before - self.clock()) / timedelta(seconds=1)
+        while early > 0:
+            self.sleep(early)
+            early = (order.not_before - self.clock()) / timedelta(seconds=1)
+
+    def _lapsed(self, standing: Execution, order: Order) -> bool:
+        return (
+            standing.status is Status.RUNNING
+            and standing.attempt == order.attempt - 1
+            and standing.lease_until is not None
+            and standing.lease_until < self.clock()
+        )
+
+    def _lost(self, lapsed: Execution) -> Attempt:
+        return Attempt(
+            number=lapsed.attempt,
+            outcome=Outcome.LOST,
+            started_at=lapsed.started_at,
+            ended_at=self.clock(),
+            worker_id=lapsed.worker_id,
+            error=_LOST_WORKER,
+        )
+
+    def _give_up(self, lapsed: Execution) -> Ending:
+        verdict = Verdict(outcome=Outcome.LOST, error=_LOST_WORKER)
+        settlement = settle(lapsed, verdict, now=self.clock(), uniform=self.uniform)
+        return Ending.GIVEN_UP if self.executions.give_up(lapsed, settlement, self.clock()) else Ending.NOT_OURS
+
+    def _conclude(self, execution: Execution, verdict: Verdict) -> Ending:
+        settlement = self._settlement(execution, verdict)
+        return Ending.SETTLED if self.executions.conclude(execution, settlement, self.clock()) else Ending.REFUSED
+
+    def _settlement(self, execution: Execution, verdict: Verdict) -> Settlement:
+        """The decision, with the result stored where it belongs. What cannot be stored is a fatal failure."""
+        try:
+            settlement = settle(execution, verdict, now=self.clock(), uniform=self.uniform)
+            if settlement.status is not Status.SUCCEEDED:
+                return settlement
+            return replace(settlement, result=self.results.keep(execution, verdict.value))
+        except Fatal as error:
+            failure = Failure(type="Fatal", message=str(error))
+            verdict = Verdict(outcome=Outcome.FATAL, error=failure)
+            return settle(execution, verdict, now=self.clock(), uniform=self.uniform)
+
+
+_LOST_WORKER = Failure(
+    type="LostWorker", message="the worker stopped renewing its lease: killed, frozen or out of time"
+)

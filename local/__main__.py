@@ -1,0 +1,102 @@
+"""`python -m local up | down | status | logs | token`, which the Makefile calls."""
+
+import argparse
+import os
+import signal
+import sys
+from typing import Any
+
+from local import stack_file
+from local.errors import LocalError
+from local.logs import follow
+from local.places import Places
+from local.progress import Progress
+from local.stack import Stack
+from local.users import ROLES
+
+
+def main() -> int:
+    """Run the command; a failure is one sentence on standard error and a status of 1."""
+    arguments = _parse()
+    signal.signal(signal.SIGTERM, _interrupt)
+    places = Places.from_env()
+    progress = Progress()
+    stack = Stack(places, arguments.port, progress)
+    try:
+        return COMMANDS[arguments.command](stack, progress, arguments)
+    except LocalError as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def up(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> int:
+    described = stack.up()
+    progress.say(_welcome(described, stack.places))
+    return 0
+
+
+def down(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> int:
+    with progress.step("emulator stopped, state kept"):
+        was_running = stack.down()
+    if not was_running:
+        progress.say("It was not running.")
+    return 0
+
+
+def status(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> int:
+    pid = stack.emulator.pid()
+    if pid is None:
+        progress.say("Punctual is not running: start it with `make up`.")
+        return 1
+    described = stack_file.require(stack.places)
+    progress.say(f"Punctual runs at {described['api_url']} (process {pid}).")
+    return 0
+
+
+def logs(stack: Stack, _progress: Progress, _arguments: argparse.Namespace) -> int:
+    follow(stack_file.require(stack.places))
+    return 0
+
+
+def token(stack: Stack, _progress: Progress, arguments: argparse.Namespace) -> int:
+    print(stack_file.require(stack.places)["tokens"][arguments.role])
+    return 0
+
+
+COMMANDS = {"up": up, "down": down, "status": status, "logs": logs, "token": token}
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m local", description="Punctual on this machine")
+    parser.add_argument("--port", type=int, default=os.environ.get("PUNCTUAL_PORT") or None)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("up", help="start, deploy what changed, print how to reach it")
+    commands.add_parser("down", help="stop, keep the state")
+    commands.add_parser("status", help="whether it runs, and where")
+    commands.add_parser("logs", help="follow what the functions write")
+    commands.add_parser("token", help="print an access token").add_argument(
+        "role", nargs="?", default="operator", choices=ROLES
+    )
+    return parser.parse_args()
+
+
+def _welcome(described: dict[str, Any], places: Places) -> str:
+    return f"""
+Punctual is up: {described["api_url"]}
+What a client needs is in {places.stack_file}. Submit a job:
+
+curl -X POST {described["api_url"]}/jobs \\
+  -H "Authorization: Bearer $(.venv/bin/python -m local token)" \\
+  -H "Content-Type: application/json" \\
+  -d '{{"task": "echo", "parameters": {{"hello": "world"}}}}'
+"""
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+"""Clients of the local AWS. Its credentials are dummies: it listens on loopback and checks nothing."""
+
+from typing import Any
+
+import boto3
+
+from local.places import REGION
+
+DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+
+
+def client(service: str, endpoint: str) -> Any:
+    """A boto3 client that can reach nothing but `endpoint`."""
+    return boto3.client(
+        service,
+        endpoint_url=endpoint,
+        region_name=REGION,
+        aws_access_key_id=DUMMY_CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=DUMMY_CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+    )

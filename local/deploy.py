@@ -1,0 +1,100 @@
+"""The real `cdk bootstrap` and `cdk deploy`, with the emulator as their AWS."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from botocore.exceptions import ClientError
+
+from local.aws import DUMMY_CREDENTIALS, client
+from local.errors import DeployFailed
+from local.places import ACCOUNT, REGION, ROOT, Places
+
+STACK = "Punctual"
+CDK = ROOT / "node_modules" / ".bin" / "cdk"
+# What the synthesised stack is made of.
+SOURCES = ("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "constraints.txt", "package-lock.json")
+LAST_LINES = 25
+
+
+class Deployment:
+    """Deploys the stack of this checkout onto the emulator at `endpoint`. Repeating it changes nothing."""
+
+    def __init__(self, places: Places, endpoint: str) -> None:
+        self._places = places
+        self._endpoint = endpoint
+
+    def exists(self, stack: str = STACK) -> bool:
+        """Whether the emulator has the stack, complete."""
+        try:
+            reply = client("cloudformation", self._endpoint).describe_stacks(StackName=stack)
+        except ClientError:
+            return False
+        return reply["Stacks"][0]["StackStatus"] in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+
+    def is_bootstrapped(self) -> bool:
+        return self.exists("CDKToolkit")
+
+    def bootstrap(self) -> None:
+        self._cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", "")
+
+    def deploy(self) -> None:
+        app = f'"{sys.executable}" app.py'
+        self._cdk(
+            *("deploy", STACK, "--app", app, "--output", str(self._places.assembly)),
+            *("--context", "stage=local", "--require-approval", "never"),
+            *("--outputs-file", str(self._places.outputs), "--progress", "events"),
+        )
+
+    def outputs(self) -> dict[str, str]:
+        """The outputs of the last deployment."""
+        return dict(json.loads(self._places.outputs.read_text())[STACK])
+
+    def _cdk(self, *arguments: str) -> None:
+        with self._places.deploy_log.open("a") as log:
+            log.write(f"$ cdk {' '.join(arguments)}\n")
+            log.flush()
+            command = [str(CDK), *arguments, "--ci"]
+            status = subprocess.run(
+                command, cwd=ROOT, env=self._environment(), stdout=log, stderr=subprocess.STDOUT, check=False
+            )
+        if status.returncode != 0:
+            raise DeployFailed(self._what_went_wrong(arguments[0]))
+
+    def _environment(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        return {
+            **inherited,
+            **DUMMY_CREDENTIALS,
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_ENDPOINT_URL": self._endpoint,
+            "AWS_ENDPOINT_URL_S3": self._endpoint,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
+            "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION": "1",
+        }
+
+    def _what_went_wrong(self, command: str) -> str:
+        lines = self._places.deploy_log.read_text(errors="replace").splitlines()
+        start = max(i for i, line in enumerate(lines) if line.startswith("$ cdk "))
+        tail = "\n".join(lines[start:][-LAST_LINES:])
+        return f"`cdk {command}` failed. The end of {self._places.deploy_log}:\n{tail}"
+
+
+def fingerprint() -> str:
+    """Changes whenever the deployed stack would."""
+    digest = hashlib.sha256()
+    for source in SOURCES:
+        for file in _files(ROOT / source):
+            digest.update(f"{file.relative_to(ROOT)}\0".encode())
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _files(path: Path) -> list[Path]:
+    found = [path] if path.is_file() else sorted(path.rglob("*"))
+    return [file for file in found if file.is_file() and file.suffix != ".pyc"]

@@ -1,0 +1,64 @@
+"""What the functions write, as it happens."""
+
+import json
+import time
+from datetime import datetime, timezone
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from local.aws import client
+
+EVERY_SECONDS = 1.0
+LOOK_BACK_SECONDS = 60
+# What the emulator and Lambda write around each invocation, and what every line repeats.
+NOISE = ("START RequestId", "END RequestId", "REPORT RequestId", "INIT_START")
+REPEATED = {"level", "message", "timestamp", "service", "location", "function_name", "function_arn",
+            "function_memory_size", "function_request_id", "cold_start", "sampling_rate", "xray_trace_id"}
+COLOURS = {"ERROR": "red", "CRITICAL": "red", "WARNING": "yellow"}
+
+
+def follow(stack: dict[str, Any]) -> None:
+    """Print the lines of all functions, oldest first, until interrupted."""
+    logs = client("logs", stack["endpoint_url"])
+    console = Console(highlight=False)
+    since = int((time.time() - LOOK_BACK_SECONDS) * 1000)
+    seen: set[str] = set()
+    while True:
+        events = [event for group in stack["log_groups"].items() for event in _events(logs, *group, since)]
+        for event in sorted(events, key=lambda event: event["timestamp"]):
+            if event["eventId"] not in seen:
+                seen.add(event["eventId"])
+                _print(console, event)
+        time.sleep(EVERY_SECONDS)
+
+
+def _events(logs: Any, name: str, group: str, since: int) -> list[dict[str, Any]]:
+    try:
+        pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group, startTime=since)
+        return [event | {"function": name} for page in pages for event in page["events"]]
+    except logs.exceptions.ResourceNotFoundException:
+        return []
+
+
+def _print(console: Console, event: dict[str, Any]) -> None:
+    message = event["message"].rstrip()
+    if message.startswith(NOISE):
+        return
+    level, text = _readable(message)
+    at = datetime.fromtimestamp(event["timestamp"] / 1000, tz=timezone.utc)
+    line = Text.assemble((f"{at:%H:%M:%S.%f}"[:-3], "dim"), " ", (f"{event['function']:<10}", "cyan"), " ")
+    console.print(line.append(text, style=COLOURS.get(level, "")), soft_wrap=True)
+
+
+def _readable(message: str) -> tuple[str, str]:
+    """Level and text of a line: a JSON line becomes its message and what is particular to it."""
+    try:
+        entry = json.loads(message)
+    except ValueError:
+        return "", message
+    if not isinstance(entry, dict) or "_aws" in entry:
+        return "", message
+    details = " ".join(f"{key}={value}" for key, value in entry.items() if key not in REPEATED)
+    return str(entry.get("level", "")), f"{entry.get('message', '')} {details}".strip()

@@ -1,0 +1,102 @@
+"""The local stack as a whole: up, down, and what it is doing."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from local import stack_file
+from local.deploy import Deployment, fingerprint
+from local.emulator import Emulator, answers, exclusive, recorded_port
+from local.errors import DeployFailed
+from local.places import DEFAULT_PORT, Places
+from local.progress import Progress
+from local.users import DemoUsers
+
+HEALTH_SECONDS = 60
+
+
+class Stack:
+    """One local stack: the emulator of one folder, and Punctual deployed on it."""
+
+    def __init__(self, places: Places, port: int | None = None, progress: Progress | None = None) -> None:
+        self.places = places
+        self.emulator = Emulator(places, port or recorded_port(places) or DEFAULT_PORT)
+        self._progress = progress or Progress(quiet=True)
+        self._deployment = Deployment(places, self.emulator.endpoint)
+
+    @classmethod
+    def at(cls, directory: Path, port: int | None = None) -> "Stack":
+        """The stack whose state lies in `directory`, without any output: for tests."""
+        return cls(Places(directory.absolute()), port)
+
+    def up(self) -> dict[str, Any]:
+        """Bring it up, deploy what changed, and return what `.local/stack.json` says.
+
+        If that fails, an emulator that was started for it is stopped again; one that ran before stays.
+        """
+        busy = "Another `make up` is at work on this folder: wait for it."
+        with exclusive(self.places.directory / "up.lock", busy):
+            started = self._start()
+            try:
+                return self._bring_up()
+            except BaseException:
+                if started:
+                    self.emulator.stop()
+                raise
+
+    def down(self) -> bool:
+        """Stop it and keep its state. `False` if it was not running."""
+        return self.emulator.stop()
+
+    def _start(self) -> bool:
+        if self.emulator.pid() is not None:
+            self._progress.say(f"Already running on port {self.emulator.port}.")
+            return False
+        with self._progress.step(f"emulator on {self.emulator.endpoint}"):
+            self.emulator.start()
+        return True
+
+    def _bring_up(self) -> dict[str, Any]:
+        wanted = fingerprint()
+        self._deploy(wanted)
+        outputs = self._deployment.outputs()
+        with self._progress.step("demo users and their tokens"):
+            users = DemoUsers(
+                self.places,
+                self.emulator.endpoint,
+                pool=outputs["UserPoolId"],
+                client_id=outputs["UserPoolClientId"],
+            )
+            users.ensure()
+            tokens = users.tokens()
+        stack = stack_file.describe(
+            outputs,
+            endpoint=self.emulator.endpoint,
+            tokens=tokens,
+            pid=self.emulator.pid() or 0,
+            deployed=wanted,
+        )
+        with self._progress.step("the API answers"):
+            _wait_until_healthy(f"{stack['api_url']}/health")
+        stack_file.write(self.places, stack)
+        return stack
+
+    def _deploy(self, wanted: str) -> None:
+        before = stack_file.read(self.places) or {}
+        if before.get("deployed") == wanted and self._deployment.exists():
+            self._progress.say("Nothing to deploy: the stack is up to date.")
+            return
+        self.places.deploy_log.write_text("")
+        if not self._deployment.is_bootstrapped():
+            with self._progress.step("cdk bootstrap"):
+                self._deployment.bootstrap()
+        with self._progress.step("cdk deploy"):
+            self._deployment.deploy()
+
+
+def _wait_until_healthy(url: str) -> None:
+    end = time.monotonic() + HEALTH_SECONDS
+    while not answers(url):
+        if time.monotonic() > end:
+            raise DeployFailed(f"The API did not answer at {url} in {HEALTH_SECONDS} s: see `make logs`.")
+        time.sleep(0.2)

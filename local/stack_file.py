@@ -1,0 +1,61 @@
+"""`.local/stack.json`: all that a client of the local stack needs to know."""
+
+import json
+from typing import Any
+
+from local.errors import NotRunning
+from local.places import REGION, Places
+from local.private_file import write_private
+
+FUNCTIONS = ("api", "planner", "dispatcher", "worker", "settler", "intake")
+TABLES = ("jobs", "executions", "timers", "idempotency")
+QUEUES = ("high", "normal", "low", "intake")
+DEAD_LETTERS = (*QUEUES, "planner", "settler")
+
+
+def describe(
+    outputs: dict[str, str], *, endpoint: str, tokens: dict[str, str], pid: int, deployed: str
+) -> dict[str, Any]:
+    """The outputs of the stack, by what they are."""
+    return {
+        "api_url": api_url(endpoint, outputs["ApiId"]),
+        "endpoint_url": endpoint,
+        "region": REGION,
+        "tokens": tokens,
+        "tables": {name: outputs[f"{name.title()}Table"] for name in TABLES},
+        "queues": {
+            **{name: outputs[f"{name.title()}QueueUrl"] for name in QUEUES},
+            **{f"{name}_dead_letters": outputs[f"{name.title()}DeadLetterQueueUrl"] for name in DEAD_LETTERS},
+        },
+        "functions": {name: outputs[f"{name.title()}Function"] for name in FUNCTIONS},
+        "log_groups": {name: outputs[f"{name.title()}LogGroup"] for name in FUNCTIONS},
+        "results_bucket": outputs["ResultsBucket"],
+        "user_pool_id": outputs["UserPoolId"],
+        "user_pool_client_id": outputs["UserPoolClientId"],
+        "pid": pid,
+        "deployed": deployed,
+    }
+
+
+def api_url(endpoint: str, api_id: str) -> str:
+    """The emulator serves the stage `$default` without naming it, as AWS does: nothing to escape."""
+    return f"{endpoint}/_aws/execute-api/{api_id}"
+
+
+def read(places: Places) -> dict[str, Any] | None:
+    """What the last `make up` wrote, if any did."""
+    if not places.stack_file.exists():
+        return None
+    return dict(json.loads(places.stack_file.read_text()))
+
+
+def require(places: Places) -> dict[str, Any]:
+    """What the last `make up` wrote; raises `NotRunning` if none did."""
+    stack = read(places)
+    if stack is None:
+        raise NotRunning
+    return stack
+
+
+def write(places: Places, stack: dict[str, Any]) -> None:
+    write_private(places.stack_file, stack)

@@ -1,0 +1,10 @@
+"""The smallest task: returns what it was given."""
+
+from typing import Any
+
+from punctual import Context, task
+
+
+@task("echo")
+def echo(_context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
+    return parameters

@@ -1,0 +1,24 @@
+"""Fails as often as it is told, then succeeds: to see retries at work."""
+
+from typing import Any
+
+from punctual import Context, Fatal, task
+
+
+@task(
+    "fail",
+    parameters={
+        "type": "object",
+        "properties": {
+            "times": {"type": "integer", "minimum": 0},
+            "fatal": {"type": "boolean"},
+        },
+        "additionalProperties": False,
+    },
+)
+def fail(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
+    times = parameters.get("times", 1)
+    if context.attempt <= times:
+        message = f"attempt {context.attempt} fails as asked, {times} in all"
+        raise Fatal(message) if parameters.get("fatal") else RuntimeError(message)
+    return {"succeeded_on_attempt": context.attempt}

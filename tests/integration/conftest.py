@@ -1,0 +1,24 @@
+"""The real handlers on moto, in one thread: tables, streams and queues are moto's, the clock is the test's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+import time_machine
+from moto import mock_aws
+
+from tests.integration.world import World
+
+START = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with time_machine.travel(START, tick=False) as traveller, mock_aws():
+        yield World(traveller, monkeypatch)

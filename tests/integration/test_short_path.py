@@ -1,0 +1,41 @@
+"""From a submission to history, through the real handlers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from punctual.domain.instant import from_text, to_text
+from tests.integration.world import World
+
+
+def test_a_job_without_a_schedule_runs_at_once_and_is_done(world: World) -> None:
+    job = world.submit(parameters={"greeting": "hello"})
+    world.settle_down()
+    [execution] = world.executions(job["job_id"])
+    assert execution["status"] == "succeeded"
+    assert execution["result"]["value"] == {"greeting": "hello"}
+    assert execution["attempt"] == 1
+    assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
+
+
+def test_a_job_at_an_instant_waits_for_it_and_never_starts_early(world: World) -> None:
+    due = world.now + timedelta(minutes=10)
+    job = world.submit(schedule={"at": to_text(due)})
+    world.settle_down()
+    [execution] = world.executions(job["job_id"])
+    assert execution["status"] == "scheduled"
+    world.run_for(590, step=5)
+    assert world.executions(job["job_id"])[0]["status"] == "queued"
+    world.run_for(15)
+    [execution] = world.executions(job["job_id"])
+    assert execution["status"] == "succeeded"
+    assert from_text(execution["started_at"]) >= due
+
+
+def test_a_recurring_job_runs_every_time_and_each_run_is_recorded(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60})
+    world.run_for(605, step=5)
+    ended = [one for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
+    dues = [from_text(one["scheduled_at"]) for one in ended]
+    assert len(dues) == 10
+    assert {later - earlier for earlier, later in zip(dues, dues[1:], strict=False)} == {timedelta(seconds=60)}

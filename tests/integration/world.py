@@ -1,0 +1,293 @@
+"""A whole Punctual on moto: what AWS does between the functions is done here, one step at a time.
+
+Nothing of Punctual is replaced. What the test decides is when time passes, when records and messages are
+delivered, how often, in which order, and whether a handler dies on the way.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import boto3
+import pytest
+import time_machine
+
+from punctual.aws import clients, executions
+
+FUNCTIONS = Path(__file__).parents[2] / "functions"
+PRIORITIES = ("high", "normal", "low")
+STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"]}
+READY, ENDED = {"queued", "retrying"}, {"succeeded", "failed", "timed_out", "cancelled"}
+
+
+@dataclass
+class LambdaContext:
+    """What Lambda hands to a handler."""
+
+    remaining_seconds: float = 900
+    function_name: str = "test"
+    aws_request_id: str = "test"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(self.remaining_seconds * 1000)
+
+
+class World:
+    def __init__(self, traveller: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._traveller, self._monkeypatch = traveller, monkeypatch
+        clients.client.cache_clear()
+        monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
+        self.dynamodb, self.sqs, self.s3 = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("s3")
+        self._create_tables()
+        self.queues = self._create_queues()
+        self.s3.create_bucket(Bucket="results")
+        boto3.client("logs").create_log_group(logGroupName="/worker")
+        self._set_environment()
+        self._positions: dict[tuple[str, str], int] = {}
+        self._functions: dict[str, ModuleType] = {}
+
+    # time
+
+    @property
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def pass_time(self, seconds: float) -> None:
+        self._traveller.shift(timedelta(seconds=seconds))
+
+    # calling functions
+
+    def function(self, name: str) -> ModuleType:
+        """A function's module, freshly imported as in a new Lambda."""
+        if name not in self._functions:
+            folder = str(FUNCTIONS / name)
+            for module in [one for one, loaded in sys.modules.items() if _belongs_to_functions(loaded)]:
+                del sys.modules[module]
+            self._monkeypatch.syspath_prepend(folder)
+            self._functions[name] = importlib.import_module("handler")
+            sys.path.remove(folder)
+            sys.modules.pop("handler")
+        return self._functions[name]
+
+    def call(self, name: str, event: dict[str, Any], context: LambdaContext | None = None) -> Any:
+        return self.function(name).handler(event, context or LambdaContext())
+
+    def tick(self, shard: int = 0) -> dict[str, Any]:
+        return self.call("dispatcher", {"shard": shard})
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        role: str = "operator",
+        team: str = "data-quality",
+        headers: dict[str, str] | None = None,
+        raw_body: str | None = None,
+    ) -> tuple[int, Any]:
+        """A call of the API behind the gateway: status and decoded body."""
+        path, _, query = path.partition("?")
+        event = {
+            "version": "2.0",
+            "routeKey": "ANY /{proxy+}",
+            "rawPath": path,
+            "rawQueryString": query,
+            "headers": {"content-type": "application/json", **(headers or {})},
+            "requestContext": {
+                "accountId": "000000000000",
+                "apiId": "api",
+                "http": {"method": method, "path": path, "sourceIp": "127.0.0.1", "userAgent": "test"},
+                "requestId": str(uuid.uuid4()),
+                "stage": "$default",
+                "authorizer": {
+                    "jwt": {"claims": {"username": f"{role}@{team}", "cognito:groups": f"[{role} team:{team}]"}}
+                },
+            },
+            "isBase64Encoded": False,
+        }
+        if query:
+            event["queryStringParameters"] = dict(part.split("=", 1) for part in query.split("&"))
+        text = raw_body if raw_body is not None else (json.dumps(body) if body is not None else None)
+        if text is not None:
+            event["body"] = text
+        answer = self.call("api", event)
+        return answer["statusCode"], json.loads(answer["body"]) if answer.get("body") else None
+
+    def submit(self, **submission: Any) -> dict[str, Any]:
+        status, job = self.request("POST", "/jobs", {"task": "echo", **submission})
+        assert status == 201, job
+        return job
+
+    def execution(self, execution_id: str) -> dict[str, Any]:
+        status, execution = self.request("GET", f"/executions/{execution_id}")
+        assert status == 200, execution
+        return execution
+
+    def executions(self, job_id: str) -> list[dict[str, Any]]:
+        """A job's executions, oldest due instant first."""
+        status, page = self.request("GET", f"/jobs/{job_id}/executions?limit=100")
+        assert status == 200, page
+        return page["items"][::-1]
+
+    # what AWS does in between
+
+    def stream_records(self, table: str, consumer: str) -> list[dict[str, Any]]:
+        """The records of a table's stream that a consumer has not had, as its filter lets them through."""
+        streams = boto3.client("dynamodbstreams")
+        arn = self.dynamodb.describe_table(TableName=table)["Table"]["LatestStreamArn"]
+        [shard] = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+        iterator = streams.get_shard_iterator(
+            StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        records = streams.get_records(ShardIterator=iterator, Limit=1000)["Records"]
+        seen = self._positions.get((table, consumer), 0)
+        self._positions[table, consumer] = len(records)
+        fresh = [{**record, "eventSourceARN": arn} for record in records[seen:]]
+        return [json.loads(json.dumps(record, default=str)) for record in fresh if _passes(record, table, consumer)]
+
+    def deliver_streams(self, change: Callable[[list[Any]], list[Any]] = lambda records: records) -> int:
+        """Every new record to every consumer, once; ``change`` may repeat or reorder them. How many there were."""
+        delivered = 0
+        for table, consumers in STREAM_CONSUMERS.items():
+            for consumer in consumers:
+                records = change(self.stream_records(table, consumer))
+                if records:
+                    self.call(consumer, {"Records": records})
+                delivered += len(records)
+        return delivered
+
+    def receive(self, queue: str) -> list[dict[str, Any]]:
+        """The visible messages of a queue, as Lambda would deliver them, and gone from it."""
+        answer = self.sqs.receive_message(
+            QueueUrl=self.queues[queue],
+            MaxNumberOfMessages=10,
+            MessageSystemAttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        )
+        messages = answer.get("Messages", [])
+        for message in messages:
+            self.sqs.delete_message(QueueUrl=self.queues[queue], ReceiptHandle=message["ReceiptHandle"])
+        return [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message["Attributes"],
+                "messageAttributes": message.get("MessageAttributes", {}),
+                "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{queue}",
+            }
+            for message in messages
+        ]
+
+    def orders(self) -> list[dict[str, Any]]:
+        return [message for priority in PRIORITIES for message in self.receive(priority)]
+
+    def work(self, message: dict[str, Any]) -> dict[str, Any]:
+        return self.call("worker", {"Records": [message]})
+
+    def take_in(self) -> None:
+        if messages := self.receive("intake"):
+            self.call("intake", {"Records": messages})
+
+    def settle_down(self, rounds: int = 50) -> None:
+        """Deliver everything that can be delivered now, until nothing moves."""
+        for _ in range(rounds):
+            self.take_in()
+            moved = self.deliver_streams()
+            for message in self.orders():
+                self.work(message)
+                moved += 1
+            if not moved:
+                return
+        raise AssertionError("it does not come to rest")
+
+    def run_for(self, seconds: int, step: int = 1) -> None:
+        """Let time pass in steps, with a tick each minute, delivering everything as it comes."""
+        for second in range(0, seconds, step):
+            if second % 60 == 0:
+                self.tick()
+            self.settle_down()
+            self.pass_time(step)
+        self.settle_down()
+
+    def items(self, table: str) -> list[dict[str, Any]]:
+        return self.dynamodb.scan(TableName=table)["Items"]
+
+    # making it
+
+    def _create_tables(self) -> None:
+        self._table("jobs", ["job_id"], {"by_owner": ["owner", "job_id"]}, stream="NEW_AND_OLD_IMAGES")
+        indexes = {"by_owner": ["owner", "execution_id"], "running": ["running_shard", "execution_id"]}
+        self._table("executions", ["job_id", "execution_id"], indexes, stream="NEW_AND_OLD_IMAGES")
+        self._table("timers", ["slot", "due"], {}, stream="OLD_IMAGE")
+        self._table("idempotency", ["id"], {}, stream=None)
+
+    def _table(self, name: str, key: list[str], indexes: dict[str, list[str]], stream: str | None) -> None:
+        attributes = {*key, *(name for index in indexes.values() for name in index)}
+        request: dict[str, Any] = {
+            "TableName": name,
+            "BillingMode": "PAY_PER_REQUEST",
+            "KeySchema": _key_schema(key),
+            "AttributeDefinitions": [{"AttributeName": one, "AttributeType": "S"} for one in sorted(attributes)],
+        }
+        if indexes:
+            projection = {"ProjectionType": "ALL" if name == "jobs" else "KEYS_ONLY"}
+            request["GlobalSecondaryIndexes"] = [
+                {"IndexName": index, "KeySchema": _key_schema(key), "Projection": projection}
+                for index, key in indexes.items()
+            ]
+        if stream:
+            request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": stream}
+        self.dynamodb.create_table(**request)
+
+    def _create_queues(self) -> dict[str, str]:
+        names = [*PRIORITIES, "intake", *(f"{one}-dead" for one in (*PRIORITIES, "intake", "planner", "settler"))]
+        return {name: self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
+
+    def _set_environment(self) -> None:
+        settings = {
+            "PUNCTUAL_STAGE": "test",
+            "POWERTOOLS_SERVICE_NAME": "test",
+            "JOBS_TABLE": "jobs",
+            "EXECUTIONS_TABLE": "executions",
+            "TIMERS_TABLE": "timers",
+            "IDEMPOTENCY_TABLE": "idempotency",
+            "RESULTS_BUCKET": "results",
+            "WORKER_LOG_GROUP": "/worker",
+            "RETENTION_DAYS": "90",
+            "TIMER_SHARDS": "1",
+            "DEAD_LETTER_QUEUE_URL": self.queues["planner-dead"],
+            **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in PRIORITIES},
+            **{f"{one.upper()}_DEAD_LETTER_QUEUE_URL": self.queues[f"{one}-dead"] for one in PRIORITIES},
+        }
+        for name, value in settings.items():
+            self._monkeypatch.setenv(name, value)
+
+
+def _key_schema(names: list[str]) -> list[dict[str, str]]:
+    return [{"AttributeName": one, "KeyType": kind} for one, kind in zip(names, ("HASH", "RANGE"), strict=False)]
+
+
+def _passes(record: dict[str, Any], table: str, consumer: str) -> bool:
+    """The event source's filter, as the stack sets it."""
+    if table != "executions":
+        return True
+    image = record["dynamodb"].get("NewImage", {})
+    status = image.get("status", {}).get("S")
+    if consumer == "planner":
+        return status in READY
+    return status in ENDED and image.get("once", {}).get("BOOL", False)
+
+
+def _belongs_to_functions(module: ModuleType) -> bool:
+    return str(getattr(module, "__file__", None) or "").startswith(str(FUNCTIONS))
