@@ -37,7 +37,7 @@ check-style: install
 	@echo "── style" && $(PY) -m ruff check . && $(PY) -m ruff format --check .
 
 check-types: install
-	@echo "── types" && $(PY) -m mypy
+	@echo "── types" && $(PY) -m mypy && $(PY) -m mypy -p local
 
 test-unit: install
 	@echo "── unit tests" && $(PYTEST) tests/unit

@@ -9,5 +9,6 @@ from cdk.validation import validate
 app = App()
 settings = for_stage(app.node.try_get_context("stage") or "prod")
 PunctualStack(app, "Punctual", settings=settings)
-validate(app)
+if app.node.try_get_context("validate") != "no":
+    validate(app)
 app.synth()

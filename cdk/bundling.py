@@ -5,7 +5,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+from platform import machine
 
 import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
@@ -31,24 +33,22 @@ def with_tasks(function: Path) -> lambda_.Code:
     return lambda_.Code.from_asset(
         str(function),
         asset_hash_type=AssetHashType.OUTPUT,
-        bundling=BundlingOptions(image=DockerImage.from_registry(_NO_IMAGE), local=_TasksBeside(function)),
+        bundling=BundlingOptions(image=DockerImage.from_registry(_NO_IMAGE), local=TasksBeside(function)),
     )
 
 
 def wheels(requirements: Path, platform: Platform) -> lambda_.Code:
     """The packages that `requirements` pins, as a layer for `platform`."""
-    fingerprint = _fingerprint(requirements, platform)
+    bundler = Wheels(requirements, platform)
     return lambda_.Code.from_asset(
         str(requirements.parent),
-        asset_hash=fingerprint,
-        bundling=BundlingOptions(
-            image=DockerImage.from_registry(_NO_IMAGE), local=_Wheels(requirements, platform, fingerprint)
-        ),
+        asset_hash=bundler.fingerprint,
+        bundling=BundlingOptions(image=DockerImage.from_registry(_NO_IMAGE), local=bundler),
     )
 
 
 @jsii.implements(ILocalBundling)
-class _TasksBeside:
+class TasksBeside:
     def __init__(self, function: Path) -> None:
         self._function = function
 
@@ -60,36 +60,44 @@ class _TasksBeside:
 
 
 @jsii.implements(ILocalBundling)
-class _Wheels:
+class Wheels:
     """Installs once per fingerprint: a second synth takes the folder that the first one left in `.build/`."""
 
-    def __init__(self, requirements: Path, platform: Platform, fingerprint: str) -> None:
+    def __init__(self, requirements: Path, platform: Platform) -> None:
         self._requirements = requirements
         self._platform = platform
-        self._cache = WHEELS / fingerprint
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the installed packages would."""
+        host = f"{sys.platform}-{machine()}-{sys.implementation.cache_tag}"
+        python = LAMBDA_PYTHON if self._platform.wheels else host
+        parts = (self._requirements.read_text(), repr(self._platform), python)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def try_bundle(self, output_dir: str, *_options: object, **_more: object) -> bool:
-        if not self._cache.exists():
-            self._install()
-        shutil.copytree(self._cache, Path(output_dir, "python"))
+        cache = WHEELS / self.fingerprint
+        if not cache.exists():
+            self._install(cache)
+        shutil.copytree(cache, Path(output_dir, "python"))
         return True
 
-    def _install(self) -> None:
-        WHEELS.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=WHEELS) as scratch:
-            target = Path(scratch, "python")
-            self._pip_install(target)
-            _strip(target)
-            # Whoever else installed the same meanwhile put the same files there.
-            if not self._cache.exists():
-                target.rename(self._cache)
-
-    def _pip_install(self, target: Path) -> None:
+    def command(self, target: Path) -> list[str]:
+        """What installs the packages into `target`."""
         command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-config"]
         command += ["--python", sys.executable, "--target", str(target), "--only-binary", ":all:"]
         if self._platform.wheels:
             command += ["--python-platform", self._platform.wheels, "--python-version", LAMBDA_PYTHON]
-        subprocess.run([*command, "--requirement", str(self._requirements)], check=True)
+        return [*command, "--requirement", str(self._requirements)]
+
+    def _install(self, cache: Path) -> None:
+        WHEELS.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=WHEELS) as scratch:
+            target = Path(scratch, "python")
+            subprocess.run(self.command(target), check=True)
+            _strip(target)
+            with suppress(OSError):  # another synth put the same files there meanwhile
+                target.rename(cache)
 
 
 def _strip(target: Path) -> None:
@@ -98,9 +106,3 @@ def _strip(target: Path) -> None:
         for folder in sorted(target.rglob(name), reverse=True):
             if folder.is_dir():
                 shutil.rmtree(folder)
-
-
-def _fingerprint(requirements: Path, platform: Platform) -> str:
-    host = f"{sys.platform}-{sys.implementation.cache_tag}"
-    parts = (requirements.read_text(), str(platform), LAMBDA_PYTHON if platform.wheels else host)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

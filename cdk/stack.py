@@ -1,5 +1,7 @@
 """The stack, top to bottom as the way of one execution: submit, plan, dispatch, run, settle."""
 
+from typing import Any
+
 from aws_cdk import Stack
 from constructs import Construct
 
@@ -31,15 +33,13 @@ class PunctualStack(Stack):
         self.queues = Queues(self, "Queues")
         self.results = Results(self, "Results", settings=settings)
         self.layers = Layers(self, "Layers", settings=settings)
-        shared = {"settings": settings, "layers": self.layers, "tables": self.tables}
+        shared: dict[str, Any] = {"settings": settings, "layers": self.layers, "tables": self.tables}
 
         # SQS high / normal / low ─▶ worker ─▶ executions table, results bucket
         self.worker = Worker(self, "Worker", queues=self.queues, results=self.results, **shared)
 
         # client ─▶ API Gateway ─▶ api ─▶ jobs table
-        self.api = Api(
-            self, "Api", identity=self.identity, results=self.results, worker=self.worker, **shared
-        )
+        self.api = Api(self, "Api", identity=self.identity, results=self.results, worker=self.worker, **shared)
 
         # jobs stream, executions stream ─▶ planner ─▶ executions table, timers table, queues
         self.planner = Planner(self, "Planner", queues=self.queues, **shared)

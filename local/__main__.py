@@ -4,9 +4,9 @@ import argparse
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
-from local import stack_file
 from local.errors import LocalError
 from local.logs import follow
 from local.places import Places
@@ -18,7 +18,8 @@ from local.users import ROLES
 def main() -> int:
     """Run the command; a failure is one sentence on standard error and a status of 1."""
     arguments = _parse()
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     places = Places.from_env()
     progress = Progress()
     stack = Stack(places, arguments.port, progress)
@@ -46,22 +47,17 @@ def down(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> in
 
 
 def status(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> int:
-    pid = stack.emulator.pid()
-    if pid is None:
-        progress.say("Punctual is not running: start it with `make up`.")
-        return 1
-    described = stack_file.require(stack.places)
-    progress.say(f"Punctual runs at {described['api_url']} (process {pid}).")
+    progress.say(f"Punctual is up: {stack.require()['api_url']} (process {stack.emulator.pid()})")
     return 0
 
 
 def logs(stack: Stack, _progress: Progress, _arguments: argparse.Namespace) -> int:
-    follow(stack_file.require(stack.places))
+    follow(stack.require())
     return 0
 
 
 def token(stack: Stack, _progress: Progress, arguments: argparse.Namespace) -> int:
-    print(stack_file.require(stack.places)["tokens"][arguments.role])
+    print(stack.require()["tokens"][arguments.role])
     return 0
 
 
@@ -85,7 +81,7 @@ def _parse() -> argparse.Namespace:
 def _welcome(described: dict[str, Any], places: Places) -> str:
     return f"""
 Punctual is up: {described["api_url"]}
-What a client needs is in {places.stack_file}. Submit a job:
+What a client needs is in {_short(places.stack_file)}. Submit a job:
 
 curl -X POST {described["api_url"]}/jobs \\
   -H "Authorization: Bearer $(.venv/bin/python -m local token)" \\
@@ -94,7 +90,15 @@ curl -X POST {described["api_url"]}/jobs \\
 """
 
 
+def _short(path: Path) -> Path:
+    """As seen from here, if it lies below."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
 def _interrupt(*_: object) -> None:
+    """The first interruption ends the command; what it began is then put in order undisturbed."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

@@ -3,9 +3,13 @@
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 from botocore.exceptions import ClientError
 
@@ -18,6 +22,9 @@ CDK = ROOT / "node_modules" / ".bin" / "cdk"
 # What the synthesised stack is made of.
 SOURCES = ("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "constraints.txt", "package-lock.json")
 LAST_LINES = 25
+COMPLETE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
+UNDER_WAY = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS")
+SETTLE_SECONDS = 30
 
 
 class Deployment:
@@ -29,11 +36,13 @@ class Deployment:
 
     def exists(self, stack: str = STACK) -> bool:
         """Whether the emulator has the stack, complete."""
-        try:
-            reply = client("cloudformation", self._endpoint).describe_stacks(StackName=stack)
-        except ClientError:
-            return False
-        return reply["Stacks"][0]["StackStatus"] in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+        return self._status(stack) in COMPLETE
+
+    def settle(self) -> None:
+        """Wait for an interrupted deployment, which goes on in the emulator: half a stack must not be saved."""
+        end = time.monotonic() + SETTLE_SECONDS
+        while self._status(STACK) in UNDER_WAY and time.monotonic() < end:
+            time.sleep(0.2)
 
     def is_bootstrapped(self) -> bool:
         return self.exists("CDKToolkit")
@@ -43,9 +52,10 @@ class Deployment:
 
     def deploy(self) -> None:
         app = f'"{sys.executable}" app.py'
+        # `make test` judges the same stack: no need to wait for that here.
         self._cdk(
             *("deploy", STACK, "--app", app, "--output", str(self._places.assembly)),
-            *("--context", "stage=local", "--require-approval", "never"),
+            *("--context", "stage=local", "--context", "validate=no", "--require-approval", "never"),
             *("--outputs-file", str(self._places.outputs), "--progress", "events"),
         )
 
@@ -53,16 +63,39 @@ class Deployment:
         """The outputs of the last deployment."""
         return dict(json.loads(self._places.outputs.read_text())[STACK])
 
+    def _status(self, stack: str) -> str | None:
+        try:
+            reply = client("cloudformation", self._endpoint).describe_stacks(StackName=stack)
+        except ClientError:
+            return None
+        return str(reply["Stacks"][0]["StackStatus"])
+
     def _cdk(self, *arguments: str) -> None:
         with self._places.deploy_log.open("a") as log:
             log.write(f"$ cdk {' '.join(arguments)}\n")
             log.flush()
-            command = [str(CDK), *arguments, "--ci"]
-            status = subprocess.run(
-                command, cwd=ROOT, env=self._environment(), stdout=log, stderr=subprocess.STDOUT, check=False
-            )
-        if status.returncode != 0:
+            status = self._run([str(CDK), *arguments, "--ci"], log)
+        if status != 0:
             raise DeployFailed(self._what_went_wrong(arguments[0]))
+
+    def _run(self, command: list[str], log: TextIO) -> int:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            return process.wait()
+        except BaseException:
+            # The command line and the application that it started end together.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
 
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}

@@ -19,7 +19,7 @@ from local.errors import EmulatorFailed, PortTaken
 from local.places import REGION, Places
 
 START_SECONDS = 60
-STOP_SECONDS = 30
+STOP_SECONDS = 60
 HOST = "127.0.0.1"
 
 
@@ -71,11 +71,15 @@ class Emulator:
             if time.monotonic() > end:
                 raise EmulatorFailed(f"The emulator (process {pid}) did not stop in {STOP_SECONDS} s.")
             time.sleep(0.05)
+        # A function that was at work has lost its AWS: it ends too. The group is that of the emulator's session.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
         return True
 
     def _prepare(self) -> None:
+        self.places.create()
         for folder in (self.places.state, self.places.objects):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
         shutil.rmtree(self.places.scratch, ignore_errors=True)
         self.places.scratch.mkdir()
         rewind_streams(self.places.state)
@@ -138,7 +142,7 @@ def answers(url: str) -> bool:
     """Whether a GET of `url` is answered with success."""
     try:
         with urllib.request.urlopen(url, timeout=5) as response:
-            return 200 <= response.status < 300
+            return bool(200 <= response.status < 300)
     except (urllib.error.URLError, OSError):
         return False
 
@@ -162,7 +166,6 @@ def rewind_streams(state: Path) -> None:
 @contextmanager
 def exclusive(file: Path, sentence: str) -> Iterator[None]:
     """Hold `file` while inside, or raise with `sentence` if somebody else does."""
-    file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as handle:
         if not _try_lock(handle.fileno()):
             raise EmulatorFailed(sentence)

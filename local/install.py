@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,7 +60,7 @@ def _check_node() -> None:
         raise CannotInstall(f"{needed}; this one is {version or 'of an unknown version'}.")
 
 
-def _once(folder: Path, inputs: tuple[str, ...], title: str, install) -> None:
+def _once(folder: Path, inputs: tuple[str, ...], title: str, install: Callable[[], None]) -> None:
     """Install unless `folder` says that it was made of the same inputs."""
     stamp = folder / ".installed"
     wanted = _fingerprint(inputs)

@@ -2,8 +2,9 @@
 
 import json
 import time
-from datetime import datetime, timezone
-from typing import Any
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -12,11 +13,32 @@ from local.aws import client
 
 EVERY_SECONDS = 1.0
 LOOK_BACK_SECONDS = 60
+# Lines of one moment arrive one after the other: what was shown already is looked at again for so long.
+OVERLAP_SECONDS = 5
 # What the emulator and Lambda write around each invocation, and what every line repeats.
 NOISE = ("START RequestId", "END RequestId", "REPORT RequestId", "INIT_START")
-REPEATED = {"level", "message", "timestamp", "service", "location", "function_name", "function_arn",
-            "function_memory_size", "function_request_id", "cold_start", "sampling_rate", "xray_trace_id"}
+REPEATED = {
+    "level",
+    "message",
+    "timestamp",
+    "service",
+    "location",
+    "function_name",
+    "function_arn",
+    "function_memory_size",
+    "function_request_id",
+    "cold_start",
+    "sampling_rate",
+    "xray_trace_id",
+}
 COLOURS = {"ERROR": "red", "CRITICAL": "red", "WARNING": "yellow"}
+
+
+class Event(NamedTuple):
+    timestamp: int
+    function: str
+    message: str
+    stream: str
 
 
 def follow(stack: dict[str, Any]) -> None:
@@ -24,31 +46,36 @@ def follow(stack: dict[str, Any]) -> None:
     logs = client("logs", stack["endpoint_url"])
     console = Console(highlight=False)
     since = int((time.time() - LOOK_BACK_SECONDS) * 1000)
-    seen: set[str] = set()
+    with suppress(KeyboardInterrupt):
+        _follow(logs, console, stack["log_groups"], since)
+
+
+def _follow(logs: Any, console: Console, log_groups: dict[str, str], since: int) -> None:
+    shown: set[Event] = set()
     while True:
-        events = [event for group in stack["log_groups"].items() for event in _events(logs, *group, since)]
-        for event in sorted(events, key=lambda event: event["timestamp"]):
-            if event["eventId"] not in seen:
-                seen.add(event["eventId"])
-                _print(console, event)
+        events = {event for name, group in log_groups.items() for event in _events(logs, name, group, since)}
+        for event in sorted(events - shown):
+            _print(console, event)
+        shown = events
+        since = max([since, *(event.timestamp - OVERLAP_SECONDS * 1000 for event in events)])
         time.sleep(EVERY_SECONDS)
 
 
-def _events(logs: Any, name: str, group: str, since: int) -> list[dict[str, Any]]:
-    try:
-        pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group, startTime=since)
-        return [event | {"function": name} for page in pages for event in page["events"]]
-    except logs.exceptions.ResourceNotFoundException:
-        return []
+def _events(logs: Any, name: str, group: str, since: int) -> list[Event]:
+    pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group, startTime=since)
+    return [
+        Event(event["timestamp"], name, event["message"].rstrip(), event["logStreamName"])
+        for page in pages
+        for event in page["events"]
+    ]
 
 
-def _print(console: Console, event: dict[str, Any]) -> None:
-    message = event["message"].rstrip()
-    if message.startswith(NOISE):
+def _print(console: Console, event: Event) -> None:
+    if not event.message or event.message.startswith(NOISE):
         return
-    level, text = _readable(message)
-    at = datetime.fromtimestamp(event["timestamp"] / 1000, tz=timezone.utc)
-    line = Text.assemble((f"{at:%H:%M:%S.%f}"[:-3], "dim"), " ", (f"{event['function']:<10}", "cyan"), " ")
+    level, text = _readable(event.message)
+    at = datetime.fromtimestamp(event.timestamp / 1000, tz=UTC)
+    line = Text.assemble((f"{at:%H:%M:%S.%f}"[:-3], "dim"), " ", (f"{event.function:<10}", "cyan"), " ")
     console.print(line.append(text, style=COLOURS.get(level, "")), soft_wrap=True)
 
 

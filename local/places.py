@@ -1,6 +1,7 @@
 """Where things lie: the project, and the folder that holds one local stack's state."""
 
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,17 @@ class Places:
     def from_env(cls) -> "Places":
         """`PUNCTUAL_LOCAL_DIR`, or `.local` in the project."""
         return cls(Path(os.environ.get("PUNCTUAL_LOCAL_DIR") or ROOT / ".local").absolute())
+
+    def create(self) -> None:
+        """Make the folder, for its owner alone: it holds passwords and tokens."""
+        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def forget(self) -> None:
+        """Remove what the emulator kept and what was known about it; the logs stay."""
+        for folder in (self.state, self.objects, self.scratch):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.outputs, self.passwords, self.stack_file):
+            file.unlink(missing_ok=True)
 
     @property
     def state(self) -> Path:

@@ -1,13 +1,16 @@
 """The local stack as a whole: up, down, and what it is doing."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from local import stack_file
+from botocore.exceptions import BotoCoreError, ClientError
+
+from local import stack_file, traffic
 from local.deploy import Deployment, fingerprint
 from local.emulator import Emulator, answers, exclusive, recorded_port
-from local.errors import DeployFailed
+from local.errors import DeployFailed, NotRunning
 from local.places import DEFAULT_PORT, Places
 from local.progress import Progress
 from local.users import DemoUsers
@@ -34,19 +37,46 @@ class Stack:
 
         If that fails, an emulator that was started for it is stopped again; one that ran before stays.
         """
+        self.places.create()
         busy = "Another `make up` is at work on this folder: wait for it."
         with exclusive(self.places.directory / "up.lock", busy):
+            known = stack_file.read(self.places)
             started = self._start()
             try:
+                if known:
+                    traffic.release(self.emulator.endpoint, known["functions"])
                 return self._bring_up()
             except BaseException:
                 if started:
-                    self.emulator.stop()
+                    self._undo(known)
                 raise
 
     def down(self) -> bool:
         """Stop it and keep its state. `False` if it was not running."""
+        if self.emulator.pid() is None:
+            return False
+        known = stack_file.read(self.places)
+        if known:
+            with suppress(BotoCoreError, ClientError):  # an emulator in trouble is stopped as it is
+                traffic.hold(known["endpoint_url"], known["functions"], self.places.emulator_log)
         return self.emulator.stop()
+
+    def require(self) -> dict[str, Any]:
+        """What `.local/stack.json` says of the running stack; raises `NotRunning` if there is none."""
+        known = stack_file.read(self.places)
+        if known is None or self.emulator.pid() is None:
+            raise NotRunning
+        return known
+
+    def _undo(self, known: dict[str, Any] | None) -> None:
+        """A first attempt that failed leaves nothing; a later one leaves what there was before."""
+        if known is None:
+            self.emulator.stop()
+            self.places.forget()
+            return
+        with suppress(BotoCoreError, ClientError):
+            self._deployment.settle()
+        self.down()
 
     def _start(self) -> bool:
         if self.emulator.pid() is not None:

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from local.errors import NotRunning
 from local.places import REGION, Places
 from local.private_file import write_private
 
@@ -47,14 +46,6 @@ def read(places: Places) -> dict[str, Any] | None:
     if not places.stack_file.exists():
         return None
     return dict(json.loads(places.stack_file.read_text()))
-
-
-def require(places: Places) -> dict[str, Any]:
-    """What the last `make up` wrote; raises `NotRunning` if none did."""
-    stack = read(places)
-    if stack is None:
-        raise NotRunning
-    return stack
 
 
 def write(places: Places, stack: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from contextlib import suppress
 from typing import Any
 
 from local.aws import client
@@ -41,19 +42,13 @@ class DemoUsers:
         return made
 
     def _ensure_team(self) -> None:
-        try:
-            self._cognito.create_group(
-                UserPoolId=self._pool, GroupName=TEAM, Description="The demo users' team"
-            )
-        except self._cognito.exceptions.GroupExistsException:
-            pass
+        with suppress(self._cognito.exceptions.GroupExistsException):
+            self._cognito.create_group(UserPoolId=self._pool, GroupName=TEAM, Description="The demo users' team")
 
     def _ensure_user(self, role: str, password: str) -> None:
         user = {"UserPoolId": self._pool, "Username": role}
-        try:
+        with suppress(self._cognito.exceptions.UsernameExistsException):
             self._cognito.admin_create_user(**user, MessageAction="SUPPRESS")
-        except self._cognito.exceptions.UsernameExistsException:
-            pass
         self._cognito.admin_set_user_password(**user, Password=password, Permanent=True)
         for group in (role, TEAM):
             self._cognito.admin_add_user_to_group(**user, GroupName=group)

@@ -78,6 +78,7 @@ class Api(Construct):
                 "IDEMPOTENCY_TABLE": tables.idempotency.table_name,
                 "RESULTS_BUCKET": results.bucket.bucket_name,
                 "WORKER_LOG_GROUP": worker_logs.log_group_name,
+                "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
             },
         )
@@ -122,17 +123,11 @@ class Api(Construct):
         )
 
     def _routes(self, identity: Identity) -> None:
-        integration = HttpLambdaIntegration(
-            "Function", self.function.resource, scope_permission_to_route=False
-        )
-        tokens = HttpJwtAuthorizer(
-            "Tokens", identity.issuer, jwt_audience=[identity.client.user_pool_client_id]
-        )
+        integration = HttpLambdaIntegration("Function", self.function.resource, scope_permission_to_route=False)
+        tokens = HttpJwtAuthorizer("Tokens", identity.issuer, jwt_audience=[identity.client.user_pool_client_id])
         self.http.add_routes(
             path="/{proxy+}", methods=[http.HttpMethod.ANY], integration=integration, authorizer=tokens
         )
         for path, reason in OPEN_ROUTES.items():
-            (route,) = self.http.add_routes(
-                path=path, methods=[http.HttpMethod.GET], integration=integration
-            )
+            (route,) = self.http.add_routes(path=path, methods=[http.HttpMethod.GET], integration=integration)
             acknowledge(route, "AwsSolutions-APIG4", reason)

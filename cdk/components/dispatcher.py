@@ -40,13 +40,12 @@ class Dispatcher(Construct):
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "TIMERS_TABLE": tables.timers.table_name,
                 "TIMER_SHARDS": str(settings.timer_shards),
+                "RETENTION_DAYS": str(settings.retention_days),
                 **queues.short_urls,
             },
         )
         executions = tables.executions.table_arn
-        self.function.allow(
-            "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", on=[tables.timers.table_arn]
-        )
+        self.function.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", on=[tables.timers.table_arn])
         self.function.allow("dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[executions])
         self.function.allow("dynamodb:Query", on=[f"{executions}/index/{RUNNING}"])
         self.function.allow("sqs:SendMessage", on=queues.short_arns)
@@ -82,4 +81,5 @@ class Dispatcher(Construct):
                     ),
                 ),
             )
-            schedule.node.add_dependency(role)
+            # The role alone is not enough: without its policy the first ticks would be refused.
+            schedule.node.add_dependency(role.node.find_child("DefaultPolicy"))

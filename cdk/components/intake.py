@@ -35,6 +35,7 @@ class Intake(Construct):
                 "JOBS_TABLE": tables.jobs.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "DEAD_LETTER_QUEUE_URL": dead_letters.queue_url,
+                "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
             },
         )

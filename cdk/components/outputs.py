@@ -15,8 +15,7 @@ def publish(stack: PunctualStack) -> None:
     queues = stack.queues
     work = {**queues.short, "intake": queues.intake}
     functions = {
-        name: getattr(stack, name).function
-        for name in ("api", "planner", "dispatcher", "worker", "settler", "intake")
+        name: getattr(stack, name).function for name in ("api", "planner", "dispatcher", "worker", "settler", "intake")
     }
     outputs = {
         "ApiUrl": stack.api.http.api_endpoint,

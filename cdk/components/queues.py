@@ -31,8 +31,7 @@ class Queues(Construct):
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
         self.short = {
-            priority: self._work_queue(priority.title(), timeout=WORKER_TIMEOUT, receives=5)
-            for priority in PRIORITIES
+            priority: self._work_queue(priority.title(), timeout=WORKER_TIMEOUT, receives=5) for priority in PRIORITIES
         }
         self.intake = self._work_queue("Intake", timeout=INTAKE_TIMEOUT, receives=3)
         self.planner_dead_letters = self._dead_letters("Planner")

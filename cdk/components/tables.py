@@ -1,5 +1,7 @@
 """The four tables. Keys and indexes are explained in docs/data-model.md."""
 
+from typing import Any
+
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
@@ -56,9 +58,7 @@ class Tables(Construct):
             time_to_live_attribute="expires_at",
         )
         # The names that Powertools' idempotency layer expects.
-        self.idempotency = self._table(
-            "Idempotency", partition_key=_text("id"), time_to_live_attribute="expiration"
-        )
+        self.idempotency = self._table("Idempotency", partition_key=_text("id"), time_to_live_attribute="expiration")
 
     @property
     def jobs_and_indexes(self) -> list[str]:
@@ -71,7 +71,7 @@ class Tables(Construct):
         arn = self.executions.table_arn
         return [arn, f"{arn}/index/{BY_OWNER}", f"{arn}/index/{RUNNING}"]
 
-    def _table(self, construct_id: str, **properties: object) -> dynamodb.TableV2:
+    def _table(self, construct_id: str, **properties: Any) -> dynamodb.TableV2:
         keep = self._settings.keep_data
         return dynamodb.TableV2(
             self,

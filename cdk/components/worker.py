@@ -38,7 +38,9 @@ class Worker(Construct):
             environment={
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "RESULTS_BUCKET": results.bucket.bucket_name,
+                "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
+                **queues.short_urls,
                 **{f"{name.upper()}_DEAD_LETTER_QUEUE_URL": q.queue_url for name, q in dead_letters.items()},
             },
         )

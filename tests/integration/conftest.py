@@ -9,6 +9,7 @@ import pytest
 import time_machine
 from moto import mock_aws
 
+from tests.integration import odd_tasks  # noqa: F401 - registers its tasks
 from tests.integration.world import World
 
 START = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)

@@ -117,7 +117,7 @@ class Cron:
 
     def next_after(self, instant: datetime) -> datetime | None:
         """The first run strictly after ``instant``; None when there is none within the horizon."""
-        return next(self._runs(instant), None)
+        return next((found.at for found in self.occurrences(instant) if found.at is not None), None)
 
     def previous_before(self, instant: datetime) -> datetime | None:
         """The last run strictly before ``instant``; None when there is none within the horizon."""
@@ -129,9 +129,13 @@ class Cron:
         while wall is not None and wall.year >= latest.year - HORIZON_YEARS:
             # Going forward misses nothing, whatever the clocks did: only where to start is a guess.
             start = min(_readings(wall, zone)) - datetime.resolution
-            found = deque(takewhile(lambda run: run < instant, self._runs(start)), maxlen=1)
-            if found:
-                return found[0]
+            passed = takewhile(
+                lambda found: found.local <= latest if found.at is None else found.at < instant,
+                self.occurrences(start),
+            )
+            runs = deque((found.at for found in passed if found.at is not None), maxlen=1)
+            if runs:
+                return runs[0]
             back, wall = back * 2, self._wall_before(min(wall, latest - back))
         return None
 
@@ -152,9 +156,6 @@ class Cron:
             elif occurrence.at is not None and occurrence.at > last:
                 last = occurrence.at
                 yield occurrence
-
-    def _runs(self, after: datetime) -> Iterator[datetime]:
-        return (found.at for found in self.occurrences(after) if found.at is not None)
 
     def _by_instant(self, after: datetime) -> Iterator[Occurrence]:
         """Matches come by the wall clock: each waits here until no later match can precede its instant."""
@@ -253,7 +254,7 @@ def _match_before(pattern: str, wall: datetime) -> datetime | None:
 @lru_cache(maxsize=1024)
 def _matcher(pattern: str) -> Any:
     """Parsed once, and copied for each use because it carries its position."""
-    from croniter import croniter  # takes 0.1 s to import, and most who import this module evaluate no cron
+    from croniter import croniter  # slow to import, and reading a schedule does without
 
     return croniter(pattern, 0.0, max_years_between_matches=HORIZON_YEARS)
 

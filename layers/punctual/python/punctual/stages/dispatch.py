@@ -16,6 +16,8 @@ from punctual.domain.horizon import LEASE, SUSPICION, SWEEP
 from punctual.domain.order import Order, order_for
 from punctual.ports import Clock, Executions, Lanes, Timers
 
+TICK = timedelta(minutes=1)
+
 FIRST_LOOK_BACK = timedelta(hours=1)
 """Where a shard starts that was never swept."""
 
@@ -28,7 +30,7 @@ class Sweep:
     queued: int
     taken_over: int
     behind: timedelta
-    """How much of the wheel had been left unswept, beyond the one minute that a tick always finds."""
+    """How much of the wheel had been left unswept, beyond the one tick that a sweep always finds."""
 
 
 @dataclass(frozen=True)
@@ -40,23 +42,24 @@ class Dispatcher:
 
     def tick(self, shard: int) -> Sweep:
         now = self.clock()
-        seen, queued, started_from = self._sweep(shard, now)
+        until = now + SWEEP
+        swept_to = self.timers.position(shard)
+        seen, queued = self._sweep(shard, swept_to or (now - FIRST_LOOK_BACK, ""), until)
         orders = list(self._successors(shard, now))
         self.lanes.send(orders, now)
-        behind = max(now + SWEEP - started_from - timedelta(minutes=1), timedelta())
+        behind = max(until - swept_to[0] - TICK, timedelta()) if swept_to else timedelta()
         return Sweep(timers_seen=seen, queued=queued, taken_over=len(orders), behind=behind)
 
-    def _sweep(self, shard: int, now: datetime) -> tuple[int, int, datetime]:
-        since, after = self.timers.position(shard) or (now - FIRST_LOOK_BACK, "")
-        until = now + SWEEP
+    def _sweep(self, shard: int, swept_to: tuple[datetime, str], until: datetime) -> tuple[int, int]:
+        since, after = swept_to
         seen = queued = 0
         for page in self.timers.due(shard, since, after, until):
-            queued += self.executions.queue_all(page, now)
+            queued += self.executions.queue_all(page, self.clock())
             seen += len(page)
             self.timers.advance(shard, page[-1].at, page[-1].position)
         if until > since:  # a clock that went back must not make the wheel turn back
             self.timers.advance(shard, until, "")
-        return seen, queued, since
+        return seen, queued
 
     def _successors(self, shard: int, now: datetime) -> Iterator[Order]:
         """An order for the next attempt of whatever has not renewed its lease, to arrive when the lease has lapsed.

@@ -94,11 +94,10 @@ class Planner:
 
     def _order(self, execution: Execution) -> Order | None:
         """The order for the next attempt, or ``None`` after a timer was set for it."""
-        if execution.status is not Status.RETRYING or execution.retry_at is None:
-            return order_for(execution, execution.scheduled_at)
-        if execution.retry_at <= self.clock() + LONGEST_DELAY:
-            return order_for(execution, execution.retry_at)
-        self._set_timer(execution, execution.retry_at, TimerReason.RETRY)
+        not_before = execution.retry_at or execution.scheduled_at
+        if not_before <= self.clock() + LONGEST_DELAY:
+            return order_for(execution, not_before)
+        self._set_timer(execution, not_before, TimerReason.RETRY)
         return None
 
     def _plan(self, job: Job, after: datetime) -> None:

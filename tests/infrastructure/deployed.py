@@ -1,0 +1,103 @@
+"""A synthesised stack, asked in the words of the design instead of CloudFormation's."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import App
+
+Resource = dict[str, Any]
+FUNCTIONS = ("api", "planner", "dispatcher", "worker", "settler", "intake")
+QUEUES = ("high", "normal", "low", "intake")
+DEAD_LETTER_READERS = (*QUEUES, "planner", "settler")
+
+
+@dataclass(frozen=True)
+class Deployed:
+    directory: Path
+    template: dict[str, Any]
+
+    @classmethod
+    def of(cls, app: App) -> "Deployed":
+        directory = Path(app.synth().directory)
+        return cls(directory, json.loads((directory / "Punctual.template.json").read_text()))
+
+    @property
+    def template_file(self) -> Path:
+        return self.directory / "Punctual.template.json"
+
+    def all(self, kind: str) -> dict[str, Resource]:
+        """The properties of every resource of one type, by readable name."""
+        found = self.template["Resources"].items()
+        return {_name(key): value["Properties"] for key, value in found if value["Type"] == kind}
+
+    def one(self, kind: str, name: str) -> Resource:
+        return self.all(kind)[name]
+
+    def function(self, name: str) -> Resource:
+        return self.one("AWS::Lambda::Function", f"{name.title()}Function")
+
+    def environment(self, name: str) -> dict[str, str]:
+        """The function's variables; what refers to a resource is written as its readable name."""
+        variables = self.function(name)["Environment"]["Variables"]
+        return {key: readable(value) for key, value in variables.items()}
+
+    def permissions(self, role: str) -> set[tuple[str, str]]:
+        """Every (action, resource) that the role allows, wherever it was written."""
+        statements = [
+            statement
+            for policy in self.all("AWS::IAM::Policy").values()
+            if {"Ref": self._id(role)} in policy["Roles"]
+            for statement in policy["PolicyDocument"]["Statement"]
+        ]
+        assert all(statement["Effect"] == "Allow" for statement in statements)
+        return {
+            (action, readable(resource))
+            for statement in statements
+            for action in _list(statement["Action"])
+            for resource in _list(statement["Resource"])
+        }
+
+    def sources(self, function: str) -> dict[str, Resource]:
+        """The event sources of a function, by the readable name of what it reads."""
+        target = f"{function.title()}Function.Arn"
+        mappings = self.all("AWS::Lambda::EventSourceMapping").values()
+        return {
+            readable(mapping["EventSourceArn"]): mapping
+            for mapping in mappings
+            if readable(mapping["FunctionName"]) == target
+        }
+
+    def _id(self, name: str) -> str:
+        (found,) = (key for key in self.template["Resources"] if _name(key) == name)
+        return found
+
+
+def readable(value: Any) -> str:
+    """`{"Fn::GetAtt": ["TablesJobs1A2B3C4D", "Arn"]}` is `TablesJobs.Arn`; joins are joined."""
+    match value:
+        case str():
+            return value
+        case {"Ref": name}:
+            return _name(name)
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"{_name(name)}.{attribute}"
+        case {"Fn::Join": ["", parts]}:
+            return "".join(readable(part) for part in parts)
+    raise AssertionError(f"cannot read {value}")
+
+
+def pattern(source: Resource) -> dict[str, Any]:
+    """The one filter of an event source."""
+    (only,) = source["FilterCriteria"]["Filters"]
+    return dict(json.loads(only["Pattern"]))
+
+
+def _name(logical_id: str) -> str:
+    return re.sub(r"[0-9A-F]{8}$", "", logical_id)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,73 @@
+"""The front door: who gets in, how fast, and what is written down."""
+
+import json
+
+from tests.infrastructure.deployed import Deployed, readable
+
+OPEN = {"GET /", "GET /health", "GET /swagger", "GET /openapi.json"}
+
+
+def test_everything_but_the_open_routes_asks_for_a_token(prod: Deployed) -> None:
+    for route in prod.all("AWS::ApiGatewayV2::Route").values():
+        wanted = "NONE" if route["RouteKey"] in OPEN else "JWT"
+        assert route["AuthorizationType"] == wanted, route["RouteKey"]
+
+
+def test_a_path_without_a_route_of_its_own_is_behind_the_authorizer(prod: Deployed) -> None:
+    routes = {route["RouteKey"]: route for route in prod.all("AWS::ApiGatewayV2::Route").values()}
+    assert set(routes) == OPEN | {"ANY /{proxy+}"}
+    assert "AuthorizerId" in routes["ANY /{proxy+}"]
+
+
+def test_only_tokens_of_the_own_pool_and_client_are_accepted(prod: Deployed) -> None:
+    (authorizer,) = prod.all("AWS::ApiGatewayV2::Authorizer").values()
+    configuration = authorizer["JwtConfiguration"]
+    assert authorizer["AuthorizerType"] == "JWT"
+    assert authorizer["IdentitySource"] == ["$request.header.Authorization"]
+    assert [readable(audience) for audience in configuration["Audience"]] == ["IdentityPoolClient"]
+    assert readable(configuration["Issuer"]) == "https://cognito-idp.AWS::Region.amazonaws.com/IdentityPool"
+
+
+def test_the_api_is_throttled_and_its_requests_are_logged(prod: Deployed) -> None:
+    (stage,) = prod.all("AWS::ApiGatewayV2::Stage").values()
+    assert stage["StageName"] == "$default"
+    assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400}
+    assert readable(stage["AccessLogSettings"]["DestinationArn"]) == "ApiAccessLogs.Arn"
+    assert json.loads(stage["AccessLogSettings"]["Format"])["status"] == "$context.status"
+
+
+def test_requests_reach_the_function_in_the_second_payload_format(prod: Deployed) -> None:
+    (integration,) = prod.all("AWS::ApiGatewayV2::Integration").values()
+    assert integration["PayloadFormatVersion"] == "2.0"
+    assert readable(integration["IntegrationUri"]) == "ApiFunction.Arn"
+
+
+def test_nobody_signs_up_by_themselves(prod: Deployed) -> None:
+    pool = prod.one("AWS::Cognito::UserPool", "IdentityPool")
+    assert pool["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": True}
+
+
+def test_passwords_are_long_and_mixed(prod: Deployed) -> None:
+    policy = prod.one("AWS::Cognito::UserPool", "IdentityPool")["Policies"]["PasswordPolicy"]
+    assert policy["MinimumLength"] >= 12
+    for kind in ("Lowercase", "Uppercase", "Numbers", "Symbols"):
+        assert policy[f"Require{kind}"] is True
+
+
+def test_the_roles_are_groups(prod: Deployed) -> None:
+    groups = {group["GroupName"] for group in prod.all("AWS::Cognito::UserPoolGroup").values()}
+    assert groups == {"admin", "operator", "viewer"}
+
+
+def test_a_password_is_sent_to_cognito_only_by_the_demo_users(prod: Deployed, local: Deployed) -> None:
+    def flows(stack: Deployed) -> set[str]:
+        return set(stack.one("AWS::Cognito::UserPoolClient", "IdentityPoolClient")["ExplicitAuthFlows"])
+
+    assert flows(prod) == {"ALLOW_USER_SRP_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"}
+    assert flows(local) == flows(prod) | {"ALLOW_USER_PASSWORD_AUTH"}
+
+
+def test_an_access_token_lives_for_an_hour(prod: Deployed) -> None:
+    client = prod.one("AWS::Cognito::UserPoolClient", "IdentityPoolClient")
+    assert client["AccessTokenValidity"] == 60
+    assert client["TokenValidityUnits"]["AccessToken"] == "minutes"

@@ -1,0 +1,81 @@
+"""How the functions are built: runtime, layers, logs, environment."""
+
+from dataclasses import fields
+
+import pytest
+
+from punctual.runtime import settings
+from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
+
+ALWAYS = {"PUNCTUAL_STAGE", "POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL", "POWERTOOLS_METRICS_NAMESPACE"}
+# What each handler reads at its start is what the stack has to give it.
+SETTINGS = {
+    "api": settings.ApiSettings,
+    "planner": settings.PlannerSettings,
+    "dispatcher": settings.DispatcherSettings,
+    "worker": settings.WorkerSettings,
+    "settler": settings.SettlerSettings,
+    "intake": settings.IntakeSettings,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_runs_its_own_handler_on_graviton(prod: Deployed, name: str) -> None:
+    function = prod.function(name)
+    assert function["Runtime"] == "python3.13"
+    assert function["Architectures"] == ["arm64"]
+    assert function["Handler"] == "handler.handler"
+    assert prod.environment(name)["POWERTOOLS_SERVICE_NAME"] == name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_told_what_it_reads_and_nothing_else(prod: Deployed, name: str) -> None:
+    assert set(prod.environment(name)) == ALWAYS | {field.name.upper() for field in fields(SETTINGS[name])}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_carries_both_layers(prod: Deployed, name: str) -> None:
+    layers = {readable(layer) for layer in prod.function(name)["Layers"]}
+    assert layers == {"LayersPunctual", "LayersVendor"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_writes_to_a_log_group_that_forgets(prod: Deployed, name: str) -> None:
+    group = readable(prod.function(name)["LoggingConfig"]["LogGroup"])
+    assert group == f"{name.title()}FunctionLogs"
+    assert prod.one("AWS::Logs::LogGroup", group)["RetentionInDays"] == 30
+
+
+def test_every_log_group_forgets(prod: Deployed, local: Deployed) -> None:
+    for stage in (prod, local):
+        assert all("RetentionInDays" in group for group in stage.all("AWS::Logs::LogGroup").values())
+
+
+def test_a_dead_letter_queue_url_names_the_functions_own_queue(prod: Deployed) -> None:
+    for name in ("planner", "settler", "intake"):
+        assert prod.environment(name)["DEAD_LETTER_QUEUE_URL"] == f"Queues{name.title()}DeadLetters"
+    for priority in ("high", "normal", "low"):
+        url = prod.environment("worker")[f"{priority.upper()}_DEAD_LETTER_QUEUE_URL"]
+        assert url == f"Queues{priority.title()}DeadLetters"
+
+
+def test_the_api_reads_the_workers_logs(prod: Deployed) -> None:
+    assert prod.environment("api")["WORKER_LOG_GROUP"] == "WorkerFunctionLogs"
+
+
+def test_the_worker_may_take_as_long_as_lambda_allows(prod: Deployed) -> None:
+    assert prod.function("worker")["Timeout"] == 900
+
+
+def test_the_api_answers_before_the_gateway_gives_up(prod: Deployed) -> None:
+    assert prod.function("api")["Timeout"] < 30
+
+
+def test_a_tick_ends_before_the_next_one_begins(prod: Deployed) -> None:
+    assert prod.function("dispatcher")["Timeout"] < 60
+
+
+def test_a_failed_tick_is_not_repeated_because_the_next_one_catches_up(prod: Deployed) -> None:
+    (config,) = prod.all("AWS::Lambda::EventInvokeConfig").values()
+    assert readable(config["FunctionName"]) == "DispatcherFunction"
+    assert config["MaximumRetryAttempts"] == 0

@@ -1,0 +1,62 @@
+"""The queues, and what reads them."""
+
+import pytest
+
+from tests.infrastructure.deployed import DEAD_LETTER_READERS, QUEUES, Deployed, readable
+
+READERS = {"high": "worker", "normal": "worker", "low": "worker", "intake": "intake"}
+
+
+@pytest.mark.parametrize(("name", "receives"), [("high", 5), ("normal", 5), ("low", 5), ("intake", 3)])
+def test_a_message_that_cannot_be_processed_goes_to_the_queues_own_dead_letters(
+    prod: Deployed, name: str, receives: int
+) -> None:
+    redrive = prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["RedrivePolicy"]
+    assert readable(redrive["deadLetterTargetArn"]) == f"Queues{name.title()}DeadLetters.Arn"
+    assert redrive["maxReceiveCount"] == receives
+
+
+@pytest.mark.parametrize("name", DEAD_LETTER_READERS)
+def test_a_dead_letter_waits_two_weeks_for_a_person(prod: Deployed, name: str) -> None:
+    queue = prod.one("AWS::SQS::Queue", f"Queues{name.title()}DeadLetters")
+    assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_a_message_stays_hidden_for_six_times_its_readers_time_out(prod: Deployed, name: str) -> None:
+    hidden = prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["VisibilityTimeout"]
+    assert hidden >= 6 * prod.function(READERS[name])["Timeout"]
+
+
+def test_every_queue_is_encrypted(prod: Deployed) -> None:
+    for name, queue in prod.all("AWS::SQS::Queue").items():
+        assert queue["SqsManagedSseEnabled"] is True, name
+
+
+def test_every_queue_refuses_plain_http(prod: Deployed) -> None:
+    protected = set()
+    for policy in prod.all("AWS::SQS::QueuePolicy").values():
+        for statement in policy["PolicyDocument"]["Statement"]:
+            if statement["Effect"] == "Deny" and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}:
+                protected |= {readable(queue) for queue in policy["Queues"]}
+    assert protected == set(prod.all("AWS::SQS::Queue"))
+
+
+@pytest.mark.parametrize(
+    ("name", "batch", "concurrency"), [("high", 1, 200), ("normal", 1, 100), ("low", 1, 20), ("intake", 10, 20)]
+)
+def test_each_queue_has_a_concurrency_of_its_own(prod: Deployed, name: str, batch: int, concurrency: int) -> None:
+    source = prod.sources(READERS[name])[f"Queues{name.title()}.Arn"]
+    assert source["BatchSize"] == batch
+    assert source["ScalingConfig"] == {"MaximumConcurrency": concurrency}
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_one_bad_message_does_not_bring_back_its_batch(prod: Deployed, name: str) -> None:
+    source = prod.sources(READERS[name])[f"Queues{name.title()}.Arn"]
+    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_the_worker_reads_the_three_short_queues_and_the_intake_its_own(prod: Deployed) -> None:
+    assert set(prod.sources("worker")) == {"QueuesHigh.Arn", "QueuesNormal.Arn", "QueuesLow.Arn"}
+    assert set(prod.sources("intake")) == {"QueuesIntake.Arn"}

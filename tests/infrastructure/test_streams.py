@@ -1,0 +1,73 @@
+"""Who reads which stream, what wakes them, and what happens to a record that nobody can read."""
+
+from typing import Any
+
+import pytest
+
+from tests.infrastructure.deployed import FUNCTIONS, Deployed, pattern, readable
+
+SOURCES = [
+    ("planner", "TablesJobs.StreamArn"),
+    ("planner", "TablesExecutions.StreamArn"),
+    ("planner", "TablesTimers.StreamArn"),
+    ("settler", "TablesExecutions.StreamArn"),
+]
+TERMINAL = {"succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"}
+
+
+@pytest.fixture(params=SOURCES, ids=lambda source: f"{source[0]}-{source[1]}")
+def source(request: pytest.FixtureRequest, prod: Deployed) -> dict[str, Any]:
+    function, stream = request.param
+    return prod.sources(function)[stream]
+
+
+def test_a_stream_is_read_from_its_start_without_waiting(source: dict[str, Any]) -> None:
+    assert source["StartingPosition"] == "TRIM_HORIZON"
+    assert source["BatchSize"] == 100
+    assert "MaximumBatchingWindowInSeconds" not in source
+
+
+def test_a_failing_batch_is_narrowed_down_to_the_record_at_fault(source: dict[str, Any]) -> None:
+    assert source["BisectBatchOnFunctionError"] is True
+    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_a_record_is_tried_until_shortly_before_the_stream_forgets_it(source: dict[str, Any]) -> None:
+    assert source["MaximumRetryAttempts"] == -1
+    assert 22 * 3600 < source["MaximumRecordAgeInSeconds"] < 24 * 3600
+
+
+@pytest.mark.parametrize(("function", "stream"), SOURCES)
+def test_a_record_that_failed_to_the_end_goes_to_the_readers_dead_letters(
+    prod: Deployed, function: str, stream: str
+) -> None:
+    destination = prod.sources(function)[stream]["DestinationConfig"]["OnFailure"]["Destination"]
+    assert readable(destination) == f"Queues{function.title()}DeadLetters.Arn"
+
+
+def test_the_planner_sees_every_change_of_a_job(prod: Deployed) -> None:
+    assert "FilterCriteria" not in prod.sources("planner")["TablesJobs.StreamArn"]
+
+
+def test_the_planner_is_woken_by_executions_that_became_queued(prod: Deployed) -> None:
+    assert pattern(prod.sources("planner")["TablesExecutions.StreamArn"]) == {
+        "eventName": ["INSERT", "MODIFY"],
+        "dynamodb": {"NewImage": {"status": {"S": ["queued", "retrying"]}}},
+    }
+
+
+def test_the_planner_is_woken_by_timers_that_ttl_removed_and_not_by_hand(prod: Deployed) -> None:
+    wanted = pattern(prod.sources("planner")["TablesTimers.StreamArn"])
+    assert wanted["eventName"] == ["REMOVE"]
+    assert wanted["userIdentity"]["principalId"] == ["dynamodb.amazonaws.com"]
+
+
+def test_the_settler_is_woken_by_the_end_of_one_time_executions(prod: Deployed) -> None:
+    image = pattern(prod.sources("settler")["TablesExecutions.StreamArn"])["dynamodb"]["NewImage"]
+    assert set(image["status"]["S"]) == TERMINAL
+    assert image["once"] == {"BOOL": [True]}
+
+
+def test_no_stream_has_more_readers_than_dynamodb_serves(prod: Deployed) -> None:
+    readers = [stream for name in FUNCTIONS for stream in prod.sources(name) if stream.endswith(".StreamArn")]
+    assert max(readers.count(stream) for stream in readers) <= 2

@@ -1,0 +1,55 @@
+"""The synthesised stack as others judge it: cfn-lint, cdk-nag, the CLI."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cfnlint import ManualArgs, lint
+
+from cdk.settings import for_stage
+from cdk.validation import validate
+from tests.infrastructure.conftest import new_app
+from tests.infrastructure.deployed import DEAD_LETTER_READERS, FUNCTIONS, QUEUES, Deployed
+
+# CDK writes a DependsOn for each function's role beside the reference that says the same already.
+REDUNDANT_DEPENDS_ON = "W3005"
+
+
+@pytest.mark.parametrize("stage", ["prod", "local"])
+def test_cfn_lint_finds_nothing(stage: str, request: pytest.FixtureRequest) -> None:
+    deployed: Deployed = request.getfixturevalue(stage)
+    findings = lint(
+        deployed.template_file.read_text(),
+        config=ManualArgs(regions=["us-east-1"], ignore_checks=[REDUNDANT_DEPENDS_ON]),
+    )
+    assert [str(finding) for finding in findings] == []
+
+
+@pytest.mark.parametrize("stage", ["prod", "local"])
+def test_cdk_nag_finds_nothing(stage: str, tmp_path: Path) -> None:
+    app = new_app(stage, outdir=str(tmp_path))
+    validate(app)
+    app.synth()  # raises on a finding
+    report = json.loads((tmp_path / "validation-report.json").read_text())
+    findings = [violation for plugin in report["pluginReports"] for violation in plugin["violations"]]
+    assert findings == []
+
+
+def test_synthesis_needs_no_account(prod: Deployed) -> None:
+    manifest = json.loads((prod.directory / "manifest.json").read_text())
+    assert "missing" not in manifest
+    assert manifest["artifacts"]["Punctual"]["environment"] == "aws://unknown-account/unknown-region"
+
+
+def test_the_outputs_name_everything_a_client_needs(prod: Deployed) -> None:
+    expected = {"ApiUrl", "ApiId", "UserPoolId", "UserPoolClientId", "ResultsBucket"}
+    expected |= {f"{name}Table" for name in ("Jobs", "Executions", "Timers", "Idempotency")}
+    expected |= {f"{name.title()}QueueUrl" for name in QUEUES}
+    expected |= {f"{name.title()}DeadLetterQueueUrl" for name in DEAD_LETTER_READERS}
+    expected |= {f"{name.title()}{kind}" for name in FUNCTIONS for kind in ("Function", "LogGroup")}
+    assert expected <= set(prod.template["Outputs"])
+
+
+def test_an_unknown_stage_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="no stage 'staging': choose one of local, prod"):
+        for_stage("staging")

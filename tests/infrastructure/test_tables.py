@@ -1,0 +1,91 @@
+"""The tables: keys, indexes, streams, what expires, what survives."""
+
+from typing import Any
+
+import pytest
+
+from tests.infrastructure.deployed import Deployed
+
+TABLES = ("Jobs", "Executions", "Timers", "Idempotency")
+
+
+def table(stack: Deployed, name: str) -> dict[str, Any]:
+    return stack.one("AWS::DynamoDB::GlobalTable", f"Tables{name}")
+
+
+def keys(schema: list[dict[str, str]]) -> list[str]:
+    return [key["AttributeName"] for key in schema]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Jobs", ["job_id"]),
+        ("Executions", ["job_id", "execution_id"]),
+        ("Timers", ["slot", "due"]),
+        ("Idempotency", ["id"]),
+    ],
+)
+def test_a_table_is_keyed_as_the_data_model_says(prod: Deployed, name: str, expected: list[str]) -> None:
+    assert keys(table(prod, name)["KeySchema"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "expected", "projection"),
+    [
+        ("Jobs", "by_owner", ["owner", "job_id"], "ALL"),
+        ("Executions", "by_owner", ["owner", "execution_id"], "KEYS_ONLY"),
+        ("Executions", "running", ["running_shard", "execution_id"], "KEYS_ONLY"),
+    ],
+)
+def test_an_index_serves_its_access_pattern(
+    prod: Deployed, name: str, index: str, expected: list[str], projection: str
+) -> None:
+    indexes = {found["IndexName"]: found for found in table(prod, name)["GlobalSecondaryIndexes"]}
+    assert keys(indexes[index]["KeySchema"]) == expected
+    assert indexes[index]["Projection"] == {"ProjectionType": projection}
+
+
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [("Jobs", "NEW_AND_OLD_IMAGES"), ("Executions", "NEW_AND_OLD_IMAGES"), ("Timers", "OLD_IMAGE")],
+)
+def test_a_stream_carries_what_its_readers_need(prod: Deployed, name: str, view: str) -> None:
+    assert table(prod, name)["StreamSpecification"] == {"StreamViewType": view}
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [
+        ("Jobs", "expires_at"),
+        ("Executions", "expires_at"),
+        ("Timers", "expires_at"),
+        ("Idempotency", "expiration"),
+    ],
+)
+def test_items_expire_by_themselves(prod: Deployed, name: str, attribute: str) -> None:
+    assert table(prod, name)["TimeToLiveSpecification"] == {"AttributeName": attribute, "Enabled": True}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_can_be_taken_back_to_any_second(prod: Deployed, name: str) -> None:
+    for replica in table(prod, name)["Replicas"]:
+        assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_paid_by_request(prod: Deployed, name: str) -> None:
+    assert table(prod, name)["BillingMode"] == "PAY_PER_REQUEST"
+
+
+def test_data_survives_the_stack_in_an_account_but_not_on_the_emulator(prod: Deployed, local: Deployed) -> None:
+    for stack, policy in ((prod, "Retain"), (local, "Delete")):
+        for resource in stack.template["Resources"].values():
+            if resource["Type"] in ("AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::Cognito::UserPool"):
+                assert resource["DeletionPolicy"] == policy
+
+
+def test_a_table_in_an_account_refuses_to_be_deleted(prod: Deployed) -> None:
+    for name in TABLES:
+        for replica in table(prod, name)["Replicas"]:
+            assert replica["DeletionProtectionEnabled"] is True

@@ -1,0 +1,339 @@
+"""Crashes between any two lines, records and messages that come twice, late, in any order or never."""
+
+from __future__ import annotations
+
+import json
+import random
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from punctual.domain.instant import from_text, to_text
+from tests.integration.odd_tasks import Killed
+from tests.integration.world import World
+
+
+def statuses(world: World, job_id: str) -> list[str]:
+    return [one["status"] for one in world.executions(job_id)]
+
+
+def start_and_kill(world: World, **submission: Any) -> tuple[str, dict[str, Any]]:
+    """A job whose worker dies in its first attempt; its id and the order that the worker had."""
+    job = world.submit(task="test.die", **submission)
+    world.deliver_streams()
+    world.deliver_streams()
+    [order] = world.orders()
+    with pytest.raises(Killed):
+        world.work(order)
+    return job["job_id"], order
+
+
+def test_a_dead_workers_execution_is_taken_over_within_90_seconds(world: World) -> None:
+    job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
+    died_at = world.now
+    assert statuses(world, job_id) == ["running"]
+    world.pass_time(11.9)  # the worst moment: just not suspect when the dispatcher looks
+    world.tick()
+    world.settle_down()
+    world.pass_time(60)
+    world.tick()
+    world.settle_down()
+    [execution] = world.executions(job_id)
+    assert execution["status"] == "succeeded"
+    assert from_text(execution["started_at"]) - died_at < timedelta(seconds=90)
+    assert [(one["number"], one["outcome"]) for one in execution["attempts"]] == [(1, "lost"), (2, "succeeded")]
+    assert execution["attempts"][0]["error"]["type"] == "LostWorker"
+
+
+def test_the_successor_of_a_silent_worker_waits_until_the_lease_has_lapsed(world: World) -> None:
+    job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
+    world.pass_time(13)
+    assert world.tick()["taken_over"] == 1
+    assert world.orders() == []  # held back by the queue for the rest of the lease
+    world.pass_time(18)
+    world.settle_down()
+    assert statuses(world, job_id) == ["succeeded"]
+
+
+def test_a_worker_that_renews_again_keeps_its_execution(world: World) -> None:
+    job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
+    world.pass_time(13)
+    world.tick()
+    worker = world.function("worker").worker
+    [execution] = worker.executions.running(0)
+    assert worker.executions.renew(execution, world.now, None)
+    world.pass_time(18)
+    world.settle_down()
+    [shown] = world.executions(job_id)
+    assert (shown["status"], shown["attempt"]) == ("running", 1)
+
+
+def test_a_late_result_of_a_replaced_worker_is_refused(world: World) -> None:
+    job_id, order = start_and_kill(world, parameters={"in_attempts": [1]})
+    worker = world.function("worker").worker
+    [first] = worker.executions.running(0)
+    world.pass_time(61)
+    world.tick()
+    world.settle_down()
+    before = world.executions(job_id)
+    from punctual.domain.execution import Outcome
+    from punctual.domain.settlement import Verdict
+
+    assert worker._conclude(first, Verdict(outcome=Outcome.SUCCEEDED, value="too late")) == "refused"
+    world.work(order)
+    world.settle_down()
+    assert world.executions(job_id) == before
+
+
+def test_an_execution_that_loses_every_worker_fails_and_keeps_each_loss(world: World) -> None:
+    job_id, _ = start_and_kill(world, parameters={"in_attempts": [1, 2]}, retry={"max_attempts": 2})
+    world.pass_time(61)
+    world.tick()
+    with pytest.raises(Killed):
+        world.settle_down()
+    world.pass_time(61)
+    world.tick()
+    world.settle_down()
+    [execution] = world.executions(job_id)
+    assert execution["status"] == "failed"
+    assert [one["outcome"] for one in execution["attempts"]] == ["lost", "lost"]
+
+
+def test_the_recurrence_goes_on_when_a_run_fails_crashes_or_is_slow(world: World) -> None:
+    job = world.submit(
+        task="test.die",
+        parameters={"in_attempts": [1, 2, 3]},
+        schedule={"every_seconds": 60},
+        retry={"max_attempts": 1},
+    )
+    for _ in range(6):
+        world.tick()
+        world.deliver_streams()
+        world.deliver_streams()
+        for order in world.orders():
+            with suppress(Killed):
+                world.work(order)
+        world.pass_time(60)
+    dues = [from_text(one["scheduled_at"]) for one in world.executions(job["job_id"])]
+    assert len(dues) >= 8
+    assert {later - earlier for earlier, later in zip(dues, dues[1:], strict=False)} == {timedelta(seconds=60)}
+
+
+def test_every_record_twice_and_out_of_order_changes_nothing(world: World) -> None:
+    shuffle = random.Random(7).shuffle
+
+    def twice_in_any_order(records: list[Any]) -> list[Any]:
+        records = [*records, *records]
+        shuffle(records)
+        return records
+
+    job = world.submit(schedule={"every_seconds": 30})
+    once = world.submit()
+    for second in range(0, 300, 10):
+        if second % 60 == 0:
+            world.tick()
+            world.tick()
+        for _ in range(4):
+            world.deliver_streams(twice_in_any_order)
+            for order in twice_in_any_order(world.orders()):
+                world.work(order)
+        world.pass_time(10)
+    ended = [one for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
+    dues = [from_text(one["scheduled_at"]) for one in ended]
+    assert {later - earlier for earlier, later in zip(dues, dues[1:], strict=False)} == {timedelta(seconds=30)}
+    assert len(dues) >= 9
+    assert all(len(one["attempts"]) == one["attempt"] == 1 for one in ended)
+    [single] = world.executions(once["job_id"])
+    assert (single["status"], single["attempt"]) == ("succeeded", 1)
+
+
+def test_records_of_long_ago_delivered_again_start_nothing_again(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 30})
+    records: dict[str, list[Any]] = {"jobs": [], "executions": []}
+    for _ in range(20):
+        for table in records:
+            fresh = world.stream_records(table, "planner")
+            records[table] += fresh
+            if fresh:
+                world.call("planner", {"Records": fresh})
+        for order in world.orders():
+            world.work(order)
+        world.pass_time(10)
+    before = [one for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
+    assert len(before) >= 6
+    world.call("planner", {"Records": records["executions"][::-1] + records["jobs"]})
+    for order in world.orders():
+        world.work(order)
+    assert world.executions(job["job_id"])[: len(before)] == before
+
+
+def test_ten_missed_minutes_of_ticks_are_caught_up_and_nothing_is_lost(world: World) -> None:
+    world.tick()
+    due = [world.now + timedelta(minutes=minute) for minute in (5, 8, 11)]
+    jobs = [world.submit(schedule={"at": to_text(one)}) for one in due]
+    world.settle_down()
+    world.pass_time(600)
+    swept = world.tick()
+    assert (swept["timers_seen"], swept["queued"]) == (3, 3)
+    assert swept["behind"] == pytest.approx(540)
+    world.settle_down()
+    world.pass_time(60)
+    world.settle_down()
+    assert [statuses(world, job["job_id"]) for job in jobs] == [["succeeded"]] * 3
+    assert world.tick()["timers_seen"] == 0
+
+
+def test_a_sweep_that_dies_half_way_goes_on_where_it_was(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.tick()
+    jobs = [world.submit(schedule={"at": to_text(world.now + timedelta(minutes=m))}) for m in (6, 7, 8)]
+    world.settle_down()
+    world.pass_time(300)
+    table = world.function("dispatcher").dispatcher.executions.table.client
+    real, calls = table.update_item, []
+
+    def die_on_the_second(**request: Any) -> Any:
+        calls.append(request)
+        if len(calls) == 2:
+            raise Killed
+        return real(**request)
+
+    monkeypatch.setattr(table, "update_item", die_on_the_second)
+    with pytest.raises(Killed):
+        world.tick()
+    monkeypatch.setattr(table, "update_item", real)
+    assert world.tick()["timers_seen"] == 2  # the first slot was recorded as swept
+    world.run_for(200, step=10)
+    assert [statuses(world, job["job_id"]) for job in jobs] == [["succeeded"]] * 3
+
+
+@pytest.mark.parametrize("nth", range(1, 8))
+def test_a_planner_that_dies_at_any_write_makes_it_up_when_the_record_comes_again(
+    world: World, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    job = world.submit(schedule={"every_seconds": 100})
+    planner = world.function("planner")
+    clients = [planner.dynamodb, planner.sqs]
+    count, armed = 0, True
+
+    def counted(real: Any) -> Any:
+        def call(**request: Any) -> Any:
+            nonlocal count
+            count += armed
+            if armed and count == nth:
+                raise Killed
+            return real(**request)
+
+        return call
+
+    for client in clients:
+        for name in ("put_item", "update_item", "send_message_batch"):
+            if hasattr(client, name):
+                monkeypatch.setattr(client, name, counted(getattr(client, name)))
+    died = 0
+    for _ in range(4):
+        for table in ("jobs", "executions"):
+            if records := world.stream_records(table, "planner"):
+                try:
+                    world.call("planner", {"Records": records})
+                except Killed:
+                    died += 1
+                    world.call("planner", {"Records": records})
+    armed = False
+    assert died == (1 if nth <= count else 0)
+    world.run_for(310, step=10)
+    ended = [one for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
+    assert [from_text(one["scheduled_at"]) - from_text(job["created_at"]) for one in ended] == [
+        timedelta(seconds=100),
+        timedelta(seconds=200),
+        timedelta(seconds=300),
+    ]
+    assert all(one["attempt"] == 1 for one in ended)
+
+
+def test_an_unreadable_order_lands_in_its_queues_dead_letter_queue_with_the_reason(world: World) -> None:
+    for priority in ("high", "normal", "low"):
+        world.sqs.send_message(QueueUrl=world.queues[priority], MessageBody="{broken")
+        [message] = world.receive(priority)
+        assert world.work(message) == {"batchItemFailures": []}
+        [dead] = world.receive(f"{priority}-dead")
+        assert dead["body"] == "{broken"
+        assert "not a work order" in dead["messageAttributes"]["reason"]["StringValue"]
+
+
+def test_a_record_that_nobody_can_read_is_buried_and_holds_up_nobody(world: World) -> None:
+    job = world.submit()
+    [record] = world.stream_records("jobs", "planner")
+    rotten = json.loads(json.dumps(record))
+    rotten["dynamodb"]["NewImage"]["schedule"] = {"S": "no schedule"}
+    world.call("planner", {"Records": [rotten, record]})
+    world.settle_down()
+    assert statuses(world, job["job_id"]) == ["succeeded"]
+    [dead] = world.receive("planner-dead")
+    assert "not a job" in dead["messageAttributes"]["reason"]["StringValue"]
+
+
+def test_trouble_with_aws_brings_the_order_back_instead_of_losing_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from botocore.exceptions import EndpointConnectionError
+
+    world.submit()
+    world.deliver_streams()
+    world.deliver_streams()
+    queue = world.queues["normal"]
+    [message] = world.sqs.receive_message(QueueUrl=queue, AttributeNames=["All"])["Messages"]
+    record = {
+        "messageId": message["MessageId"],
+        "receiptHandle": message["ReceiptHandle"],
+        "body": message["Body"],
+        "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:normal",
+    }
+    client = world.function("worker").executions.table.client
+
+    def unreachable(**_: Any) -> Any:
+        raise EndpointConnectionError(endpoint_url="dynamodb")
+
+    monkeypatch.setattr(client, "update_item", unreachable)
+    assert world.work(record) == {"batchItemFailures": [{"itemIdentifier": message["MessageId"]}]}
+    world.pass_time(6)
+    assert len(world.receive("normal")) == 1
+
+
+def test_a_timer_that_expired_unseen_sets_its_execution_on_its_way(world: World) -> None:
+    job = world.submit(schedule={"at": to_text(world.now + timedelta(minutes=10))})
+    world.settle_down()
+    [timer] = [item for item in world.items("timers") if "job_id" in item]
+    world.pass_time(7200)  # no dispatcher in all this time
+    expire(world, timer)
+    world.settle_down()
+    assert statuses(world, job["job_id"]) == ["succeeded"]
+
+
+def test_an_expired_timer_mends_a_recurrence_that_broke(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 600})
+    world.settle_down()
+    [timer] = [item for item in world.items("timers") if "job_id" in item]
+    world.pass_time(420)
+    world.tick()
+    lost = world.stream_records("executions", "planner")
+    assert [one["dynamodb"]["NewImage"]["status"]["S"] for one in lost] == ["queued"]  # and never delivered
+    world.pass_time(3600)
+    expire(world, timer)
+    world.settle_down()
+    assert statuses(world, job["job_id"])[:2] == ["succeeded", "succeeded"]
+    assert statuses(world, job["job_id"])[-1] == "scheduled"
+
+
+def expire(world: World, timer: dict[str, Any]) -> None:
+    """The record that DynamoDB writes when TTL removes an item."""
+    arn = world.dynamodb.describe_table(TableName="timers")["Table"]["LatestStreamArn"]
+    service = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
+    record = {
+        "eventName": "REMOVE",
+        "eventSourceARN": arn,
+        "userIdentity": service,
+        "dynamodb": {"Keys": {"slot": timer["slot"], "due": timer["due"]}, "OldImage": timer},
+    }
+    world.call("planner", {"Records": [record]})
