@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from contextlib import suppress
@@ -118,7 +119,7 @@ def test_the_recurrence_goes_on_when_a_run_fails_crashes_or_is_slow(world: World
         world.pass_time(60)
     dues = [from_text(one["scheduled_at"]) for one in world.executions(job["job_id"])]
     assert len(dues) >= 8
-    assert {later - earlier for earlier, later in zip(dues, dues[1:], strict=False)} == {timedelta(seconds=60)}
+    assert {later - earlier for earlier, later in itertools.pairwise(dues)} == {timedelta(seconds=60)}
 
 
 def test_every_record_twice_and_out_of_order_changes_nothing(world: World) -> None:
@@ -142,7 +143,7 @@ def test_every_record_twice_and_out_of_order_changes_nothing(world: World) -> No
         world.pass_time(10)
     ended = [one for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
     dues = [from_text(one["scheduled_at"]) for one in ended]
-    assert {later - earlier for earlier, later in zip(dues, dues[1:], strict=False)} == {timedelta(seconds=30)}
+    assert {later - earlier for earlier, later in itertools.pairwise(dues)} == {timedelta(seconds=30)}
     assert len(dues) >= 9
     assert all(len(one["attempts"]) == one["attempt"] == 1 for one in ended)
     [single] = world.executions(once["job_id"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import timedelta
 
 from punctual.domain.instant import from_text, to_text
@@ -38,4 +39,4 @@ def test_a_recurring_job_runs_every_time_and_each_run_is_recorded(world: World) 
     ended = [one for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
     dues = [from_text(one["scheduled_at"]) for one in ended]
     assert len(dues) == 10
-    assert {later - earlier for earlier, later in zip(dues, dues[1:], strict=False)} == {timedelta(seconds=60)}
+    assert {later - earlier for earlier, later in itertools.pairwise(dues)} == {timedelta(seconds=60)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from punctual.domain.caller import Caller, Role
 from punctual.domain.deadline import parse_deadline
-from punctual.domain.errors import Conflict, NotFound, Rejected
+from punctual.domain.errors import Conflict, Invalid, NotFound, Rejected
 from punctual.domain.identity import check_job_id, new_job_id
 from punctual.domain.job import Job, Lane, Priority
 from punctual.domain.limits import check_parameters_size
@@ -57,6 +57,8 @@ class Submit:
     def _job(self, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
         """``submission`` has the right shape already; here its meaning is checked."""
         schedule = parse_schedule(submission.get("schedule"), now=now)
+        if schedule.recurring and schedule.next_after(now) is None:
+            raise Invalid("schedule", "never comes due: each of its times falls where the clocks leave a gap")
         parameters = submission.get("parameters", {})
         check_parameters_size("parameters", parameters)
         if schedule.kind != "queue":  # a queue job's parameters come with each message

@@ -1,0 +1,32 @@
+"""Time zones by their IANA names."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from punctual.domain.errors import Invalid
+
+
+def check_zone(name: str) -> None:
+    if not isinstance(name, str):
+        raise Invalid("schedule.timezone", 'must be text, such as "Europe/Berlin"')
+    try:
+        known = bool(name) and not name.startswith(("posix", "right/", "local", "Factory")) and ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        known = False
+    if not known:
+        raise Invalid("schedule.timezone", f"{name[:64]!r} is not an IANA time zone{_suggestion(name[:64])}")
+
+
+def _suggestion(name: str) -> str:
+    from difflib import get_close_matches  # only ever needed to explain a mistake
+
+    zones = {spelling.casefold(): zone for zone in _zones() for spelling in (zone.rpartition("/")[2], zone)}
+    close = get_close_matches(name.replace(" ", "_").casefold(), zones, n=1, cutoff=0.7)
+    return f"; did you mean {zones[close[0]]!r}?" if close else ': use a name such as "Europe/Berlin"'
+
+
+@lru_cache(maxsize=1)
+def _zones() -> list[str]:
+    return sorted(available_timezones())
