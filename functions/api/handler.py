@@ -7,12 +7,14 @@ from typing import Any
 import problems
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from routes import about, executions, jobs, schedules
+from strictness import refuse_what_would_be_ignored
 
 from punctual.runtime.function import function
 
 app = APIGatewayHttpResolver(enable_validation=True)
 problems.register(app)
 for routes in (jobs, executions, schedules, about):
+    routes.router.use([refuse_what_would_be_ignored])
     app.include_router(routes.router)
 about.describe(app)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+import models
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import (
@@ -28,6 +29,12 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
     Conflict: HTTPStatus.CONFLICT,
     Forbidden: HTTPStatus.FORBIDDEN,
 }
+
+
+def documented(*statuses: HTTPStatus) -> dict[int, Any]:
+    """For a route's description: these statuses come with a problem document."""
+    shape = {"application/problem+json": {"model": models.Problem}}
+    return {int(status): {"description": status.phrase, "content": shape} for status in statuses}
 
 
 def problem(status: HTTPStatus, errors: Iterable[tuple[str | None, str]]) -> Response[Any]:

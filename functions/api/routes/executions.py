@@ -10,6 +10,7 @@ import models
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from problems import documented
 from views import execution_view
 from wiring import all_executions, all_jobs, browse, caller, logs, results
 
@@ -22,6 +23,12 @@ from punctual.stages.browse import ExecutionFilter
 
 router = APIGatewayHttpRouter()
 
+ON_ONE = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+ON_LIST = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
+ON_RESULT = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT) | {
+    int(HTTPStatus.SEE_OTHER): {"description": "A large result lies where `Location` says."}
+}
+
 StatusQuery = Annotated[Status | None, Query()]
 WorkerQuery = Annotated[str | None, Query(description="As shown in `worker_id`.")]
 FromQuery = Annotated[str | None, Query(alias="from", description="Due at or after this instant.")]
@@ -30,7 +37,7 @@ LimitQuery = Annotated[int, Query(ge=1, le=100)]
 CursorQuery = Annotated[str | None, Query()]
 
 
-@router.get("/executions", summary="List executions, newest due instant first", tags=["executions"])
+@router.get("/executions", summary="List executions, newest due instant first", tags=["executions"], responses=ON_LIST)
 def list_executions(
     job_id: Annotated[str | None, Query()] = None,
     owner: Annotated[str | None, Query()] = None,
@@ -54,7 +61,7 @@ def list_executions(
     return models.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
 
 
-@router.get("/jobs/<job_id>/executions", summary="A job's executions", tags=["executions"])
+@router.get("/jobs/<job_id>/executions", summary="A job's executions", tags=["executions"], responses=ON_LIST)
 def list_executions_of_job(
     job_id: str,
     status: StatusQuery = None,
@@ -70,12 +77,14 @@ def list_executions_of_job(
     return list_executions(job_id, None, status, worker_id, since, until, limit, cursor)
 
 
-@router.get("/executions/<execution_id>", summary="One execution", tags=["executions"])
+@router.get("/executions/<execution_id>", summary="One execution", tags=["executions"], responses=ON_ONE)
 def get_execution(execution_id: str) -> models.Execution:
     return execution_view(_find(execution_id))
 
 
-@router.get("/executions/<execution_id>/result", summary="What the task returned", tags=["executions"])
+@router.get(
+    "/executions/<execution_id>/result", summary="What the task returned", tags=["executions"], responses=ON_RESULT
+)
 def get_result(execution_id: str) -> Response[Any]:
     execution = _find(execution_id)
     if execution.result is None:
@@ -85,7 +94,9 @@ def get_result(execution_id: str) -> Response[Any]:
     return Response(HTTPStatus.OK, content_type="application/json", body=execution.result.value)
 
 
-@router.get("/executions/<execution_id>/logs", summary="What its attempts logged", tags=["executions"])
+@router.get(
+    "/executions/<execution_id>/logs", summary="What its attempts logged", tags=["executions"], responses=ON_ONE
+)
 def get_logs(execution_id: str) -> models.Logs:
     lines = logs.lines(_find(execution_id), instant.now())
     return models.Logs(items=[models.LogLine(**line) for line in lines])

@@ -9,6 +9,7 @@ import models
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from problems import documented
 from views import job_view
 from wiring import all_jobs, browse, caller, once, submit
 
@@ -21,8 +22,19 @@ from punctual.stages.browse import JobFilter
 
 router = APIGatewayHttpRouter()
 
+ON_LIST = documented(HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
+ON_ONE = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+ON_DELETE = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+ON_SUBMIT = documented(
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+)
 
-@router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED)
+
+@router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_SUBMIT)
 def submit_job(submission: models.Submission) -> Response[models.Job]:
     who = caller(router, Role.OPERATOR)
 
@@ -33,7 +45,13 @@ def submit_job(submission: models.Submission) -> Response[models.Job]:
     return _created(models.Job(**_once(act, who)))
 
 
-@router.post("/jobs/batch", summary="Submit up to 1,000 jobs", tags=["jobs"], status_code=HTTPStatus.CREATED)
+@router.post(
+    "/jobs/batch",
+    summary="Submit up to 1,000 jobs",
+    tags=["jobs"],
+    status_code=HTTPStatus.CREATED,
+    responses=ON_SUBMIT,
+)
 def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
     who = caller(router, Role.OPERATOR)
 
@@ -44,7 +62,7 @@ def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
     return _created(models.BatchAnswer(**_once(act, who)))
 
 
-@router.get("/jobs", summary="List jobs, newest first", tags=["jobs"])
+@router.get("/jobs", summary="List jobs, newest first", tags=["jobs"], responses=ON_LIST)
 def list_jobs(
     status: Annotated[JobState | None, Query(description="active, done or deleted")] = None,
     priority: Annotated[Priority | None, Query()] = None,
@@ -59,7 +77,7 @@ def list_jobs(
     return models.JobPage(items=[job_view(job, now) for job in page.items], cursor=page.cursor)
 
 
-@router.get("/jobs/<job_id>", summary="One job", tags=["jobs"])
+@router.get("/jobs/<job_id>", summary="One job", tags=["jobs"], responses=ON_ONE)
 def get_job(job_id: str) -> models.Job:
     caller(router)
     job = all_jobs.get(check_job_id(job_id))
@@ -68,7 +86,7 @@ def get_job(job_id: str) -> models.Job:
     return job_view(job, instant.now())
 
 
-@router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"])
+@router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"], responses=ON_DELETE)
 def delete_job(job_id: str) -> models.Job:
     return job_view(submit.delete(job_id, caller(router, Role.OPERATOR)), instant.now())
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 import models
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from problems import documented
 from views import occurrence_view
 from wiring import caller
 
@@ -14,7 +17,12 @@ from punctual.domain.schedule import parse_schedule, preview
 router = APIGatewayHttpRouter()
 
 
-@router.post("/schedules/preview", summary="The next instants of a schedule, odd ones flagged", tags=["schedules"])
+@router.post(
+    "/schedules/preview",
+    summary="The next instants of a schedule, odd ones flagged",
+    tags=["schedules"],
+    responses=documented(HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
 def preview_schedule(request: models.PreviewRequest) -> models.Preview:
     caller(router)
     after = _after(request.after)

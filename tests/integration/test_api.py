@@ -1,0 +1,312 @@
+"""The HTTP API, behind the gateway."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from punctual.domain.instant import to_text
+from tests.integration.malformed import RAW_BODIES, SUBMISSIONS
+from tests.integration.world import World
+
+
+def named(cases: list[tuple[str, Any, int, str]]) -> list[Any]:
+    return [pytest.param(*rest, id=name.replace(" ", "_")) for name, *rest in cases]
+
+
+def assert_problem(answer: tuple[int, Any], status: int, field: str | None) -> None:
+    assert answer[0] == status, answer
+    assert answer[1]["status"] == status
+    assert answer[1]["detail"]
+    if field is not None:
+        assert field in [error["field"] for error in answer[1]["errors"]], answer[1]
+
+
+# submitting
+
+
+def test_a_submission_is_answered_with_the_job_and_its_next_due_instant(world: World) -> None:
+    status, job = world.request(
+        "POST", "/jobs", {"task": "echo", "name": "nightly", "schedule": {"cron": "0 2 * * *", "timezone": "UTC"}}
+    )
+    assert status == 201
+    assert (job["name"], job["state"], job["revision"], job["owner"]) == ("nightly", "active", 1, "data-quality")
+    assert job["next_due_at"] == "2026-11-17T02:00:00.000Z"
+    assert job["schedule"] == {"cron": "0 2 * * *", "timezone": "UTC", "gap": "shift", "fold": "first"}
+    assert world.request("GET", f"/jobs/{job['job_id']}") == (200, job)
+
+
+@pytest.mark.parametrize(("submission", "status", "field"), named(SUBMISSIONS))
+def test_a_bad_submission_names_its_field_and_stores_nothing(
+    world: World, submission: Any, status: int, field: str
+) -> None:
+    assert_problem(world.request("POST", "/jobs", submission), status, field)
+    assert world.items("jobs") == []
+
+
+@pytest.mark.parametrize(("body", "status", "field"), named(RAW_BODIES))
+def test_a_body_that_is_not_a_submission_stores_nothing(world: World, body: str, status: int, field: str) -> None:
+    assert_problem(world.request("POST", "/jobs", raw_body=body), status, field)
+    assert world.items("jobs") == []
+
+
+def test_a_batch_of_a_thousand_jobs_is_stored_whole(world: World) -> None:
+    jobs = [{"task": "echo", "name": f"job-{n}", "schedule": {"every_seconds": 3600}} for n in range(1000)]
+    status, answer = world.request("POST", "/jobs/batch", {"jobs": jobs})
+    assert status == 201
+    assert [one["name"] for one in answer["items"]] == [f"job-{n}" for n in range(1000)]
+    assert len({one["job_id"] for one in answer["items"]}) == 1000
+    last = world.request("GET", f"/jobs/{answer['items'][-1]['job_id']}")[1]
+    assert last["name"] == "job-999"
+
+
+def test_one_bad_job_in_a_batch_is_named_by_its_place_and_nothing_is_stored(world: World) -> None:
+    good = {"task": "echo"}
+    bad_meaning = {"jobs": [good, good, {"task": "echo", "schedule": {"cron": "0 0 31 2 *"}}]}
+    assert_problem(world.request("POST", "/jobs/batch", bad_meaning), 422, "jobs.2.schedule.cron")
+    bad_shape = {"jobs": [good, {"task": "echo", "priority": "urgent"}]}
+    assert_problem(world.request("POST", "/jobs/batch", bad_shape), 422, "jobs.1.priority")
+    assert_problem(world.request("POST", "/jobs/batch", {"jobs": [good] * 1001}), 422, "jobs")
+    assert_problem(world.request("POST", "/jobs/batch", {"jobs": []}), 422, "jobs")
+    assert world.items("jobs") == []
+
+
+# repeating
+
+
+def test_a_repeated_post_with_the_same_key_gives_the_first_answer(world: World) -> None:
+    key = {"idempotency-key": "abc"}
+    first = world.request("POST", "/jobs", {"task": "echo"}, headers=key)
+    world.pass_time(30)
+    assert world.request("POST", "/jobs", {"task": "echo"}, headers=key) == first
+    assert len(world.items("jobs")) == 1
+    batch = {"jobs": [{"task": "echo"}, {"task": "echo"}]}
+    first = world.request("POST", "/jobs/batch", batch, headers=key)
+    assert world.request("POST", "/jobs/batch", batch, headers=key) == first
+    assert len(world.items("jobs")) == 3
+
+
+def test_a_key_belongs_to_its_caller_and_to_its_body(world: World) -> None:
+    key = {"idempotency-key": "abc"}
+    first = world.request("POST", "/jobs", {"task": "echo"}, headers=key)
+    other = world.request("POST", "/jobs", {"task": "echo"}, headers=key, team="other")
+    assert first[1]["job_id"] != other[1]["job_id"]
+    changed = world.request("POST", "/jobs", {"task": "echo", "name": "changed"}, headers=key)
+    assert_problem(changed, 422, "Idempotency-Key")
+    assert_problem(
+        world.request("POST", "/jobs", {"task": "echo"}, headers={"idempotency-key": "k" * 201}), 422, "Idempotency-Key"
+    )
+
+
+def test_a_refused_request_may_be_mended_and_sent_again_with_its_key(world: World) -> None:
+    key = {"idempotency-key": "abc"}
+    assert world.request("POST", "/jobs", {"task": "no.such"}, headers=key)[0] == 422
+    assert world.request("POST", "/jobs", {"task": "echo"}, headers=key)[0] == 201
+
+
+# rights
+
+
+def test_a_viewer_sees_everything_and_changes_nothing(world: World) -> None:
+    job = world.submit()
+    assert world.request("GET", f"/jobs/{job['job_id']}", role="viewer", team="other")[0] == 200
+    assert_problem(world.request("POST", "/jobs", {"task": "echo"}, role="viewer"), 403, None)
+    assert_problem(world.request("DELETE", f"/jobs/{job['job_id']}", role="viewer"), 403, None)
+    assert len([item for item in world.items("jobs") if "task" in item]) == 1
+
+
+def test_an_operator_manages_the_own_teams_jobs_and_an_admin_everybodys(world: World) -> None:
+    job = world.submit()
+    assert_problem(world.request("DELETE", f"/jobs/{job['job_id']}", team="other"), 403, None)
+    assert world.request("DELETE", f"/jobs/{job['job_id']}", role="admin", team="other")[0] == 200
+
+
+def test_someone_without_a_role_may_not_even_look(world: World) -> None:
+    assert_problem(world.request("GET", "/jobs", role="guest"), 403, None)
+
+
+# deleting
+
+
+def test_a_deleted_job_starts_nothing_more_and_keeps_its_history(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60})
+    world.run_for(125, step=5)
+    status, deleted = world.request("DELETE", f"/jobs/{job['job_id']}")
+    assert (status, deleted["state"], deleted["next_due_at"]) == (200, "deleted", None)
+    world.run_for(600, step=20)
+    shown = [one["status"] for one in world.executions(job["job_id"])]
+    assert shown.count("succeeded") == 2
+    assert set(shown[2:]) == {"cancelled"}
+    assert {one["reason"] for one in world.executions(job["job_id"])[2:]} == {"job deleted"}
+    assert_problem(world.request("DELETE", f"/jobs/{job['job_id']}"), 409, "job_id")
+
+
+def test_a_deletion_that_crosses_the_planning_of_the_next_run_wins(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 600})
+    world.deliver_streams()
+    world.pass_time(420)
+    world.tick()
+    queued = world.stream_records("executions", "planner")
+    world.request("DELETE", f"/jobs/{job['job_id']}")
+    world.deliver_streams()  # the planner sees the deletion first …
+    world.call("planner", {"Records": queued})  # … and then that the execution became queued
+    world.run_for(1500, step=60)
+    assert {one["status"] for one in world.executions(job["job_id"])} == {"cancelled"}
+
+
+# looking
+
+
+def test_jobs_are_listed_newest_first_by_page_and_by_filter(world: World) -> None:
+    made = []
+    for n in range(5):
+        made.append(world.submit(name=f"job-{n}", priority="high" if n % 2 else "low"))
+        world.pass_time(1)
+    world.request("POST", "/jobs", {"task": "fail"}, team="other")
+    world.settle_down()
+    names: list[str] = []
+    cursor = ""
+    for _ in range(10):
+        page = world.request("GET", f"/jobs?limit=2{cursor}")[1]
+        names += [job["name"] for job in page["items"]]
+        if page["cursor"] is None:
+            break
+        cursor = f"&cursor={page['cursor']}"
+    assert names == ["fail", "job-4", "job-3", "job-2", "job-1", "job-0"]
+
+    def listed(query: str) -> list[str]:
+        return [job["name"] for job in world.request("GET", f"/jobs?{query}")[1]["items"]]
+
+    assert listed("owner=other") == ["fail"]
+    assert listed("priority=high") == ["job-3", "job-1"]
+    assert listed("task=fail") == ["fail"]
+    assert listed("status=done&owner=data-quality") == ["job-4", "job-3", "job-2", "job-1", "job-0"]
+    assert listed("owner=nobody") == []
+
+
+def test_executions_are_listed_by_job_owner_status_time_and_worker(world: World) -> None:
+    start = world.now
+    good = world.submit(schedule={"every_seconds": 60})
+    bad = world.request("POST", "/jobs", {"task": "fail", "parameters": {"fatal": True}}, team="other")[1]
+    world.run_for(185, step=5)
+
+    def listed(query: str) -> list[dict[str, Any]]:
+        status, page = world.request("GET", f"/executions?{query}")
+        assert status == 200, page
+        return page["items"]
+
+    assert [one["task"] for one in listed("status=failed")] == ["fail"]
+    assert {one["job_id"] for one in listed("owner=other")} == {bad["job_id"]}
+    ended = listed("status=succeeded")
+    assert [one["job_id"] for one in ended] == [good["job_id"]] * 3
+    dues = [one["scheduled_at"] for one in ended]
+    assert dues == sorted(dues, reverse=True)
+    since, until = to_text(start + timedelta(seconds=60)), to_text(start + timedelta(seconds=180))
+    assert [one["scheduled_at"] for one in listed(f"from={since}&to={until}&job_id={good['job_id']}")] == dues[1:]
+    [worker] = {one["worker_id"] for one in ended}
+    assert len(listed(f"worker_id={worker}")) == 4
+    assert listed("worker_id=nobody") == []
+    assert len(listed("owner=data-quality&status=succeeded&limit=2")) == 2
+
+
+def test_what_runs_now_is_listed(world: World) -> None:
+    from tests.integration.odd_tasks import Killed
+
+    world.submit(task="test.die", parameters={"in_attempts": [1]})
+    world.deliver_streams()
+    world.deliver_streams()
+    [order] = world.orders()
+    with pytest.raises(Killed):
+        world.work(order)
+    [running] = world.request("GET", "/executions?status=running")[1]["items"]
+    assert running["task"] == "test.die"
+
+
+def test_pages_of_executions_join_without_gap_or_overlap(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 20})
+    world.run_for(130, step=10)
+    everything = [one["execution_id"] for one in world.executions(job["job_id"])][::-1]
+    paged: list[str] = []
+    cursor = ""
+    while True:
+        page = world.request("GET", f"/executions?owner=data-quality&limit=3{cursor}")[1]
+        paged += [one["execution_id"] for one in page["items"]]
+        if page["cursor"] is None:
+            break
+        cursor = f"&cursor={page['cursor']}"
+    assert paged == everything
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "field"),
+    [
+        ("/jobs/unknown", 404, "job_id"),
+        ("/jobs/01m7j3myg0ab16wzvq72dx3zvq", 404, "job_id"),
+        ("/jobs/01m7j3myg0ab16wzvq72dx3zvq/executions", 404, "job_id"),
+        ("/executions/unknown", 404, "execution_id"),
+        ("/executions/20261116T120100000Z-01m7j3myg0ab16wzvq72dx3zvq", 404, "execution_id"),
+        ("/executions?status=sleeping", 422, "status"),
+        ("/executions?from=yesterday", 422, "from"),
+        ("/executions?from=2026-11-16T12:00:00Z&to=2026-11-16T11:00:00Z", 422, "to"),
+        ("/executions?cursor=nonsense", 422, "cursor"),
+        ("/executions?limit=0", 422, "limit"),
+        ("/executions?limit=101", 422, "limit"),
+        ("/executions?statu=failed", 422, "statu"),
+        ("/jobs?limit=many", 422, "limit"),
+        ("/jobs?status=sleeping", 422, "status"),
+        ("/nothing/here", 404, None),
+    ],
+)
+def test_a_bad_look_names_its_field(world: World, path: str, status: int, field: str | None) -> None:
+    assert_problem(world.request("GET", path), status, field)
+
+
+def test_a_result_is_given_as_it_was_returned_or_by_a_link(world: World) -> None:
+    small = world.submit(parameters={"n": [1, 2.5, None]})
+    large = world.submit(task="test.large", parameters={"bytes": 40_000})
+    never = world.submit(schedule={"at": to_text(world.now + timedelta(hours=1))})
+    world.settle_down()
+
+    def path(job: dict[str, Any]) -> str:
+        return f"/executions/{world.executions(job['job_id'])[0]['execution_id']}/result"
+
+    assert world.request("GET", path(small)) == (200, {"n": [1, 2.5, None]})
+    assert world.request("GET", path(large))[0] == 303
+    assert_problem(world.request("GET", path(never)), 409, "execution_id")
+
+
+def test_the_preview_flags_what_the_clocks_do(world: World) -> None:
+    asked = {
+        "schedule": {"cron": "30 2 * * *", "timezone": "America/New_York"},
+        "after": "2026-03-07T00:00:00Z",
+        "count": 3,
+    }
+    status, preview = world.request("POST", "/schedules/preview", asked)
+    assert status == 200
+    assert [(one["at"], one["flag"]) for one in preview["items"]] == [
+        ("2026-03-07T07:30:00.000Z", None),
+        ("2026-03-08T07:30:00.000Z", "shifted"),
+        ("2026-03-09T06:30:00.000Z", None),
+    ]
+    asked["schedule"]["gap"] = "skip"
+    _, preview = world.request("POST", "/schedules/preview", asked)
+    assert [one["flag"] for one in preview["items"]] == [None, "skipped", None, None]
+    assert world.items("jobs") == []
+    assert_problem(
+        world.request("POST", "/schedules/preview", {"schedule": {"cron": "nonsense"}}), 422, "schedule.cron"
+    )
+    assert_problem(world.request("POST", "/schedules/preview", {**asked, "count": 101}), 422, "count")
+
+
+def test_the_api_describes_itself(world: World) -> None:
+    status, description = world.request("GET", "/openapi.json")
+    assert status == 200
+    assert description["openapi"].startswith("3.1")
+    assert {"/jobs", "/jobs/batch", "/jobs/{job_id}", "/executions", "/executions/{execution_id}/logs"} <= set(
+        description["paths"]
+    )
+    assert json.dumps(description).count("Problem") > 1
+    assert world.request("GET", "/health") == (200, {"status": "ok", "stage": "test"})
