@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punctual.domain.errors import NotFound
+from punctual.domain.identity import check_job_id, due_key, execution_id, job_of, new_job_id
+
+INSTANTS = st.datetimes(datetime(2000, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+JOB = new_job_id(datetime(2026, 11, 16, tzinfo=UTC))
+
+
+@given(INSTANTS, INSTANTS)
+def test_job_ids_sort_by_creation(one: datetime, other: datetime) -> None:
+    if abs(one - other) >= timedelta(milliseconds=1):
+        assert (new_job_id(one) < new_job_id(other)) == (one < other)
+
+
+@given(INSTANTS, INSTANTS)
+def test_execution_ids_sort_by_due_instant(one: datetime, other: datetime) -> None:
+    if abs(one - other) >= timedelta(milliseconds=1):
+        assert (execution_id(JOB, one) < execution_id(JOB, other)) == (one < other)
+
+
+@given(INSTANTS, st.none() | st.uuids().map(str))
+def test_the_job_is_known_from_the_execution(due: datetime, source: str | None) -> None:
+    assert job_of(execution_id(JOB, due, source)) == JOB
+
+
+@given(INSTANTS)
+def test_what_is_due_at_an_instant_sorts_behind_that_instants_key(due: datetime) -> None:
+    assert execution_id(JOB, due) > due_key(due)
+    assert execution_id(JOB, due - timedelta(milliseconds=1)) < due_key(due)
+
+
+def test_planning_the_same_instant_twice_gives_the_same_id() -> None:
+    due = datetime(2026, 11, 16, 7, tzinfo=UTC)
+    assert execution_id(JOB, due) == execution_id(JOB, due) == f"20261116T070000000Z-{JOB}"
+
+
+@pytest.mark.parametrize("text", ["", "x", JOB, f"{JOB}-20261116T070000000Z", "20261116T070000000Z-short", "../../x"])
+def test_what_cannot_be_an_execution_id_is_not_found(text: str) -> None:
+    with pytest.raises(NotFound, match="there is no execution"):
+        job_of(text)
+
+
+@pytest.mark.parametrize("text", ["", "#owners", JOB.upper(), JOB + "0", "il" * 13])
+def test_what_cannot_be_a_job_id_is_not_found(text: str) -> None:
+    with pytest.raises(NotFound, match="there is no job"):
+        check_job_id(text)
