@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from local.errors import LocalError
 from local.logs import follow
 from local.places import Places
@@ -27,6 +29,9 @@ def main() -> int:
         return COMMANDS[arguments.command](stack, progress, arguments)
     except LocalError as error:
         print(f"\n{error}", file=sys.stderr)
+        return 1
+    except (BotoCoreError, ClientError) as error:
+        print(f"\nThe emulator refused: {error} (see {places.emulator_log}).", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

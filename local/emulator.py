@@ -17,6 +17,7 @@ from pathlib import Path
 
 from local.errors import EmulatorFailed, PortTaken
 from local.places import REGION, Places
+from local.saved_state import mend
 
 START_SECONDS = 60
 STOP_SECONDS = 60
@@ -82,7 +83,7 @@ class Emulator:
             folder.mkdir(exist_ok=True)
         shutil.rmtree(self.places.scratch, ignore_errors=True)
         self.places.scratch.mkdir()
-        rewind_streams(self.places.state)
+        mend(self.places.state)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         with self.places.lock.open("a+") as lock, self.places.emulator_log.open("ab") as log:
@@ -138,29 +139,13 @@ def recorded_port(places: Places) -> int | None:
         return None
 
 
-def answers(url: str) -> bool:
+def answers(url: str, timeout: float = 5) -> bool:
     """Whether a GET of `url` is answered with success."""
     try:
-        with urllib.request.urlopen(url, timeout=5) as response:
+        with urllib.request.urlopen(url, timeout=timeout) as response:
             return bool(200 <= response.status < 300)
     except (urllib.error.URLError, OSError):
         return False
-
-
-def rewind_streams(state: Path) -> None:
-    """Let each reader of a stream begin at its start.
-
-    The emulator saves how far a reader came, but not the records: after a restart the streams are empty,
-    and readers that stand beyond their end would skip everything that is written until they are reached.
-    """
-    file = state / "lambda.json"
-    if not file.exists():
-        return
-    saved = json.loads(file.read_text())
-    positions = saved["payload"].get("dynamodb_stream_positions", {}).get("data", {})
-    for reader in positions:
-        positions[reader] = 0
-    file.write_text(json.dumps(saved))
 
 
 @contextmanager

@@ -2,17 +2,21 @@
 
 import time
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local import stack_file, traffic
+from local import stack_file
 from local.deploy import Deployment, fingerprint
 from local.emulator import Emulator, answers, exclusive, recorded_port
 from local.errors import DeployFailed, NotRunning
 from local.places import DEFAULT_PORT, Places
 from local.progress import Progress
+from local.replay import Replay
+from local.saved_state import saved_at
+from local.traffic import Traffic
 from local.users import DemoUsers
 
 HEALTH_SECONDS = 60
@@ -41,24 +45,21 @@ class Stack:
         busy = "Another `make up` is at work on this folder: wait for it."
         with exclusive(self.places.directory / "up.lock", busy):
             known = stack_file.read(self.places)
+            stopped = saved_at(self.places.state)
             started = self._start()
             try:
-                if known:
-                    traffic.release(self.emulator.endpoint, known["functions"])
-                return self._bring_up()
+                return self._bring_up(known, stopped if started else None)
             except BaseException:
-                if started:
-                    self._undo(known)
+                self._undo(known, started)
                 raise
 
     def down(self) -> bool:
         """Stop it and keep its state. `False` if it was not running."""
         if self.emulator.pid() is None:
             return False
-        known = stack_file.read(self.places)
-        if known:
+        if known := stack_file.read(self.places):
             with suppress(BotoCoreError, ClientError):  # an emulator in trouble is stopped as it is
-                traffic.hold(known["endpoint_url"], known["functions"], self.places.emulator_log)
+                self._traffic(known).hold_all(self.places.emulator_log)
         return self.emulator.stop()
 
     def require(self) -> dict[str, Any]:
@@ -68,15 +69,21 @@ class Stack:
             raise NotRunning
         return known
 
-    def _undo(self, known: dict[str, Any] | None) -> None:
+    def _undo(self, known: dict[str, Any] | None, started: bool) -> None:
         """A first attempt that failed leaves nothing; a later one leaves what there was before."""
-        if known is None:
+        if started and known is None:
             self.emulator.stop()
             self.places.forget()
             return
         with suppress(BotoCoreError, ClientError):
             self._deployment.settle()
-        self.down()
+            if known:
+                self._traffic(known).release_all()
+        if started:
+            self.down()
+
+    def _traffic(self, stack: dict[str, Any]) -> Traffic:
+        return Traffic(self.emulator.endpoint, stack["functions"])
 
     def _start(self) -> bool:
         if self.emulator.pid() is not None:
@@ -86,10 +93,29 @@ class Stack:
             self.emulator.start()
         return True
 
-    def _bring_up(self) -> dict[str, Any]:
+    def _bring_up(self, known: dict[str, Any] | None, stopped: datetime | None) -> dict[str, Any]:
         wanted = fingerprint()
-        self._deploy(wanted)
+        self._deploy(wanted, known)
         outputs = self._deployment.outputs()
+        stack = stack_file.describe(
+            outputs,
+            endpoint=self.emulator.endpoint,
+            tokens=self._tokens(outputs),
+            pid=self.emulator.pid() or 0,
+            deployed=wanted,
+        )
+        # The API first: what waits to be run may keep this machine busy for a while.
+        self._traffic(stack).release_api()
+        with self._progress.step("the API answers"):
+            _wait_until_healthy(f"{stack['api_url']}/health")
+        if known and stopped:
+            with self._progress.step("what was under way goes on"):
+                Replay(stack, stopped).run()
+        self._traffic(stack).release_all()
+        stack_file.write(self.places, stack)
+        return stack
+
+    def _tokens(self, outputs: dict[str, str]) -> dict[str, str]:
         with self._progress.step("demo users and their tokens"):
             users = DemoUsers(
                 self.places,
@@ -98,22 +124,11 @@ class Stack:
                 client_id=outputs["UserPoolClientId"],
             )
             users.ensure()
-            tokens = users.tokens()
-        stack = stack_file.describe(
-            outputs,
-            endpoint=self.emulator.endpoint,
-            tokens=tokens,
-            pid=self.emulator.pid() or 0,
-            deployed=wanted,
-        )
-        with self._progress.step("the API answers"):
-            _wait_until_healthy(f"{stack['api_url']}/health")
-        stack_file.write(self.places, stack)
-        return stack
+            return users.tokens()
 
-    def _deploy(self, wanted: str) -> None:
-        before = stack_file.read(self.places) or {}
-        if before.get("deployed") == wanted and self._deployment.exists():
+    def _deploy(self, wanted: str, known: dict[str, Any] | None) -> None:
+        exists = self._deployment.exists()
+        if exists and known and known["deployed"] == wanted:
             self._progress.say("Nothing to deploy: the stack is up to date.")
             return
         self.places.deploy_log.write_text("")
@@ -121,12 +136,14 @@ class Stack:
             with self._progress.step("cdk bootstrap"):
                 self._deployment.bootstrap()
         with self._progress.step("cdk deploy"):
+            if exists and known:
+                self._traffic(known).hold_scheduling(self.places.emulator_log)
             self._deployment.deploy()
 
 
 def _wait_until_healthy(url: str) -> None:
     end = time.monotonic() + HEALTH_SECONDS
-    while not answers(url):
+    while not answers(url, timeout=HEALTH_SECONDS):
         if time.monotonic() > end:
             raise DeployFailed(f"The API did not answer at {url} in {HEALTH_SECONDS} s: see `make logs`.")
         time.sleep(0.2)

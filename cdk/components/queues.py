@@ -12,9 +12,11 @@ PRIORITIES = ("high", "normal", "low")
 
 WORKER_TIMEOUT = Duration.minutes(15)
 INTAKE_TIMEOUT = Duration.seconds(30)
-# Lambda advises six times the function's time-out: a throttled batch is not delivered twice meanwhile.
-# A crashed worker is not noticed by this clock but by its lease.
-VISIBILITY_FACTOR = 6
+# A message comes back when its reader died before it could claim the execution; one that died later is
+# noticed by its lease. Lambda asks for the reader's time-out at least. It advises six times that for readers
+# that get throttled, which a worker with a concurrency of its own does not.
+WORKER_VISIBILITY = Duration.minutes(16)
+INTAKE_VISIBILITY = Duration.minutes(3)
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,10 @@ class Queues(Construct):
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
         self.short = {
-            priority: self._work_queue(priority.title(), timeout=WORKER_TIMEOUT, receives=5) for priority in PRIORITIES
+            priority: self._work_queue(priority.title(), hidden=WORKER_VISIBILITY, receives=5)
+            for priority in PRIORITIES
         }
-        self.intake = self._work_queue("Intake", timeout=INTAKE_TIMEOUT, receives=3)
+        self.intake = self._work_queue("Intake", hidden=INTAKE_VISIBILITY, receives=3)
         self.planner_dead_letters = self._dead_letters("Planner")
         self.settler_dead_letters = self._dead_letters("Settler")
         for queue in (self.planner_dead_letters, self.settler_dead_letters):
@@ -52,12 +55,12 @@ class Queues(Construct):
     def short_arns(self) -> list[str]:
         return [pair.queue.queue_arn for pair in self.short.values()]
 
-    def _work_queue(self, name: str, *, timeout: Duration, receives: int) -> WorkQueue:
+    def _work_queue(self, name: str, *, hidden: Duration, receives: int) -> WorkQueue:
         dead_letters = self._dead_letters(name)
         queue = sqs.Queue(
             self,
             name,
-            visibility_timeout=Duration.seconds(timeout.to_seconds() * VISIBILITY_FACTOR),
+            visibility_timeout=hidden,
             retention_period=Duration.days(14),
             dead_letter_queue=sqs.DeadLetterQueue(queue=dead_letters, max_receive_count=receives),
             encryption=sqs.QueueEncryption.SQS_MANAGED,

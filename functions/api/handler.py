@@ -12,9 +12,9 @@ from strictness import refuse_what_would_be_ignored
 from punctual.runtime.function import function
 
 app = APIGatewayHttpResolver(enable_validation=True)
+app.use([refuse_what_would_be_ignored])
 problems.register(app)
 for routes in (jobs, executions, schedules, about):
-    routes.router.use([refuse_what_would_be_ignored])
     app.include_router(routes.router)
 about.describe(app)
 

@@ -9,11 +9,15 @@ from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 
 from punctual.domain.errors import Invalid
 
+SWAGGER = "/swagger"
+"""The description's page has parameters of its own."""
+
 
 def refuse_what_would_be_ignored(app: APIGatewayHttpResolver, next_middleware: NextMiddleware) -> Response[Any]:
     """Runs behind validation, in front of the route."""
-    known = [field.alias for field in app.context["_route"].dependant.query_params]
-    for name in app.current_event.query_string_parameters:
+    route = app.context["_route"]
+    known = [field.alias for field in route.dependant.query_params]
+    for name in app.current_event.query_string_parameters if route.path != SWAGGER else ():
         if name not in known:
             hint = f"there are: {', '.join(known)}" if known else "this takes none"
             raise Invalid(name, f"is not a known query parameter; {hint}")

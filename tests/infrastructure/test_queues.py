@@ -23,9 +23,15 @@ def test_a_dead_letter_waits_two_weeks_for_a_person(prod: Deployed, name: str) -
 
 
 @pytest.mark.parametrize("name", QUEUES)
-def test_a_message_stays_hidden_for_six_times_its_readers_time_out(prod: Deployed, name: str) -> None:
+def test_a_message_stays_hidden_while_its_reader_may_work_on_it(prod: Deployed, name: str) -> None:
     hidden = prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["VisibilityTimeout"]
-    assert hidden >= 6 * prod.function(READERS[name])["Timeout"]
+    assert hidden > prod.function(READERS[name])["Timeout"]
+
+
+def test_a_message_whose_worker_died_at_once_comes_back_within_minutes(prod: Deployed) -> None:
+    for name in ("high", "normal", "low"):
+        hidden = prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["VisibilityTimeout"]
+        assert hidden <= prod.function("worker")["Timeout"] + 60
 
 
 def test_every_queue_is_encrypted(prod: Deployed) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from punctual.domain.execution import Execution
@@ -25,12 +26,9 @@ class CloudWatchLogs:
         """The oldest lines of an execution, in order, each with its instant, level, message and attempt."""
         if execution.attempt == 0:
             return []
-        lines = []
-        for event in self._events(execution, now):
-            lines.append(_line(event))
-            if len(lines) == MOST_LINES:
-                break
-        return lines
+        lines = (_line(event) for event in self._events(execution, now))
+        ours = (line for line in lines if line is not None and line.pop("execution_id") == execution.execution_id)
+        return list(islice(ours, MOST_LINES))
 
     def _events(self, execution: Execution, now: datetime) -> Iterator[dict[str, Any]]:
         started = [attempt.started_at for attempt in execution.attempts if attempt.started_at]
@@ -39,15 +37,22 @@ class CloudWatchLogs:
             logGroupName=self.log_group,
             startTime=to_epoch_ms(since - MARGIN),
             endTime=to_epoch_ms((execution.ended_at or now) + MARGIN),
-            filterPattern=f'{{ $.execution_id = "{execution.execution_id}" }}',
+            filterPattern=f'"{execution.execution_id}"',
         )
         for page in pages:
             yield from page["events"]
 
 
-def _line(event: dict[str, Any]) -> dict[str, Any]:
-    fields = json.loads(event["message"])
+def _line(event: dict[str, Any]) -> dict[str, Any] | None:
+    """What the logger wrote; ``None`` for what something else printed."""
+    try:
+        fields = json.loads(event["message"])
+    except ValueError:
+        return None
+    if not isinstance(fields, dict):
+        return None
     return {
+        "execution_id": fields.get("execution_id"),
         "at": to_text(from_epoch_ms(event["timestamp"])),
         "level": fields.get("level"),
         "attempt": fields.get("attempt"),

@@ -1,0 +1,112 @@
+"""The API through the gateway: tokens, refusals, lists, repeats; and whether it keeps what its description promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+
+from tests.e2e.punctual import Punctual
+from tests.integration.malformed import RAW_BODIES, SUBMISSIONS
+
+
+def stored_jobs(punctual: Punctual) -> int:
+    table = punctual.stack["tables"]["jobs"]
+    return sum(page["Count"] for page in punctual.aws("dynamodb").get_paginator("scan").paginate(TableName=table))
+
+
+def test_without_a_good_token_there_is_no_answer(punctual: Punctual) -> None:
+    good = punctual.stack["tokens"]["operator"]
+    for token in ("", "nonsense", good[:-6] + "AAAAAA"):
+        answer = punctual.request("GET", "/jobs", role=None, headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 401
+    assert punctual.request("POST", "/jobs", {"task": "echo"}, role=None).status_code == 401
+    assert punctual.request("GET", "/health", role=None).json()["status"] == "ok"
+
+
+def test_roles_and_teams_come_from_the_token(punctual: Punctual) -> None:
+    assert punctual.request("POST", "/jobs", {"task": "echo"}, role="viewer").status_code == 403
+    job = punctual.request("POST", "/jobs", {"task": "echo"}, role="admin").json()
+    assert (job["owner"], job["created_by"]) == ("data-quality", "admin")
+
+
+def test_every_malformed_submission_is_refused_with_its_field_and_stores_nothing(punctual: Punctual) -> None:
+    before = stored_jobs(punctual)
+    wrong: list[Any] = []
+    for name, submission, status, field in SUBMISSIONS:
+        answer = punctual.request("POST", "/jobs", submission)
+        if not is_problem(answer, status, field):
+            wrong.append((name, answer.status_code, answer.text))
+    for name, body, status, field in RAW_BODIES:
+        answer = punctual.request("POST", "/jobs", content=body, headers={"Content-Type": "application/json"})
+        if not is_problem(answer, status, field):
+            wrong.append((name, answer.status_code, answer.text))
+    assert wrong == []
+    assert len(SUBMISSIONS) + len(RAW_BODIES) >= 50
+    assert stored_jobs(punctual) == before
+
+
+def is_problem(answer: Any, status: int, field: str) -> bool:
+    return (
+        answer.status_code == status
+        and answer.headers["content-type"] == "application/problem+json"
+        and field in [error["field"] for error in answer.json()["errors"]]
+    )
+
+
+def test_a_batch_of_a_thousand_jobs_is_stored_and_can_be_paged_through(punctual: Punctual) -> None:
+    jobs = [{"task": "echo", "name": f"batch-{n}", "schedule": {"every_seconds": 86400}} for n in range(1000)]
+    answer = punctual.request("POST", "/jobs/batch", {"jobs": jobs})
+    assert answer.status_code == 201
+    made = [one["job_id"] for one in answer.json()["items"]]
+    found: set[str] = set()
+    cursor: str | None = ""
+    while cursor is not None:
+        page = punctual.get(f"/jobs?owner=data-quality&limit=100{f'&cursor={cursor}' if cursor else ''}")
+        found |= {job["job_id"] for job in page["items"]}
+        cursor = page["cursor"]
+    assert set(made) <= found
+
+
+def test_a_repeated_post_with_its_key_is_answered_as_the_first_time(punctual: Punctual) -> None:
+    key = {"Idempotency-Key": "e2e"}
+    first = punctual.request("POST", "/jobs", {"task": "echo"}, headers=key)
+    again = punctual.request("POST", "/jobs", {"task": "echo"}, headers=key)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
+
+
+def test_the_description_can_be_read_by_people_and_programs(punctual: Punctual) -> None:
+    page = punctual.request("GET", "/swagger", role=None)
+    assert page.status_code == 200
+    assert "swagger-ui" in page.text
+    assert punctual.request("GET", "/openapi.json", role=None).json()["openapi"].startswith("3.1")
+
+
+def test_whatever_is_asked_the_answer_is_one_that_the_description_promises(punctual: Punctual) -> None:
+    schema = schemathesis.openapi.from_url(f"{punctual.stack['api_url']}/openapi.json")
+    operations = [result.ok() for result in schema.get_all_operations()]
+    assert len(operations) >= 9
+    for operation in operations:
+        check_operation(punctual, operation)
+
+
+def check_operation(punctual: Punctual, operation: Any) -> None:
+    @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @pytest.mark.filterwarnings("ignore")
+    def answers_as_promised(case: Any) -> None:
+        case.call_and_validate(
+            base_url=punctual.stack["api_url"],
+            headers={"Authorization": f"Bearer {punctual.stack['tokens']['operator']}"},
+            checks=[not_a_server_error, status_code_conformance, response_schema_conformance],
+        )
+
+    _ = st
+    from hypothesis import given
+
+    given(case=operation.as_strategy())(answers_as_promised)()

@@ -1,0 +1,113 @@
+"""Submit → plan → dispatch → run → history, on a deployed stack."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+
+from punctual.domain.instant import from_text, to_text
+from tests.e2e.punctual import Punctual, awaited, soon
+
+
+def test_a_job_submitted_over_http_runs_and_can_be_looked_at_from_all_sides(punctual: Punctual) -> None:
+    job = punctual.submit(name="first", parameters={"hello": "world"})
+    [execution] = punctual.ended(job)
+    assert execution["status"] == "succeeded"
+    path = f"/executions/{execution['execution_id']}"
+    assert punctual.get(path) == execution
+    assert punctual.get(f"{path}/result") == {"hello": "world"}
+    logged = awaited(lambda: punctual.get(f"{path}/logs")["items"], 10, "its log lines")
+    assert [(line["message"], line["attempt"]) for line in logged] == [("settled", 1)]
+    assert execution in punctual.get("/executions?status=succeeded")["items"]
+    done = awaited(lambda: punctual.get(f"/jobs/{job['job_id']}")["state"] == "done", 10, "the job to be done")
+    assert done
+
+
+def test_jobs_due_at_an_instant_do_not_start_before_it(punctual: Punctual) -> None:
+    due = soon(4)
+    jobs = [punctual.submit(schedule={"at": to_text(due)}, priority=priority) for priority in ("high", "normal", "low")]
+    for job in jobs:
+        [execution] = punctual.ended(job)
+        assert execution["status"] == "succeeded"
+        assert from_text(execution["scheduled_at"]) <= from_text(execution["started_at"])
+
+
+def test_a_job_beyond_the_horizon_is_queued_by_the_dispatcher_in_time(punctual: Punctual) -> None:
+    job = punctual.submit(schedule={"at": to_text(soon(245))})  # just beyond the planner's own reach
+    [execution] = awaited(lambda: punctual.executions(job), 10, "its execution")
+    assert execution["status"] == "scheduled"
+    queued = awaited(
+        lambda: [one for one in punctual.executions(job) if one["status"] == "queued"], 130, "the dispatcher to queue it"
+    )
+    assert from_text(queued[0]["queued_at"]) < from_text(queued[0]["scheduled_at"])
+    assert punctual.request("DELETE", f"/jobs/{job['job_id']}").status_code == 200
+    [execution] = punctual.ended(job)
+    assert (execution["status"], execution["reason"]) == ("cancelled", "job deleted")
+
+
+def test_a_job_of_every_second_runs_every_second(punctual: Punctual) -> None:
+    job = punctual.submit(schedule={"every_seconds": 1})
+    ended = punctual.ended(job, count=15)
+    punctual.request("DELETE", f"/jobs/{job['job_id']}")
+    assert {one["status"] for one in ended} == {"succeeded"}
+    dues = [from_text(one["scheduled_at"]) for one in ended]
+    assert {later - earlier for earlier, later in pairwise(dues)} == {timedelta(seconds=1)}
+    assert all(from_text(one["started_at"]) >= from_text(one["scheduled_at"]) for one in ended)
+    assert all(one["attempt"] == 1 for one in ended)
+
+
+def test_a_cron_job_runs_at_the_minute_with_its_window(punctual: Punctual) -> None:
+    job = punctual.submit(schedule={"cron": "* * * * *", "timezone": "Australia/Lord_Howe"})
+    [execution] = punctual.ended(job, seconds=90)
+    punctual.request("DELETE", f"/jobs/{job['job_id']}")
+    due = from_text(execution["scheduled_at"])
+    assert (due.second, due.microsecond) == (0, 0)
+    assert execution["window"] == {"start": to_text(due - timedelta(minutes=1)), "end": to_text(due)}
+
+
+def test_each_message_on_the_intake_queue_becomes_one_execution(punctual: Punctual) -> None:
+    job = punctual.submit(task="queue.process", schedule={"queue": True})
+    for number in range(5):
+        records = [{"id": number, "name": "n"}, {"id": None}]
+        punctual.send("intake", {"job_id": job["job_id"], "payload": {"records": records, "required_fields": ["id"]}})
+    ended = punctual.ended(job, count=5)
+    assert {one["status"] for one in ended} == {"succeeded"}
+    assert sorted(one["parameters"]["records"][0]["id"] for one in ended) == list(range(5))
+    assert all(one["result"]["value"]["missing"]["id"] >= 1 for one in ended)
+    assert punctual.get(f"/jobs/{job['job_id']}")["state"] == "active"
+
+
+def test_failures_are_tried_again_and_kept(punctual: Punctual) -> None:
+    execution = punctual.ran(task="fail", parameters={"times": 1}, retry={"backoff_seconds": 1})
+    assert execution["status"] == "succeeded"
+    assert [one["outcome"] for one in execution["attempts"]] == ["failed", "succeeded"]
+    fatal = punctual.ran(task="fail", parameters={"fatal": True})
+    assert (fatal["status"], fatal["reason"], fatal["attempt"]) == ("failed", "fatal", 1)
+
+
+def test_a_task_over_its_time_is_stopped(punctual: Punctual) -> None:
+    execution = punctual.ran(
+        task="sleep", parameters={"seconds": 60}, timeout_seconds=2, retry={"max_attempts": 1}
+    )
+    assert (execution["status"], execution["error"]["type"]) == ("timed_out", "TimedOut")
+
+
+def test_progress_shows_while_a_task_runs(punctual: Punctual) -> None:
+    job = punctual.submit(task="sleep", parameters={"seconds": 8})
+    progress = awaited(lambda: next(iter(punctual.executions(job)), {}).get("progress"), 30, "its progress")
+    assert 0 < progress["percent"] < 100
+    assert "of 8 s" in progress["message"]
+    assert job["job_id"] in [one["job_id"] for one in punctual.get("/executions?status=running")["items"]]
+    [execution] = punctual.ended(job)
+    assert execution["status"] == "succeeded"
+
+
+def test_a_large_result_lies_in_the_bucket_and_is_given_by_a_link(punctual: Punctual) -> None:
+    execution = punctual.ran(parameters={"text": "x" * 40_000})
+    location = execution["result"]["location"]
+    assert location.startswith(f"s3://{punctual.stack['results_bucket']}/results/{execution['job_id']}/")
+    answer = punctual.request("GET", f"/executions/{execution['execution_id']}/result")
+    assert answer.status_code == 303
+    import httpx
+
+    assert httpx.get(answer.headers["location"]).json() == {"text": "x" * 40_000}
