@@ -30,13 +30,14 @@ class Replay:
         self._lambda: Any = client("lambda", stack["endpoint_url"])
 
     def run(self) -> None:
-        jobs = [job for job in self._scan("jobs") if self._recent(job, "updated_at")]
         executions = list(self._scan("executions"))
+        jobs = [job for job in self._scan("jobs") if self._recent(job, "updated_at")]
         waiting = [execution for execution in executions if execution["status"]["S"] in WAITING]
         ended = [execution for execution in executions if self._recent(execution, "ended_at")]
-        self._tell("planner", "jobs", jobs)
-        self._tell("planner", "executions", waiting)
-        self._tell("settler", "executions", ended)
+        last = _last_of_each_job(executions)
+        self._tell("planner", "jobs", [job for job in jobs if _is_news(job, last)])
+        self._tell("planner", "executions", [_leading_if_last(execution, last) for execution in waiting])
+        self._tell("settler", "executions", [execution for execution in ended if _is(execution, "once")])
 
     def _recent(self, item: Item, attribute: str) -> bool:
         return attribute in item and str(item[attribute]["S"]) >= self._since
@@ -61,3 +62,26 @@ class Replay:
             self._lambda.invoke(
                 FunctionName=self._stack["functions"][function], Payload=json.dumps({"Records": records})
             )
+
+
+def _last_of_each_job(executions: list[Item]) -> dict[str, str]:
+    """The execution up to which each job is planned: the last of those that lead on, or the only one."""
+    ends = [execution for execution in executions if _is(execution, "leads", "once")]
+    ends.sort(key=lambda execution: execution["execution_id"]["S"])
+    return {execution["job_id"]["S"]: execution["execution_id"]["S"] for execution in ends}
+
+
+def _is_news(job: Item, last: dict[str, str]) -> bool:
+    """Planning a job from its start again is slow: only if nobody planned it to the end."""
+    return bool(job["state"]["S"] != "active") or job["job_id"]["S"] not in last
+
+
+def _leading_if_last(execution: Item, last: dict[str, str]) -> Item:
+    """So is planning again what follows: only the last of a job's executions can lack a successor."""
+    if last.get(execution["job_id"]["S"]) == execution["execution_id"]["S"]:
+        return execution
+    return {name: value for name, value in execution.items() if name != "leads"}
+
+
+def _is(execution: Item, *flags: str) -> bool:
+    return any(execution.get(flag, {}).get("BOOL") for flag in flags)

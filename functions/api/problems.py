@@ -31,10 +31,11 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
 }
 
 
-def documented(*statuses: HTTPStatus) -> dict[int, Any]:
-    """For a route's description: these statuses come with a problem document."""
+def answers(model: Any, *problems: HTTPStatus, success: HTTPStatus = HTTPStatus.OK) -> dict[int, Any]:
+    """For a route's description: what it answers when all is well, and which statuses come as problem documents."""
+    good = {int(success): {"description": success.phrase, "content": {"application/json": {"model": model}}}}
     shape = {"application/problem+json": {"model": models.Problem}}
-    return {int(status): {"description": status.phrase, "content": shape} for status in statuses}
+    return good | {int(status): {"description": status.phrase, "content": shape} for status in problems}
 
 
 def problem(status: HTTPStatus, errors: Iterable[tuple[str | None, str]]) -> Response[Any]:

@@ -55,7 +55,12 @@ class Punctual:
 
     def executions(self, job: dict[str, Any]) -> list[dict[str, Any]]:
         """A job's executions, oldest due instant first."""
-        items: list[dict[str, Any]] = self.get(f"/jobs/{job['job_id']}/executions?limit=100")["items"]
+        path = f"/jobs/{job['job_id']}/executions?limit=100"
+        page = self.get(path)
+        items: list[dict[str, Any]] = page["items"]
+        while page["cursor"]:
+            page = self.get(f"{path}&cursor={page['cursor']}")
+            items += page["items"]
         return items[::-1]
 
     def ended(self, job: dict[str, Any], count: int = 1, seconds: float = 60) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from tests.e2e.punctual import Punctual, awaited, soon
 def worker_processes(punctual: Punctual) -> list[int]:
     """The processes in which the emulator runs the worker function."""
     function = punctual.stack["functions"]["worker"]
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-ww", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(maxsplit=2) for line in listed.splitlines()[1:]]
     return [int(pid) for pid, parent, args in rows if int(parent) == punctual.stack["pid"] and function in args]
 
@@ -24,7 +24,9 @@ def worker_processes(punctual: Punctual) -> list[int]:
 def test_a_worker_killed_in_the_middle_of_a_task_is_replaced_within_90_seconds(punctual: Punctual) -> None:
     job = punctual.submit(task="sleep", parameters={"seconds": 5}, priority="high")
     running = awaited(lambda: [one for one in punctual.executions(job) if one["status"] == "running"], 30, "it to run")
-    for pid in worker_processes(punctual):
+    victims = worker_processes(punctual)
+    assert victims
+    for pid in victims:
         os.kill(pid, signal.SIGKILL)
     [execution] = punctual.ended(job, seconds=120)
     assert execution["status"] == "succeeded"

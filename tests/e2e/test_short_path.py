@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import pairwise
 
+import httpx
+
 from punctual.domain.instant import from_text, to_text
 from tests.e2e.punctual import Punctual, awaited, soon
 
@@ -37,7 +39,9 @@ def test_a_job_beyond_the_horizon_is_queued_by_the_dispatcher_in_time(punctual: 
     [execution] = awaited(lambda: punctual.executions(job), 10, "its execution")
     assert execution["status"] == "scheduled"
     queued = awaited(
-        lambda: [one for one in punctual.executions(job) if one["status"] == "queued"], 130, "the dispatcher to queue it"
+        lambda: [one for one in punctual.executions(job) if one["status"] == "queued"],
+        130,
+        "the dispatcher to queue it",
     )
     assert from_text(queued[0]["queued_at"]) < from_text(queued[0]["scheduled_at"])
     assert punctual.request("DELETE", f"/jobs/{job['job_id']}").status_code == 200
@@ -86,9 +90,7 @@ def test_failures_are_tried_again_and_kept(punctual: Punctual) -> None:
 
 
 def test_a_task_over_its_time_is_stopped(punctual: Punctual) -> None:
-    execution = punctual.ran(
-        task="sleep", parameters={"seconds": 60}, timeout_seconds=2, retry={"max_attempts": 1}
-    )
+    execution = punctual.ran(task="sleep", parameters={"seconds": 60}, timeout_seconds=2, retry={"max_attempts": 1})
     assert (execution["status"], execution["error"]["type"]) == ("timed_out", "TimedOut")
 
 
@@ -108,6 +110,4 @@ def test_a_large_result_lies_in_the_bucket_and_is_given_by_a_link(punctual: Punc
     assert location.startswith(f"s3://{punctual.stack['results_bucket']}/results/{execution['job_id']}/")
     answer = punctual.request("GET", f"/executions/{execution['execution_id']}/result")
     assert answer.status_code == 303
-    import httpx
-
     assert httpx.get(answer.headers["location"]).json() == {"text": "x" * 40_000}

@@ -10,7 +10,7 @@ import models
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import documented
+from problems import answers
 from views import execution_view
 from wiring import all_executions, all_jobs, browse, caller, logs, results
 
@@ -20,29 +20,35 @@ from punctual.domain.execution import Execution
 from punctual.domain.identity import check_job_id, job_of
 from punctual.domain.status import Status
 from punctual.stages.browse import ExecutionFilter
+from routes.queries import CursorQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
+TAGS = ["executions"]
 
-ON_ONE = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-ON_LIST = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
-ON_RESULT = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT) | {
+FOR_ONE = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+ON_ONE = answers(models.Execution, *FOR_ONE)
+ON_LIST = answers(models.ExecutionPage, *FOR_ONE, HTTPStatus.UNPROCESSABLE_ENTITY)
+ON_LOGS = answers(models.Logs, *FOR_ONE)
+ON_RESULT = answers(Any, *FOR_ONE, HTTPStatus.CONFLICT) | {
     int(HTTPStatus.SEE_OTHER): {"description": "A large result lies where `Location` says."}
 }
 
 StatusQuery = Annotated[Status | None, Query()]
-WorkerQuery = Annotated[str | None, Query(description="As shown in `worker_id`.")]
 FromQuery = Annotated[str | None, Query(alias="from", description="Due at or after this instant.")]
 ToQuery = Annotated[str | None, Query(alias="to", description="Due before this instant.")]
-LimitQuery = Annotated[int, Query(ge=1, le=100)]
-CursorQuery = Annotated[str | None, Query()]
 
 
-@router.get("/executions", summary="List executions, newest due instant first", tags=["executions"], responses=ON_LIST)
+@router.get(
+    "/executions",
+    summary="List executions, newest due instant first",
+    tags=["executions"],
+    responses=ON_LIST,
+)
 def list_executions(
-    job_id: Annotated[str | None, Query()] = None,
-    owner: Annotated[str | None, Query()] = None,
+    job_id: NameQuery = None,
+    owner: NameQuery = None,
     status: StatusQuery = None,
-    worker_id: WorkerQuery = None,
+    worker_id: NameQuery = None,
     since: FromQuery = None,
     until: ToQuery = None,
     limit: LimitQuery = 50,
@@ -61,11 +67,16 @@ def list_executions(
     return models.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
 
 
-@router.get("/jobs/<job_id>/executions", summary="A job's executions", tags=["executions"], responses=ON_LIST)
+@router.get(
+    "/jobs/<job_id>/executions",
+    summary="A job's executions",
+    tags=["executions"],
+    responses=ON_LIST,
+)
 def list_executions_of_job(
     job_id: str,
     status: StatusQuery = None,
-    worker_id: WorkerQuery = None,
+    worker_id: NameQuery = None,
     since: FromQuery = None,
     until: ToQuery = None,
     limit: LimitQuery = 50,
@@ -77,25 +88,31 @@ def list_executions_of_job(
     return list_executions(job_id, None, status, worker_id, since, until, limit, cursor)
 
 
-@router.get("/executions/<execution_id>", summary="One execution", tags=["executions"], responses=ON_ONE)
+@router.get(
+    "/executions/<execution_id>",
+    summary="One execution",
+    tags=["executions"],
+    responses=ON_ONE,
+)
 def get_execution(execution_id: str) -> models.Execution:
     return execution_view(_find(execution_id))
 
 
-@router.get(
-    "/executions/<execution_id>/result", summary="What the task returned", tags=["executions"], responses=ON_RESULT
-)
+@router.get("/executions/<execution_id>/result", summary="What the task returned", tags=TAGS, responses=ON_RESULT)
 def get_result(execution_id: str) -> Response[Any]:
     execution = _find(execution_id)
     if execution.result is None:
         raise Conflict(f"the execution is {execution.status}: it has no result", field="execution_id")
     if link := results.link(execution.result):
-        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": link}, body=None)
+        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": link}, body="")
     return Response(HTTPStatus.OK, content_type="application/json", body=execution.result.value)
 
 
 @router.get(
-    "/executions/<execution_id>/logs", summary="What its attempts logged", tags=["executions"], responses=ON_ONE
+    "/executions/<execution_id>/logs",
+    summary="What its attempts logged",
+    tags=["executions"],
+    responses=ON_LOGS,
 )
 def get_logs(execution_id: str) -> models.Logs:
     lines = logs.lines(_find(execution_id), instant.now())

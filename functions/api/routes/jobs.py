@@ -9,7 +9,7 @@ import models
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import documented
+from problems import answers
 from views import job_view
 from wiring import all_jobs, browse, caller, once, submit
 
@@ -19,19 +19,22 @@ from punctual.domain.errors import NotFound
 from punctual.domain.identity import check_job_id
 from punctual.domain.job import JobState, Priority
 from punctual.stages.browse import JobFilter
+from routes.queries import CursorQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
 
-ON_LIST = documented(HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
-ON_ONE = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-ON_DELETE = documented(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
-ON_SUBMIT = documented(
+FOR_SUBMISSIONS = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.FORBIDDEN,
     HTTPStatus.CONFLICT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
+ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
+ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
+ON_LIST = answers(models.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
+ON_ONE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+ON_DELETE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 
 
 @router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_SUBMIT)
@@ -50,7 +53,7 @@ def submit_job(submission: models.Submission) -> Response[models.Job]:
     summary="Submit up to 1,000 jobs",
     tags=["jobs"],
     status_code=HTTPStatus.CREATED,
-    responses=ON_SUBMIT,
+    responses=ON_BATCH,
 )
 def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
     who = caller(router, Role.OPERATOR)
@@ -66,10 +69,10 @@ def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
 def list_jobs(
     status: Annotated[JobState | None, Query(description="active, done or deleted")] = None,
     priority: Annotated[Priority | None, Query()] = None,
-    task: Annotated[str | None, Query()] = None,
-    owner: Annotated[str | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=100)] = 50,
-    cursor: Annotated[str | None, Query()] = None,
+    task: NameQuery = None,
+    owner: NameQuery = None,
+    limit: LimitQuery = 50,
+    cursor: CursorQuery = None,
 ) -> models.JobPage:
     caller(router)
     where = JobFilter(owner=owner, state=status, priority=priority, task=task)

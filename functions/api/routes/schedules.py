@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 import models
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import documented
+from problems import answers
 from views import occurrence_view
 from wiring import caller
 
@@ -21,7 +21,7 @@ router = APIGatewayHttpRouter()
     "/schedules/preview",
     summary="The next instants of a schedule, odd ones flagged",
     tags=["schedules"],
-    responses=documented(HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
+    responses=answers(models.Preview, HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 def preview_schedule(request: models.PreviewRequest) -> models.Preview:
     caller(router)

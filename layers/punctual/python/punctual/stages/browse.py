@@ -13,7 +13,7 @@ import heapq
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain, islice
 from typing import Generic, TypeVar
 
@@ -22,11 +22,12 @@ from punctual.domain.execution import Execution
 from punctual.domain.identity import check_job_id, due_key
 from punctual.domain.job import Job, JobState, Priority
 from punctual.domain.status import Status
-from punctual.ports import ExecutionShelf, JobShelf
+from punctual.ports import Clock, ExecutionShelf, JobShelf
 
 MOST_LOOKED_AT = 1000
 FETCH = 100
 BEYOND_ALL_IDS = "~"
+NEVER_BEFORE_THEIR_TIME = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, Status.CANCELLED}
 
 T = TypeVar("T")
 
@@ -71,6 +72,7 @@ class ExecutionFilter:
 class Browse:
     jobs: JobShelf
     executions: ExecutionShelf
+    clock: Clock
 
     def list_jobs(self, where: JobFilter, limit: int, cursor: str | None) -> Page[Job]:
         before = read_cursor(cursor)
@@ -88,8 +90,10 @@ class Browse:
         if where.since and where.until and where.until < where.since:
             raise Invalid("to", "is before from")
         low = due_key(where.since) if where.since else ""
-        high = due_key(where.until) if where.until else BEYOND_ALL_IDS
-        return low, min(high, before) if before else high
+        highs = [due_key(where.until) if where.until else BEYOND_ALL_IDS, before or BEYOND_ALL_IDS]
+        if where.status in NEVER_BEFORE_THEIR_TIME:  # do not wade through what is planned ahead
+            highs.append(due_key(self.clock() + timedelta(seconds=1)))
+        return low, min(highs)
 
     def _sequences(self, where: ExecutionFilter, low: str, high: str) -> list[Iterator[list[str]]]:
         """The fewest records that hold all that fit."""

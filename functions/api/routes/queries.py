@@ -1,0 +1,11 @@
+"""Query parameters that several routes take."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+NameQuery = Annotated[str | None, Query(min_length=1, max_length=200)]
+LimitQuery = Annotated[int, Query(ge=1, le=100, description="How many at most on a page.")]
+CursorQuery = Annotated[str | None, Query(min_length=1, max_length=500, description="From the page before.")]
