@@ -1,7 +1,6 @@
 """The real `cdk bootstrap` and `cdk deploy`, with the emulator as their AWS."""
 
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -9,7 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from botocore.exceptions import ClientError
 
@@ -18,6 +17,7 @@ from local.errors import DeployFailed
 from local.places import ACCOUNT, REGION, ROOT, Places
 
 STACK = "Punctual"
+DEPLOYED = "/punctual/local/deployed"
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
 # What the synthesised stack is made of.
 SOURCES = ("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "constraints.txt", "package-lock.json")
@@ -33,10 +33,19 @@ class Deployment:
     def __init__(self, places: Places, endpoint: str) -> None:
         self._places = places
         self._endpoint = endpoint
+        self._cloudformation: Any = client("cloudformation", endpoint)
+        self._ssm: Any = client("ssm", endpoint)
 
-    def exists(self, stack: str = STACK) -> bool:
+    def exists(self) -> bool:
         """Whether the emulator has the stack, complete."""
-        return self._status(stack) in COMPLETE
+        return self._status(STACK) in COMPLETE
+
+    def deployed(self) -> str | None:
+        """The fingerprint of what is deployed. The emulator keeps it: if it forgets the stack, then also this."""
+        try:
+            return str(self._ssm.get_parameter(Name=DEPLOYED)["Parameter"]["Value"])
+        except self._ssm.exceptions.ParameterNotFound:
+            return None
 
     def settle(self) -> None:
         """Wait for an interrupted deployment, which goes on in the emulator: half a stack must not be saved."""
@@ -45,27 +54,30 @@ class Deployment:
             time.sleep(0.2)
 
     def is_bootstrapped(self) -> bool:
-        return self.exists("CDKToolkit")
+        return self._status("CDKToolkit") in COMPLETE
 
     def bootstrap(self) -> None:
         self._cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", "")
 
-    def deploy(self) -> None:
+    def deploy(self, fingerprint: str) -> None:
+        """Deploy this checkout, and remember its `fingerprint`."""
         app = f'"{sys.executable}" app.py'
         # `make test` judges the same stack: no need to wait for that here.
         self._cdk(
             *("deploy", STACK, "--app", app, "--output", str(self._places.assembly)),
             *("--context", "stage=local", "--context", "validate=no", "--require-approval", "never"),
-            *("--outputs-file", str(self._places.outputs), "--progress", "events"),
+            *("--progress", "events"),
         )
+        self._ssm.put_parameter(Name=DEPLOYED, Value=fingerprint, Type="String", Overwrite=True)
 
     def outputs(self) -> dict[str, str]:
-        """The outputs of the last deployment."""
-        return dict(json.loads(self._places.outputs.read_text())[STACK])
+        """The outputs of the deployed stack."""
+        (stack,) = self._cloudformation.describe_stacks(StackName=STACK)["Stacks"]
+        return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
     def _status(self, stack: str) -> str | None:
         try:
-            reply = client("cloudformation", self._endpoint).describe_stacks(StackName=stack)
+            reply = self._cloudformation.describe_stacks(StackName=stack)
         except ClientError:
             return None
         return str(reply["Stacks"][0]["StackStatus"])
@@ -107,8 +119,8 @@ class Deployment:
             "AWS_ENDPOINT_URL": self._endpoint,
             "AWS_ENDPOINT_URL_S3": self._endpoint,
             "AWS_EC2_METADATA_DISABLED": "true",
-            "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
-            "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION": "1",
+            # Node 20 still works; the CDK's large warning would hide what went wrong.
+            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
         }
 
     def _what_went_wrong(self, command: str) -> str:

@@ -31,8 +31,8 @@ def main() -> int:
     try:
         _check_python()
         _check_node()
-        _once(VENV, PYTHON_INPUTS, "Python packages in .venv", _install_python)
-        _once(NODE_MODULES, NODE_INPUTS, "CDK command line in node_modules", _install_node)
+        once(VENV, PYTHON_INPUTS, "Python packages in .venv", _install_python)
+        once(NODE_MODULES, NODE_INPUTS, "CDK command line in node_modules", _install_node)
     except CannotInstall as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
@@ -60,7 +60,7 @@ def _check_node() -> None:
         raise CannotInstall(f"{needed}; this one is {version or 'of an unknown version'}.")
 
 
-def _once(folder: Path, inputs: tuple[str, ...], title: str, install: Callable[[], None]) -> None:
+def once(folder: Path, inputs: tuple[str, ...], title: str, install: Callable[[], None]) -> None:
     """Install unless `folder` says that it was made of the same inputs."""
     stamp = folder / ".installed"
     wanted = _fingerprint(inputs)

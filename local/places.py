@@ -30,7 +30,7 @@ class Places:
         """Remove what the emulator kept and what was known about it; the logs stay."""
         for folder in (self.state, self.objects, self.scratch):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (self.outputs, self.passwords, self.stack_file):
+        for file in (self.passwords, self.stack_file):
             file.unlink(missing_ok=True)
 
     @property
@@ -65,11 +65,6 @@ class Places:
     def assembly(self) -> Path:
         """What `cdk synth` made."""
         return self.directory / "cdk.out"
-
-    @property
-    def outputs(self) -> Path:
-        """The outputs of the deployed stack."""
-        return self.directory / "outputs.json"
 
     @property
     def passwords(self) -> Path:

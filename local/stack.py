@@ -94,15 +94,13 @@ class Stack:
         return True
 
     def _bring_up(self, known: dict[str, Any] | None, stopped: datetime | None) -> dict[str, Any]:
-        wanted = fingerprint()
-        self._deploy(wanted, known)
+        self._deploy(known)
         outputs = self._deployment.outputs()
         stack = stack_file.describe(
             outputs,
             endpoint=self.emulator.endpoint,
             tokens=self._tokens(outputs),
             pid=self.emulator.pid() or 0,
-            deployed=wanted,
         )
         # The API first: what waits to be run may keep this machine busy for a while.
         self._traffic(stack).release_api()
@@ -126,9 +124,10 @@ class Stack:
             users.ensure()
             return users.tokens()
 
-    def _deploy(self, wanted: str, known: dict[str, Any] | None) -> None:
+    def _deploy(self, known: dict[str, Any] | None) -> None:
+        wanted = fingerprint()
         exists = self._deployment.exists()
-        if exists and known and known["deployed"] == wanted:
+        if exists and self._deployment.deployed() == wanted:
             self._progress.say("Nothing to deploy: the stack is up to date.")
             return
         self.places.deploy_log.write_text("")
@@ -138,7 +137,7 @@ class Stack:
         with self._progress.step("cdk deploy"):
             if exists and known:
                 self._traffic(known).hold_scheduling(self.places.emulator_log)
-            self._deployment.deploy()
+            self._deployment.deploy(wanted)
 
 
 def _wait_until_healthy(url: str) -> None:

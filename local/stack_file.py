@@ -12,9 +12,7 @@ QUEUES = ("high", "normal", "low", "intake")
 DEAD_LETTERS = (*QUEUES, "planner", "settler")
 
 
-def describe(
-    outputs: dict[str, str], *, endpoint: str, tokens: dict[str, str], pid: int, deployed: str
-) -> dict[str, Any]:
+def describe(outputs: dict[str, str], *, endpoint: str, tokens: dict[str, str], pid: int) -> dict[str, Any]:
     """The outputs of the stack, by what they are."""
     return {
         "api_url": api_url(endpoint, outputs["ApiId"]),
@@ -32,7 +30,6 @@ def describe(
         "user_pool_id": outputs["UserPoolId"],
         "user_pool_client_id": outputs["UserPoolClientId"],
         "pid": pid,
-        "deployed": deployed,
     }
 
 

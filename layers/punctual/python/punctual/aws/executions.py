@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -168,6 +167,8 @@ class DynamoExecutions:
     def _each(self, act: Callable[[Any], bool], things: list[Any]) -> Iterable[bool]:
         if PARALLEL == 1 or len(things) < 2:
             return [act(thing) for thing in things]
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, and only a sweep needs it
+
         with ThreadPoolExecutor(PARALLEL) as pool:
             return list(pool.map(act, things))
 

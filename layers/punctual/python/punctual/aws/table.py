@@ -16,7 +16,7 @@ from punctual.aws.items import Item, plain, typed
 _NAME = re.compile(r"#(\w+)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Written:
     """How a conditional write went, and the item as it is now: the new one, or the one that stood against it."""
 

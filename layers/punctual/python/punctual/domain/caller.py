@@ -28,7 +28,7 @@ class Role(StrEnum):
 _RANKS = list(Role)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Caller:
     subject: str
     owner: str

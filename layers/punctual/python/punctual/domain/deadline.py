@@ -11,7 +11,7 @@ from punctual.domain.cron import Cron
 from punctual.domain.errors import Invalid
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Deadline:
     """Either so many seconds after the due instant, or the first match of a cron after it: never both."""
 

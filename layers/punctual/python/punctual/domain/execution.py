@@ -27,7 +27,7 @@ class Outcome(StrEnum):
     """The worker stopped renewing its lease: killed, frozen, or out of the function's own time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Failure:
     """What went wrong, in words fit for people."""
 
@@ -36,7 +36,7 @@ class Failure:
     trace: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Attempt:
     """One finished try. ``number`` was its fencing token."""
 
@@ -48,7 +48,7 @@ class Attempt:
     error: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Progress:
     """How far a running task says that it is."""
 
@@ -56,7 +56,7 @@ class Progress:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """What a task returned: inline when small, else where it lies in the results bucket."""
 
@@ -64,7 +64,7 @@ class Result:
     location: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Execution:
     """Carries all that a worker needs to run it, so that nobody reads the job on the way."""
 

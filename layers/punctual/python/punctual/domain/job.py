@@ -40,7 +40,7 @@ class Lane(StrEnum):
     """SQS to Lambda, for up to 14 minutes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """A definition. It never changes in place: an edit makes a copy with the next ``revision``."""
 

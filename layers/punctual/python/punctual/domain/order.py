@@ -12,7 +12,7 @@ from punctual.domain.instant import from_text, to_text
 from punctual.domain.job import Priority
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Order:
     """Points at an execution; what to run is in the execution itself, so an order is never out of date."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RetryPolicy:
     """Exponential backoff with full jitter: the rest before attempt *n + 1* is uniform between nothing and
     ``backoff_seconds * backoff_rate ** (n - 1)``, capped by ``max_backoff_seconds``."""

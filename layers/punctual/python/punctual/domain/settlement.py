@@ -11,7 +11,7 @@ from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Resu
 from punctual.domain.status import Status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """How a try went, as seen by whoever watched it."""
 
@@ -22,7 +22,7 @@ class Verdict:
     """Seconds to rest before the next attempt, when the task asked for them itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Settlement:
     """The decision: the execution's next status, why, and the attempt's entry in its history."""
 

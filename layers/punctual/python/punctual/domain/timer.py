@@ -27,7 +27,7 @@ class TimerReason(StrEnum):
     """It rests between two attempts for longer than a queue can hold a message: queue it again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Timer:
     at: datetime
     job_id: str

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from punctual.domain.execution import Execution, Progress
 from punctual.domain.horizon import RENEWAL
-from punctual.ports import Clock, Executions
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Executions
 
 PROGRESS_REST = timedelta(seconds=2)
 """Progress is stored at most this often between renewals: each time costs a write."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 import traceback
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal, Rejected, Retry
 from punctual.domain.execution import Execution, Failure, Outcome
 from punctual.domain.settlement import Verdict
-from punctual.ports import Clock, Executions
 from punctual.runtime.context import Context
 from punctual.runtime.lease import Lease
 from punctual.runtime.registry import Catalog
 from punctual.runtime.time_limit import TimeLimitReached, time_limit
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Executions
 
 TRACE_LENGTH = 2000
 MESSAGE_LENGTH = 1000

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from datetime import timedelta
-from typing import Any, Self, get_type_hints
+from typing import Any, Self
 
 from punctual.domain.job import Priority
 
@@ -15,16 +15,22 @@ class MissingSetting(RuntimeError):
     """An environment variable that a function needs is not there, or is not a number where it must be one."""
 
 
-@dataclass(frozen=True)
 class Settings:
+    """Its annotations say what it holds. Not a dataclass: each would cost every cold start a millisecond."""
+
     @classmethod
     def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
-        """Each field comes from the variable of its name in capitals."""
-        types = get_type_hints(cls)
-        return cls(**{one.name: _read(environ, one.name.upper(), types[one.name]) for one in fields(cls)})
+        """Each annotated name comes from the variable of that name in capitals."""
+        made = cls()
+        for one in reversed(cls.__mro__):
+            for name, kind in inspect.get_annotations(one).items():
+                made.__dict__[name] = _read(environ, name.upper(), int if kind == "int" else str)
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"settings do not change: {name}")
 
 
-@dataclass(frozen=True)
 class _Retention(Settings):
     retention_days: int
 
@@ -33,7 +39,6 @@ class _Retention(Settings):
         return timedelta(days=self.retention_days)
 
 
-@dataclass(frozen=True)
 class _ShortQueues(Settings):
     high_queue_url: str
     normal_queue_url: str
@@ -48,7 +53,6 @@ class _ShortQueues(Settings):
         }
 
 
-@dataclass(frozen=True)
 class ApiSettings(_Retention):
     jobs_table: str
     executions_table: str
@@ -59,7 +63,6 @@ class ApiSettings(_Retention):
     punctual_stage: str
 
 
-@dataclass(frozen=True)
 class PlannerSettings(_ShortQueues, _Retention):
     jobs_table: str
     executions_table: str
@@ -68,14 +71,12 @@ class PlannerSettings(_ShortQueues, _Retention):
     timer_shards: int
 
 
-@dataclass(frozen=True)
 class DispatcherSettings(_ShortQueues, _Retention):
     executions_table: str
     timers_table: str
     timer_shards: int
 
 
-@dataclass(frozen=True)
 class WorkerSettings(_ShortQueues, _Retention):
     executions_table: str
     results_bucket: str
@@ -93,13 +94,11 @@ class WorkerSettings(_ShortQueues, _Retention):
         }
 
 
-@dataclass(frozen=True)
 class SettlerSettings(_Retention):
     jobs_table: str
     dead_letter_queue_url: str
 
 
-@dataclass(frozen=True)
 class IntakeSettings(_Retention):
     jobs_table: str
     executions_table: str

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from punctual.aws.items import Item, dumped, plain
-from punctual.ports import DeadLetters
+
+if TYPE_CHECKING:
+    from punctual.ports import DeadLetters
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """One record: what an item was, and what it is. ``None`` where there was or is none."""
 

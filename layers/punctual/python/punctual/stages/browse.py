@@ -15,14 +15,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain, islice
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution
 from punctual.domain.identity import check_job_id, due_key
 from punctual.domain.job import Job, JobState, Priority
 from punctual.domain.status import Status
-from punctual.ports import Clock, ExecutionShelf, JobShelf
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, ExecutionShelf, JobShelf
 
 MOST_LOOKED_AT = 1000
 FETCH = 100
@@ -32,13 +34,13 @@ NEVER_BEFORE_THEIR_TIME = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page(Generic[T]):
     items: list[T]
     cursor: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JobFilter:
     owner: str | None = None
     state: JobState | None = None
@@ -50,7 +52,7 @@ class JobFilter:
         return all(want is None or want == have for want, have in wanted)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ExecutionFilter:
     job_id: str | None = None
     owner: str | None = None

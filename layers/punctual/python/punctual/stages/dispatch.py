@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution
 from punctual.domain.horizon import LEASE, SUSPICION, SWEEP
 from punctual.domain.order import Order, order_for
-from punctual.ports import Clock, Executions, Lanes, Timers
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Executions, Lanes, Timers
 
 TICK = timedelta(minutes=1)
 
@@ -22,7 +25,7 @@ FIRST_LOOK_BACK = timedelta(hours=1)
 """Where a shard starts that was never swept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Sweep:
     """What one tick did."""
 

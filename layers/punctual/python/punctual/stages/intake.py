@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Rejected, Unreadable
 from punctual.domain.execution import execution_of
@@ -18,10 +18,12 @@ from punctual.domain.identity import check_job_id
 from punctual.domain.job import Job, JobState
 from punctual.domain.limits import check_parameters_size
 from punctual.domain.status import Status
-from punctual.ports import Clock, DeadLetters, Executions, Jobs
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, DeadLetters, Executions, Jobs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Message:
     """One delivery from the intake queue."""
 
@@ -30,7 +32,7 @@ class Message:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """What a readable message asks for."""
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution, execution_of
 from punctual.domain.horizon import LONGEST_DELAY, REACH, SWEEP
@@ -25,7 +26,9 @@ from punctual.domain.job import Job, JobState
 from punctual.domain.order import Order, order_for
 from punctual.domain.status import Status, sources_of
 from punctual.domain.timer import Timer, TimerReason
-from punctual.ports import Clock, Executions, Jobs, Lanes, Timers
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Executions, Jobs, Lanes, Timers
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution
 from punctual.domain.status import FINAL
-from punctual.ports import Clock, Jobs
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Jobs
 
 
 @dataclass(frozen=True)

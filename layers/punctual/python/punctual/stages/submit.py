@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.caller import Caller, Role
 from punctual.domain.deadline import parse_deadline
@@ -15,7 +15,9 @@ from punctual.domain.job import Job, Lane, Priority
 from punctual.domain.limits import check_parameters_size
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import parse_schedule
-from punctual.ports import Clock, Jobs, Tasks
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Jobs, Tasks
 
 
 @dataclass(frozen=True)

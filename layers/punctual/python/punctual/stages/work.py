@@ -11,13 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Fatal
 from punctual.domain.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.order import Order
 from punctual.domain.settlement import Settlement, Verdict, settle
 from punctual.domain.status import Status
-from punctual.ports import Clock, Executions, Results, Runner
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Executions, Results, Runner
 
 
 class Ending(StrEnum):

@@ -1,0 +1,61 @@
+"""How late executions start: many due at one instant, and one every second. None may be early."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench.picture import histogram
+from bench.report import Report, percentile
+from punctual.domain.instant import from_text, to_text
+from tests.e2e.punctual import FINAL, Punctual, awaited, soon
+
+MANY = 200
+EVERY_SECOND_FOR = 60
+
+
+def measure(punctual: Punctual) -> Report:
+    report = Report("Lateness of starts")
+    many = _due_together(punctual)
+    steady = _every_second(punctual)
+    for name, late in ((f"{MANY} due at one instant", many), (f"every second for {EVERY_SECOND_FOR} s", steady)):
+        report.limit(f"{name}: started early", sum(one < 0 for one in late), 0)
+        shown = [f"p{percent} {percentile(late, percent):.2f} s" for percent in (50, 99)]
+        report.show(name, ", ".join([*shown, f"max {max(late):.2f} s"]))
+    histogram("lateness", {f"{MANY} due at one instant": many, "one every second": steady})
+    return report
+
+
+def _due_together(punctual: Punctual) -> list[float]:
+    punctual.ran()  # a warm path, as in a stack that is in use
+    due = to_text(soon(20))
+    jobs = [{"task": "echo", "name": f"together-{n}", "schedule": {"at": due}} for n in range(MANY)]
+    made = punctual.request("POST", "/jobs/batch", {"jobs": jobs}).json()["items"]
+
+    def all_ended() -> list[dict[str, Any]] | None:
+        return _ended(punctual, f"from={due}", MANY)
+
+    ended = awaited(all_ended, 240, f"{MANY} executions")
+    ids = {job["job_id"] for job in made}
+    return [_late(one) for one in ended if one["job_id"] in ids]
+
+
+def _every_second(punctual: Punctual) -> list[float]:
+    job = punctual.submit(name="steady", schedule={"every_seconds": 1})
+    ended = punctual.ended(job, count=EVERY_SECOND_FOR, seconds=3 * EVERY_SECOND_FOR)
+    punctual.request("DELETE", f"/jobs/{job['job_id']}")
+    return [_late(one) for one in ended]
+
+
+def _ended(punctual: Punctual, query: str, count: int) -> list[dict[str, Any]] | None:
+    found: list[dict[str, Any]] = []
+    cursor = ""
+    while True:
+        page = punctual.get(f"/executions?{query}&limit=100{cursor}")
+        found += [one for one in page["items"] if one["status"] in FINAL]
+        if page["cursor"] is None:
+            return found if len(found) >= count else None
+        cursor = f"&cursor={page['cursor']}"
+
+
+def _late(execution: dict[str, Any]) -> float:
+    return (from_text(execution["started_at"]) - from_text(execution["scheduled_at"])).total_seconds()

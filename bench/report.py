@@ -1,0 +1,42 @@
+"""Findings, and how they are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.table import Table
+
+console = Console()
+
+
+@dataclass
+class Report:
+    """Rows of what was measured; a row may have a limit that it must keep."""
+
+    title: str
+    rows: list[tuple[str, str, str, bool]] = field(default_factory=list)
+
+    def show(self, name: str, value: str) -> None:
+        self.rows.append((name, value, "", True))
+
+    def limit(self, name: str, value: float, most: float, unit: str = "") -> None:
+        self.rows.append((name, f"{value:.2f}{unit}", f"≤ {most:g}{unit}", value <= most))
+
+    @property
+    def kept(self) -> bool:
+        return all(good for *_, good in self.rows)
+
+    def print(self) -> None:
+        table = Table(title=self.title, title_justify="left")
+        for heading in ("measured", "value", "limit", ""):
+            table.add_column(heading, justify="left" if heading in ("measured", "") else "right")
+        for name, value, most, good in self.rows:
+            table.add_row(name, value, most, ("✓" if good else "✗") if most else "")
+        console.print(table)
+
+
+def percentile(values: list[float], percent: float) -> float:
+    """The smallest value that at least ``percent`` of all do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100).__int__() - 1)]

@@ -1,0 +1,68 @@
+"""The deployed stack that is measured, and its meters."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from local.stack import Stack
+from punctual.domain.instant import to_epoch_ms
+from tests.e2e.conftest import free_port
+from tests.e2e.punctual import Punctual
+
+METERED = ("planner", "dispatcher", "worker", "settler", "intake")
+
+
+@contextmanager
+def deployed() -> Iterator[Punctual]:
+    """A stack of its own, with the meters of its functions switched on, gone afterwards."""
+    with tempfile.TemporaryDirectory() as directory:
+        stack = Stack.at(Path(directory), free_port())
+        try:
+            punctual = Punctual(stack.up())
+            _switch_meters_on(punctual)
+            yield punctual
+        finally:
+            stack.down()
+
+
+def metered(punctual: Punctual, since: datetime, until: datetime) -> Counter[str]:
+    """What the functions asked of AWS in a span of time, by operation, with DynamoDB's capacity units."""
+    total: Counter[str] = Counter()
+    for name in METERED:
+        for line in _meter_lines(punctual, name, since, until):
+            total.update(line)
+    return total
+
+
+def _meter_lines(punctual: Punctual, function: str, since: datetime, until: datetime) -> Iterator[dict[str, Any]]:
+    pages = (
+        punctual.aws("logs")
+        .get_paginator("filter_log_events")
+        .paginate(
+            logGroupName=punctual.stack["log_groups"][function],
+            startTime=to_epoch_ms(since),
+            endTime=to_epoch_ms(until),
+            filterPattern='"meter"',
+        )
+    )
+    for page in pages:
+        for event in page["events"]:
+            if event["message"].startswith("{"):
+                yield json.loads(event["message"]).get("meter", {})
+
+
+def _switch_meters_on(punctual: Punctual) -> None:
+    client = punctual.aws("lambda")
+    for name in METERED:
+        function = punctual.stack["functions"][name]
+        variables = client.get_function_configuration(FunctionName=function)["Environment"]["Variables"]
+        client.update_function_configuration(
+            FunctionName=function, Environment={"Variables": {**variables, "PUNCTUAL_METER": "on"}}
+        )

@@ -1,0 +1,68 @@
+"""What a sweep touches grows with what is due, not with what is stored."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bench.report import Report, console
+from bench.stack import metered
+from punctual.aws.table import Table
+from punctual.aws.timers import DynamoTimers
+from punctual.domain.identity import execution_id, new_job_id
+from punctual.domain.timer import Timer, TimerReason
+from tests.e2e.punctual import Punctual
+
+STORED = (1_000, 50_000)
+DUE = 100
+
+
+def measure(punctual: Punctual) -> Report:
+    report = Report(f"A dispatcher's sweep with {DUE} timers due")
+    read: list[float] = []
+    stored = 0
+    for wanted in STORED:
+        _store(punctual, wanted - stored, ahead=timedelta(days=1))
+        stored = wanted
+        _tick(punctual)
+        _store(punctual, DUE, ahead=timedelta(minutes=2, seconds=50))
+        start = datetime.now(UTC)
+        swept = _tick(punctual)
+        units = metered(punctual, start, datetime.now(UTC))["read_units"]
+        report.show(f"{wanted:,} stored: timers touched", str(swept["timers_seen"]))
+        report.show(f"{wanted:,} stored: read units", f"{units:g}")
+        read.append(units)
+    report.limit(f"read units with {STORED[1]:,} stored against {STORED[0]:,}", read[1] / read[0], 1.1, "×")
+    return report
+
+
+def _tick(punctual: Punctual) -> dict[str, Any]:
+    """A tick by hand; the schedule's own may come in between, so what is due lies just ahead of the swept part."""
+    answer = punctual.aws("lambda").invoke(
+        FunctionName=punctual.stack["functions"]["dispatcher"], Payload=json.dumps({"shard": 0})
+    )
+    swept: dict[str, Any] = json.loads(answer["Payload"].read())
+    return swept
+
+
+def _store(punctual: Punctual, count: int, ahead: timedelta) -> None:
+    with console.status(f"storing {count:,} timers"):
+        items: list[dict[str, Any]] = []
+        timers = DynamoTimers(_Collecting(items), shards=1)  # type: ignore[arg-type]
+        now = datetime.now(UTC)
+        for n in range(count):
+            at = now + ahead + timedelta(milliseconds=n)
+            job = new_job_id(now)
+            timers.set(Timer(at=at, job_id=job, execution_id=execution_id(job, at), reason=TimerReason.DUE))
+        Table(punctual.stack["tables"]["timers"], punctual.aws("dynamodb")).put_many(items)
+
+
+class _Collecting:
+    """Takes the items that the timers table would be given, to store them in few large requests."""
+
+    def __init__(self, items: list[dict[str, Any]]) -> None:
+        self._items = items
+
+    def put(self, item: dict[str, Any]) -> None:
+        self._items.append(item)

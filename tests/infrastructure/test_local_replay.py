@@ -1,0 +1,96 @@
+"""What the functions are told again after a restart of the emulator."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from local.replay import Replay
+
+STOPPED = datetime(2030, 1, 1, 12, tzinfo=UTC)
+RECENT, LONG_AGO = "2030-01-01T11:59:59.000Z", "2030-01-01T09:00:00.000Z"
+STACK = {
+    "endpoint_url": "http://127.0.0.1:1",
+    "tables": {"jobs": "jobs-table", "executions": "executions-table"},
+    "functions": {"planner": "planner", "settler": "settler"},
+}
+
+
+class World:
+    """A replay over given items; `told` is who heard of which items."""
+
+    def __init__(self, jobs: list[dict[str, Any]], executions: list[dict[str, Any]]) -> None:
+        self.told: list[tuple[str, str, dict[str, Any]]] = []
+        self._items = {"jobs": jobs, "executions": executions}
+
+    def replay(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        replay = Replay(STACK, STOPPED)
+        monkeypatch.setattr(replay, "_scan", lambda table: iter(self._items[table]))
+        monkeypatch.setattr(replay, "_lambda", self)
+        replay.run()
+
+    def invoke(self, *, FunctionName: str, Payload: str) -> None:
+        for record in json.loads(Payload)["Records"]:
+            table = record["eventSourceARN"].split("/")[1]
+            self.told.append((FunctionName, table, record["dynamodb"]["NewImage"]))
+
+    def heard(self, function: str, table: str) -> list[str]:
+        key = "job_id" if table == "jobs-table" else "execution_id"
+        return [item[key]["S"] for who, where, item in self.told if (who, where) == (function, table)]
+
+
+def job(job_id: str, *, updated_at: str = RECENT, state: str = "active") -> dict[str, Any]:
+    return {"job_id": {"S": job_id}, "updated_at": {"S": updated_at}, "state": {"S": state}}
+
+
+def execution(job_id: str, number: int, status: str, **more: Any) -> dict[str, Any]:
+    return {
+        "job_id": {"S": job_id},
+        "execution_id": {"S": f"{number}-{job_id}"},
+        "status": {"S": status},
+        **{name: {"BOOL": value} if isinstance(value, bool) else {"S": value} for name, value in more.items()},
+    }
+
+
+def test_a_job_that_nobody_planned_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World([job("a"), job("b")], [execution("b", 1, "scheduled", leads=True)])
+    world.replay(monkeypatch)
+    assert world.heard("planner", "jobs-table") == ["a"]
+
+
+def test_a_job_that_was_just_deleted_is_told_of_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World([job("a", state="deleted")], [execution("a", 1, "scheduled", leads=True)])
+    world.replay(monkeypatch)
+    assert world.heard("planner", "jobs-table") == ["a"]
+
+
+def test_a_job_of_long_ago_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World([job("a", updated_at=LONG_AGO)], [])
+    world.replay(monkeypatch)
+    assert world.told == []
+
+
+def test_every_waiting_execution_is_sent_on_its_way_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    executions = [execution("a", 1, "queued"), execution("a", 2, "retrying"), execution("a", 3, "running")]
+    world = World([], executions)
+    world.replay(monkeypatch)
+    assert world.heard("planner", "executions-table") == ["1-a", "2-a"]
+
+
+def test_only_the_last_execution_of_a_job_leads_to_its_successors(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World([], [execution("a", number, "queued", leads=True) for number in (1, 2, 3)])
+    world.replay(monkeypatch)
+    leading = [item["execution_id"]["S"] for _, _, item in world.told if "leads" in item]
+    assert leading == ["3-a"]
+
+
+def test_the_end_of_a_jobs_only_execution_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    executions = [
+        execution("a", 1, "succeeded", once=True, ended_at=RECENT),
+        execution("b", 1, "succeeded", once=True, ended_at=LONG_AGO),
+        execution("c", 1, "succeeded", leads=True, ended_at=RECENT),
+    ]
+    world = World([], executions)
+    world.replay(monkeypatch)
+    assert world.heard("settler", "executions-table") == ["1-a"]
