@@ -21,7 +21,7 @@ up: install ## start Punctual on this machine, or deploy what changed
 	@$(PY) -m local up
 
 down: ## stop it, and keep its state in .local/
-	@$(PYTHON) -m local.install && $(PY) -m local down
+	@if [ -x $(PY) ]; then $(PY) -m local down; else echo "It was not running."; fi
 
 status: install ## say whether it runs, and where
 	@$(PY) -m local status
@@ -61,6 +61,7 @@ clean: down ## stop it, and remove everything that was made here
 	rm -rf .local .build cdk.out .venv node_modules .mypy_cache .ruff_cache .hypothesis
 
 constraints: install # renew constraints.txt after a change of requirements*.txt
-	@sed -i.old -n '1p' constraints.txt && rm constraints.txt.old && echo "uv==0.13.7" \
+	@uv=$$(grep '^uv==' constraints.txt) && first=$$(head -1 constraints.txt) && echo "$$uv" \
 		| $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-		  --no-emit-index-url requirements-dev.txt - >> constraints.txt
+		  --no-emit-index-url requirements-dev.txt - > .local-constraints \
+		&& { echo "$$first"; cat .local-constraints; } > constraints.txt; rm -f .local-constraints

@@ -16,6 +16,7 @@ from aws_cdk import aws_lambda as lambda_
 from cdk.settings import Platform
 
 ROOT = Path(__file__).parents[1]
+CONSTRAINTS = ROOT / "constraints.txt"
 WHEELS = ROOT / ".build" / "wheels"
 LAMBDA_PYTHON = "3.13"
 NOT_SHIPPED = ("__pycache__", "*.pyc")
@@ -72,7 +73,8 @@ class Wheels:
         """Changes whenever the installed packages would."""
         host = f"{sys.platform}-{machine()}-{sys.implementation.cache_tag}"
         python = LAMBDA_PYTHON if self._platform.wheels else host
-        parts = (self._requirements.read_text(), repr(self._platform), python)
+        pins = self._requirements.read_text() + CONSTRAINTS.read_text()
+        parts = (pins, repr(self._platform), python)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def try_bundle(self, output_dir: str, *_options: object, **_more: object) -> bool:
@@ -88,7 +90,7 @@ class Wheels:
         command += ["--python", sys.executable, "--target", str(target), "--only-binary", ":all:"]
         if self._platform.wheels:
             command += ["--python-platform", self._platform.wheels, "--python-version", LAMBDA_PYTHON]
-        return [*command, "--requirement", str(self._requirements)]
+        return [*command, "--requirement", str(self._requirements), "--constraint", str(CONSTRAINTS)]
 
     def _install(self, cache: Path) -> None:
         WHEELS.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -61,6 +62,7 @@ class Deployment:
 
     def deploy(self, fingerprint: str) -> None:
         """Deploy this checkout, and remember its `fingerprint`."""
+        shutil.rmtree(self._places.assembly, ignore_errors=True)
         app = f'"{sys.executable}" app.py'
         # `make test` judges the same stack: no need to wait for that here.
         self._cdk(

@@ -34,6 +34,7 @@ class Emulator:
     def __init__(self, places: Places, port: int) -> None:
         self.places = places
         self.port = port
+        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def endpoint(self) -> str:
@@ -53,9 +54,9 @@ class Emulator:
         if not _is_free(self.port):
             raise PortTaken(self.port)
         self._prepare()
-        process = self._spawn()
+        self._process = self._spawn()
         try:
-            self._wait_until_ready(process)
+            self._wait_until_ready(self._process)
         except BaseException:
             self.stop()
             raise
@@ -72,6 +73,8 @@ class Emulator:
             if time.monotonic() > end:
                 raise EmulatorFailed(f"The emulator (process {pid}) did not stop in {STOP_SECONDS} s.")
             time.sleep(0.05)
+        if self._process:
+            self._process.wait()
         # A function that was at work has lost its AWS: it ends too. The group is that of the emulator's session.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
@@ -83,6 +86,8 @@ class Emulator:
             folder.mkdir(exist_ok=True)
         shutil.rmtree(self.places.scratch, ignore_errors=True)
         self.places.scratch.mkdir()
+        if self.places.emulator_log.exists():
+            self.places.emulator_log.replace(self.places.emulator_log.with_suffix(".old.log"))
         mend(self.places.state)
 
     def _spawn(self) -> subprocess.Popen[bytes]:

@@ -27,7 +27,7 @@ class Stack:
 
     def __init__(self, places: Places, port: int | None = None, progress: Progress | None = None) -> None:
         self.places = places
-        self.emulator = Emulator(places, port or recorded_port(places) or DEFAULT_PORT)
+        self.emulator = Emulator(places, _choose_port(places, port))
         self._progress = progress or Progress(quiet=True)
         self._deployment = Deployment(places, self.emulator.endpoint)
 
@@ -138,6 +138,14 @@ class Stack:
             if exists and known:
                 self._traffic(known).hold_scheduling(self.places.emulator_log)
             self._deployment.deploy(wanted)
+
+
+def _choose_port(places: Places, wanted: int | None) -> int:
+    """The one it runs on, if it does; else the one that is asked for, the last one, or the usual one."""
+    last = recorded_port(places)
+    if last and Emulator(places, last).pid() is not None:
+        return last
+    return wanted or last or DEFAULT_PORT
 
 
 def _wait_until_healthy(url: str) -> None:

@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.idempotency import (
     idempotent_function,
 )
 
-from punctual.aws.clients import client
+from punctual.aws.clients import dynamodb
 from punctual.domain.errors import Invalid
 
 DAY = 24 * 60 * 60
@@ -27,7 +27,7 @@ class Once:
             expires_after_seconds=DAY,
             raise_on_no_idempotency_key=True,
         )
-        store = DynamoDBPersistenceLayer(table_name=table, boto3_client=client("dynamodb"))
+        store = DynamoDBPersistenceLayer(table_name=table, boto3_client=dynamodb())
         self._act = idempotent_function(
             _act, data_keyword_argument="request", config=self._config, persistence_store=store
         )

@@ -8,28 +8,25 @@ from typing import Any
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from once import Once
 
-from punctual.aws.clients import client
+from punctual.aws.clients import cloudwatch_logs, s3
 from punctual.aws.execution_logs import CloudWatchLogs
 from punctual.aws.execution_shelf import DynamoExecutionShelf
-from punctual.aws.executions import DynamoExecutions
-from punctual.aws.jobs import DynamoJobs
 from punctual.aws.results import S3Results
-from punctual.aws.table import Table
 from punctual.domain import instant
 from punctual.domain.caller import Caller, Role, caller_of
+from punctual.runtime import adapters
 from punctual.runtime.registry import Catalog
 from punctual.runtime.settings import ApiSettings
 from punctual.stages.browse import Browse
 from punctual.stages.submit import Submit
 
 settings = ApiSettings.from_env()
-dynamodb = client("dynamodb")
-all_jobs = DynamoJobs(Table(settings.jobs_table, dynamodb), settings.retention)
-all_executions = DynamoExecutions(Table(settings.executions_table, dynamodb), settings.timer_shards, settings.retention)
+all_jobs = adapters.jobs(settings)
+all_executions = adapters.executions(settings)
 submit = Submit(jobs=all_jobs, tasks=Catalog(), clock=instant.now)
 browse = Browse(jobs=all_jobs, executions=DynamoExecutionShelf(all_executions), clock=instant.now)
-results = S3Results(settings.results_bucket, lambda: client("s3"))
-logs = CloudWatchLogs(settings.worker_log_group, client("logs"))
+results = S3Results(settings.results_bucket, s3)
+logs = CloudWatchLogs(settings.worker_log_group, cloudwatch_logs())
 once = Once(settings.idempotency_table)
 
 

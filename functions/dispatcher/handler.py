@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from punctual.aws.clients import client
-from punctual.aws.executions import DynamoExecutions
+from punctual.aws.clients import sqs
 from punctual.aws.lanes import SqsLanes
-from punctual.aws.table import Table
-from punctual.aws.timers import DynamoTimers
 from punctual.domain import instant
+from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import DispatcherSettings
 from punctual.stages.dispatch import Dispatcher
 
 settings = DispatcherSettings.from_env()
-dynamodb = client("dynamodb")
 dispatcher = Dispatcher(
-    executions=DynamoExecutions(Table(settings.executions_table, dynamodb), settings.timer_shards, settings.retention),
-    timers=DynamoTimers(Table(settings.timers_table, dynamodb), settings.timer_shards),
-    lanes=SqsLanes(settings.queue_urls, client("sqs")),
+    executions=adapters.executions(settings),
+    timers=adapters.timers(settings),
+    lanes=SqsLanes(settings.queue_urls, sqs),
     clock=instant.now,
 )
 

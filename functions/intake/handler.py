@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.clients import client
-from punctual.aws.executions import DynamoExecutions
-from punctual.aws.jobs import DynamoJobs
+from punctual.aws.clients import sqs
 from punctual.aws.lanes import SqsDeadLetters
-from punctual.aws.table import Table
 from punctual.domain import instant
+from punctual.runtime import adapters
 from punctual.runtime.function import function
 from punctual.runtime.settings import IntakeSettings
 from punctual.stages.intake import Intake, Message
 
 settings = IntakeSettings.from_env()
-dynamodb = client("dynamodb")
 intake = Intake(
-    jobs=DynamoJobs(Table(settings.jobs_table, dynamodb), settings.retention),
-    executions=DynamoExecutions(Table(settings.executions_table, dynamodb), settings.timer_shards, settings.retention),
-    dead_letters=SqsDeadLetters(settings.dead_letter_queue_url, client("sqs")),
+    jobs=adapters.jobs(settings),
+    executions=adapters.executions(settings),
+    dead_letters=SqsDeadLetters(settings.dead_letter_queue_url, sqs),
     clock=instant.now,
 )
 

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.clients import client
+from punctual.aws.clients import sqs
 from punctual.aws.execution_item import item_to_execution
-from punctual.aws.executions import DynamoExecutions
 from punctual.aws.job_item import item_to_job
-from punctual.aws.jobs import OWNERS_KEY, DynamoJobs
+from punctual.aws.jobs import OWNERS_KEY
 from punctual.aws.lanes import SqsDeadLetters, SqsLanes
-from punctual.aws.table import Table
-from punctual.aws.timers import DynamoTimers, item_to_timer
+from punctual.aws.timers import item_to_timer
 from punctual.domain import instant
 from punctual.domain.execution import Execution
+from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import PlannerSettings
 from punctual.runtime.streams import Change, changes_in, each
 from punctual.stages.plan import Planner
 
 settings = PlannerSettings.from_env()
-dynamodb, sqs = client("dynamodb"), client("sqs")
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 planner = Planner(
-    jobs=DynamoJobs(Table(settings.jobs_table, dynamodb), settings.retention),
-    executions=DynamoExecutions(Table(settings.executions_table, dynamodb), settings.timer_shards, settings.retention),
-    timers=DynamoTimers(Table(settings.timers_table, dynamodb), settings.timer_shards),
+    jobs=adapters.jobs(settings),
+    executions=adapters.executions(settings),
+    timers=adapters.timers(settings),
     lanes=SqsLanes(settings.queue_urls, sqs),
     clock=instant.now,
 )

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.clients import client
+from punctual.aws.clients import sqs
 from punctual.aws.execution_item import item_to_execution
-from punctual.aws.jobs import DynamoJobs
 from punctual.aws.lanes import SqsDeadLetters
-from punctual.aws.table import Table
 from punctual.domain import instant
+from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import SettlerSettings
 from punctual.runtime.streams import Change, changes_in, each
 from punctual.stages.settle import Settler
 
 settings = SettlerSettings.from_env()
-settler = Settler(
-    jobs=DynamoJobs(Table(settings.jobs_table, client("dynamodb")), settings.retention), clock=instant.now
-)
-dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, client("sqs"))
+settler = Settler(jobs=adapters.jobs(settings), clock=instant.now)
+dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 
 
 @function

@@ -7,15 +7,14 @@ import time
 import uuid
 from typing import Any
 
-from punctual.aws.clients import client
-from punctual.aws.executions import DynamoExecutions
+from punctual.aws.clients import s3, sqs
 from punctual.aws.lanes import SqsDeadLetters
 from punctual.aws.results import S3Results
-from punctual.aws.table import Table
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
 from punctual.domain.job import Priority
 from punctual.domain.order import read_order
+from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.registry import Catalog
 from punctual.runtime.runner import TaskRunner
@@ -28,12 +27,10 @@ REDELIVERY_SECONDS = 5
 """When AWS itself is in trouble, the message comes back this soon instead of after the visibility time-out."""
 
 settings = WorkerSettings.from_env()
-executions = DynamoExecutions(
-    Table(settings.executions_table, client("dynamodb")), settings.timer_shards, settings.retention
-)
+executions = adapters.executions(settings)
 worker = Worker(
     executions=executions,
-    results=S3Results(settings.results_bucket, lambda: client("s3")),
+    results=S3Results(settings.results_bucket, s3),
     runner=TaskRunner(executions, Catalog(), instant.now, logger),
     clock=instant.now,
     sleep=time.sleep,
@@ -71,11 +68,11 @@ def _carry_out(record: dict[str, Any], context: Any) -> bool:
 def _bury(record: dict[str, Any], reason: str) -> None:
     logger.warning("buried a message", extra={"reason": reason})
     dead_letter_queue = settings.dead_letter_queue_urls[_priority(record)]
-    SqsDeadLetters(dead_letter_queue, client("sqs")).bury(record["body"], reason)
+    SqsDeadLetters(dead_letter_queue, sqs).bury(record["body"], reason)
 
 
 def _return_soon(record: dict[str, Any]) -> None:
-    client("sqs").change_message_visibility(
+    sqs().change_message_visibility(
         QueueUrl=settings.queue_urls[_priority(record)],
         ReceiptHandle=record["receiptHandle"],
         VisibilityTimeout=REDELIVERY_SECONDS,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from punctual.aws import clients as aws
 from punctual.domain.instant import from_text, to_text
 from tests.integration.odd_tasks import Killed
 from tests.integration.world import World
@@ -214,8 +215,8 @@ def test_a_planner_that_dies_at_any_write_makes_it_up_when_the_record_comes_agai
     world: World, monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:
     job = world.submit(schedule={"every_seconds": 100})
-    planner = world.function("planner")
-    clients = [planner.dynamodb, planner.sqs]
+    world.function("planner")
+    clients = [aws.dynamodb(), aws.sqs()]
     count, armed = 0, True
 
     def counted(real: Any) -> Any:

@@ -44,7 +44,8 @@ class LambdaContext:
 class World:
     def __init__(self, traveller: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> None:
         self._traveller, self._monkeypatch = traveller, monkeypatch
-        clients.client.cache_clear()
+        for one in (clients.dynamodb, clients.sqs, clients.s3, clients.cloudwatch_logs):
+            one.cache_clear()
         monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
         self.dynamodb, self.sqs, self.s3 = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("s3")
         self.streams = boto3.client("dynamodbstreams")

@@ -20,7 +20,26 @@ _CONFIG = Config(
 
 
 @cache
-def client(service: str) -> Any:
-    made = boto3.client(service, config=_CONFIG)
-    meter.watch(made)
-    return made
+def dynamodb() -> Any:
+    return _made("dynamodb")
+
+
+@cache
+def sqs() -> Any:
+    return _made("sqs")
+
+
+@cache
+def s3() -> Any:
+    return _made("s3")
+
+
+@cache
+def cloudwatch_logs() -> Any:
+    return _made("logs")
+
+
+def _made(service: str) -> Any:
+    client = boto3.client(service, config=_CONFIG)
+    meter.watch(client)
+    return client

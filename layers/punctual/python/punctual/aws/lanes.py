@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ BATCH = 10
 @dataclass(frozen=True)
 class SqsLanes:
     queue_urls: Mapping[Priority, str]
-    client: Any
+    sqs: Callable[[], Any]
 
     def send(self, orders: Iterable[Order], now: datetime) -> None:
         by_priority: dict[Priority, list[Order]] = {}
@@ -40,7 +40,7 @@ class SqsLanes:
             }
             for n, order in enumerate(batch)
         ]
-        answer = self.client.send_message_batch(QueueUrl=url, Entries=entries)
+        answer = self.sqs().send_message_batch(QueueUrl=url, Entries=entries)
         if refused := answer.get("Failed"):
             raise RuntimeError(f"{len(refused)} of {len(batch)} orders were refused: {refused[0].get('Message')}")
 
@@ -48,10 +48,11 @@ class SqsLanes:
 @dataclass(frozen=True)
 class SqsDeadLetters:
     queue_url: str
-    client: Any
+    sqs: Callable[[], Any]
+    """Made when first needed: most functions never bury anything, and a client is slow to make."""
 
     def bury(self, body: str, reason: str) -> None:
-        self.client.send_message(
+        self.sqs().send_message(
             QueueUrl=self.queue_url,
             MessageBody=body or "(empty)",
             MessageAttributes={"reason": {"DataType": "String", "StringValue": reason[:1000]}},

@@ -1,0 +1,43 @@
+"""The adapters of a function, made from its settings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Protocol
+
+from punctual.aws.clients import dynamodb
+from punctual.aws.executions import DynamoExecutions
+from punctual.aws.jobs import DynamoJobs
+from punctual.aws.table import Table
+from punctual.aws.timers import DynamoTimers
+
+
+class _Kept(Protocol):
+    @property
+    def retention(self) -> timedelta: ...
+
+
+class _WithJobs(_Kept, Protocol):
+    jobs_table: str
+
+
+class _WithExecutions(_Kept, Protocol):
+    executions_table: str
+    timer_shards: int
+
+
+class _WithTimers(Protocol):
+    timers_table: str
+    timer_shards: int
+
+
+def jobs(settings: _WithJobs) -> DynamoJobs:
+    return DynamoJobs(Table(settings.jobs_table, dynamodb()), settings.retention)
+
+
+def executions(settings: _WithExecutions) -> DynamoExecutions:
+    return DynamoExecutions(Table(settings.executions_table, dynamodb()), settings.timer_shards, settings.retention)
+
+
+def timers(settings: _WithTimers) -> DynamoTimers:
+    return DynamoTimers(Table(settings.timers_table, dynamodb()), settings.timer_shards)
