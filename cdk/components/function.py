@@ -63,9 +63,7 @@ class Function(Construct):
             retry_attempts=retry_attempts,
             environment={
                 "PUNCTUAL_STAGE": settings.stage,
-                "POWERTOOLS_SERVICE_NAME": name,
-                "POWERTOOLS_LOG_LEVEL": "INFO",
-                "POWERTOOLS_METRICS_NAMESPACE": "Punctual",
+                "LOG_LEVEL": "INFO",
                 **environment,
             },
         )

@@ -14,7 +14,7 @@ from punctual.domain import instant
 from punctual.domain.errors import Unreadable
 from punctual.domain.job import Priority
 from punctual.domain.order import read_order
-from punctual.runtime import adapters
+from punctual.runtime import adapters, log
 from punctual.runtime.function import function, logger
 from punctual.runtime.registry import Catalog
 from punctual.runtime.runner import TaskRunner
@@ -52,17 +52,15 @@ def _carry_out(record: dict[str, Any], context: Any) -> bool:
     except Unreadable as error:
         _bury(record, str(error))
         return True
-    logger.append_keys(job_id=order.job_id, execution_id=order.execution_id, attempt=order.attempt)
-    try:
-        ending = worker.work(order, lambda: context.get_remaining_time_in_millis() / 1000 - SETTLING_SECONDS)
-        logger.info(str(ending))
-        return True
-    except Exception:
-        logger.exception("the order could not be carried out")
-        _return_soon(record)
-        return False
-    finally:
-        logger.remove_keys(["job_id", "execution_id", "attempt"])
+    with log.about(job_id=order.job_id, execution_id=order.execution_id, attempt=order.attempt):
+        try:
+            ending = worker.work(order, lambda: context.get_remaining_time_in_millis() / 1000 - SETTLING_SECONDS)
+            logger.info(str(ending))
+            return True
+        except Exception:
+            logger.exception("the order could not be carried out")
+            _return_soon(record)
+            return False
 
 
 def _bury(record: dict[str, Any], reason: str) -> None:

@@ -48,7 +48,7 @@ def not_json(_context: Context, _parameters: dict[str, Any]) -> object:
 @task("test.look")
 def look(context: Context, _parameters: dict[str, Any]) -> dict[str, Any]:
     """Returns what a task can see."""
-    context.logger.info("looking")
+    context.logger.info("looking", extra={"far": True})
     context.progress(50, "half")
     return {
         "job_id": context.job_id,

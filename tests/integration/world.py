@@ -262,7 +262,6 @@ class World:
     def _set_environment(self) -> None:
         settings = {
             "PUNCTUAL_STAGE": "test",
-            "POWERTOOLS_SERVICE_NAME": "test",
             "JOBS_TABLE": "jobs",
             "EXECUTIONS_TABLE": "executions",
             "TIMERS_TABLE": "timers",

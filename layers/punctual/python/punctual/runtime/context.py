@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from punctual.domain.execution import Progress
 from punctual.domain.window import Window
@@ -24,8 +24,8 @@ class Context:
     """The span of data that this execution is about, for a recurring job."""
     deadline: datetime | None
     """By when the job should be finished, if it says so."""
-    logger: Any
-    """A structured logger; every line carries the execution's id and can be read at ``/executions/{id}/logs``."""
+    logger: logging.Logger
+    """As any logger here: each line carries the execution's id, and is shown by ``/executions/{id}/logs``."""
     seconds_left: Callable[[], float]
     """How long this attempt may still run before it is stopped."""
     _report: Callable[[Progress], None] = field(repr=False)

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from aws_lambda_powertools import Logger
-
 from punctual.aws import meter
+from punctual.runtime import log
 
 Handler = Callable[[dict[str, Any], Any], Any]
 
-logger = Logger()
+logger = log.start()
 
 
 def function(handler: Handler) -> Handler:

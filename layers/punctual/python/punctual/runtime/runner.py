@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Fatal, Rejected, Retry
 from punctual.domain.execution import Execution, Failure, Outcome
@@ -27,7 +28,7 @@ class TaskRunner:
     executions: Executions
     catalog: Catalog
     clock: Clock
-    logger: Any
+    logger: logging.Logger
 
     def run(self, execution: Execution, seconds_left: float) -> Verdict:
         """Run one attempt under a lease and a time limit. Whatever the task does, a verdict comes back."""
