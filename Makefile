@@ -54,8 +54,8 @@ test-e2e: install ## a stack of its own, deployed
 deploy: install ## put Punctual into the AWS account of your credentials
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" cdk deploy -c stage=prod
 
-bench: install ## measure lateness, requests and dollars
-	@$(PY) -m bench
+bench: install ## measure lateness, requests, dollars, imports (PARTS="cost sweep" for some)
+	@PYTHONPATH=layers/punctual/python:. $(PY) -m bench $(PARTS)
 
 clean: down ## stop it, and remove everything that was made here
 	rm -rf .local .build cdk.out .venv node_modules .mypy_cache .ruff_cache .hypothesis

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from local.errors import EmulatorFailed, PortTaken
 from local.places import REGION, Places
-from local.saved_state import mend
+from local.saved_state import mend, move
 
 START_SECONDS = 60
 STOP_SECONDS = 60
@@ -88,6 +88,9 @@ class Emulator:
         self.places.scratch.mkdir()
         if self.places.emulator_log.exists():
             self.places.emulator_log.replace(self.places.emulator_log.with_suffix(".old.log"))
+        last = recorded_port(self.places)
+        if last and last != self.port:
+            move(self.places.state, last, self.port)
         mend(self.places.state)
 
     def _spawn(self) -> subprocess.Popen[bytes]:

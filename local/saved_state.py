@@ -17,6 +17,15 @@ def mend(state: Path) -> None:
     _edit(state / "sqs.json", return_messages)
 
 
+def move(state: Path, old_port: int, new_port: int) -> None:
+    """Let the emulator start on another port: the addresses of its queues, which it hands out, name it."""
+    for file in state.glob("*.json"):
+        text = file.read_text()
+        moved = text.replace(f"http://localhost:{old_port}/", f"http://localhost:{new_port}/")
+        if moved != text:
+            _replace(file, moved)
+
+
 def saved_at(state: Path) -> datetime | None:
     """When the emulator last saved its tables."""
     file = state / "dynamodb.json"
@@ -43,6 +52,10 @@ def _edit(file: Path, change: Callable[[dict[str, Any]], None]) -> None:
         return
     saved = json.loads(file.read_text())
     change(saved["payload"])
+    _replace(file, json.dumps(saved))
+
+
+def _replace(file: Path, text: str) -> None:
     temporary = file.with_suffix(".new")
-    temporary.write_text(json.dumps(saved))
+    temporary.write_text(text)
     temporary.replace(file)

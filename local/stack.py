@@ -44,8 +44,10 @@ class Stack:
         self.places.create()
         busy = "Another `make up` is at work on this folder: wait for it."
         with exclusive(self.places.directory / "up.lock", busy):
-            known = stack_file.read(self.places)
             stopped = saved_at(self.places.state)
+            if stopped is None and self.emulator.pid() is None:
+                self.places.forget()  # an emulator that was killed before it ever saved left only pieces
+            known = stack_file.read(self.places)
             started = self._start()
             try:
                 return self._bring_up(known, stopped if started else None)

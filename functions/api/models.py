@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -230,6 +230,3 @@ class Problem(BaseModel):
     status: int
     detail: str
     errors: list[FieldProblem]
-
-
-Limit = Annotated[int, Field(ge=1, le=100)]

@@ -12,7 +12,7 @@ from local.emulator import Emulator, exclusive, recorded_port
 from local.errors import EmulatorFailed, PortTaken
 from local.places import Places
 from local.private_file import write_private
-from local.saved_state import mend
+from local.saved_state import mend, move
 
 
 @pytest.fixture
@@ -73,6 +73,12 @@ def test_messages_that_a_dead_function_held_come_back_and_delayed_ones_wait_on(p
     held, delayed = _payload(saved)["queues"]["data"]["queue"]["messages"]
     assert held["visible_at"] == 0
     assert delayed["visible_at"] == 9e9
+
+
+def test_queues_keep_their_messages_on_another_port(places: Places) -> None:
+    saved = _save(places, "sqs.json", {"queues": {"data": {"http://localhost:4566/0/q": {"messages": []}}}})
+    move(places.state, 4566, 4711)
+    assert list(_payload(saved)["queues"]["data"]) == ["http://localhost:4711/0/q"]
 
 
 def test_a_first_start_has_nothing_to_mend(places: Places) -> None:

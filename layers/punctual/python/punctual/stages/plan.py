@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution, execution_of
@@ -106,9 +105,8 @@ class Planner:
     def _plan(self, job: Job, after: datetime) -> None:
         """Store the executions of ``job`` that come after ``after``, up to the first beyond reach."""
         dues = self._instants(job, after)
-        for due, following in pairwise([*dues, None]):
-            assert due is not None
-            leads = following is None and job.schedule.recurring
+        for due in dues:
+            leads = job.schedule.recurring and due == dues[-1]
             if due <= self.clock() + REACH:
                 self._queue(execution_of(job, due, status=Status.QUEUED, now=self.clock(), leads=leads))
             else:
