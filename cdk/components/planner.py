@@ -10,6 +10,11 @@ from cdk.components.sources import read_stream
 from cdk.components.tables import Tables
 from cdk.settings import Settings
 
+# A job that is done plans nothing, and the set of owners beside the jobs has no state.
+APPEARED_CHANGED_OR_DELETED = {
+    "eventName": ["INSERT", "MODIFY"],
+    "dynamodb": {"NewImage": {"state": {"S": ["active", "deleted"]}}},
+}
 # A successor is planned when an execution becomes queued, not when it ends.
 BECAME_QUEUED = {
     "eventName": ["INSERT", "MODIFY"],
@@ -67,7 +72,7 @@ class Planner(Construct):
         self.function.allow("sqs:SendMessage", on=[*queues.short_arns, dead_letters.queue_arn])
 
         for construct, table, matching in (
-            ("JobsSource", tables.jobs, None),
+            ("JobsSource", tables.jobs, APPEARED_CHANGED_OR_DELETED),
             ("ExecutionsSource", tables.executions, BECAME_QUEUED),
             ("TimersSource", tables.timers, REMOVED_BY_TTL),
         ):

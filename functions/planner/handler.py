@@ -7,7 +7,6 @@ from typing import Any
 from punctual.aws.clients import sqs
 from punctual.aws.execution_item import item_to_execution
 from punctual.aws.job_item import item_to_job
-from punctual.aws.jobs import OWNERS_KEY
 from punctual.aws.lanes import SqsDeadLetters, SqsLanes
 from punctual.aws.timers import item_to_timer
 from punctual.domain import instant
@@ -42,14 +41,13 @@ def _each(changes: list[Change], table: str, act: Any) -> list[Any]:
 
 
 def _job_changed(change: Change) -> None:
-    if change.new is None or change.new["job_id"] == OWNERS_KEY["job_id"] or not _means_something(change):
-        return
-    planner.job_changed(item_to_job(change.new))
+    if _means_something(change):
+        planner.job_changed(item_to_job(change.new or {}))
 
 
 def _means_something(change: Change) -> bool:
-    assert change.new is not None
-    return change.old is None or any(change.old.get(name) != change.new[name] for name in ("revision", "state"))
+    old, new = change.old or {}, change.new or {}
+    return any(old.get(name) != new.get(name) for name in ("revision", "state"))
 
 
 def _timer_removed(change: Change) -> None:

@@ -284,9 +284,9 @@ def _key_schema(names: list[str]) -> list[dict[str, str]]:
 
 def _passes(record: dict[str, Any], table: str, consumer: str) -> bool:
     """The event source's filter, as the stack sets it."""
-    if table != "executions":
-        return True
     image = record["dynamodb"].get("NewImage", {})
+    if table == "jobs":
+        return image.get("state", {}).get("S") in ("active", "deleted")
     status = image.get("status", {}).get("S")
     if consumer == "planner":
         return status in READY
