@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 from datetime import timedelta
 
 from local.stack import Stack
 from punctual.domain.instant import from_text, to_text
+from tests.e2e.processes import children
 from tests.e2e.punctual import Punctual, awaited, soon
 
 
 def worker_processes(punctual: Punctual) -> list[int]:
     """The processes in which the emulator runs the worker function."""
     function = punctual.stack["functions"]["worker"]
-    listed = subprocess.run(["ps", "-ww", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(maxsplit=2) for line in listed.splitlines()[1:]]
-    return [int(pid) for pid, parent, args in rows if int(parent) == punctual.stack["pid"] and function in args]
+    return [pid for pid, command in children(punctual.stack["pid"]).items() if function in command]
 
 
 def test_a_worker_killed_in_the_middle_of_a_task_is_replaced_within_90_seconds(punctual: Punctual) -> None:

@@ -45,8 +45,11 @@ def test_a_record_that_failed_to_the_end_goes_to_the_readers_dead_letters(
     assert readable(destination) == f"Queues{function.title()}DeadLetters.Arn"
 
 
-def test_the_planner_sees_every_change_of_a_job(prod: Deployed) -> None:
-    assert "FilterCriteria" not in prod.sources("planner")["TablesJobs.StreamArn"]
+def test_the_planner_is_woken_by_jobs_that_plan_or_withdraw_something(prod: Deployed) -> None:
+    assert pattern(prod.sources("planner")["TablesJobs.StreamArn"]) == {
+        "eventName": ["INSERT", "MODIFY"],
+        "dynamodb": {"NewImage": {"state": {"S": ["active", "deleted"]}}},
+    }
 
 
 def test_the_planner_is_woken_by_executions_that_became_queued(prod: Deployed) -> None:

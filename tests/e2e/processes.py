@@ -1,0 +1,32 @@
+"""What the kernel knows of the emulator's processes, read from /proc."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+LISTENING = "0A"
+
+
+def children(parent: int) -> dict[int, str]:
+    """The processes started by ``parent``, with their command lines."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it may end while we look
+            status = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(status[1]) == parent:
+                found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+    return found
+
+
+def listening(pid: int) -> list[tuple[str, int]]:
+    """The addresses on which a process listens: in hexadecimal as the kernel has them, with the port."""
+    ours = {link.readlink().name for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    found = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == LISTENING and f"socket:[{fields[9]}]" in ours:
+                address, port = fields[1].split(":")
+                found.append((address, int(port, 16)))
+    return found

@@ -1,0 +1,101 @@
+"""`make up` as a person meets it: again on a running stack, and when something is in its way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from local.errors import PortTaken
+from local.stack import Stack
+from tests.e2e.conftest import free_port
+from tests.e2e.processes import listening
+from tests.e2e.punctual import Punctual
+
+ROOT = Path(__file__).parents[2]
+LOOPBACK = "0100007F"  # 127.0.0.1 in the kernel's order of bytes
+
+
+def run(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_what_a_client_needs_is_written_where_only_its_owner_can_read_it(punctual: Punctual, stack: Stack) -> None:
+    path = stack.places.directory / "stack.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert {"api_url", "endpoint_url", "region", "tokens", "tables", "queues", "functions"} <= set(punctual.stack)
+    assert set(punctual.stack["tokens"]) == {"admin", "operator", "viewer"}
+    assert {"jobs", "executions", "timers", "idempotency"} == set(punctual.stack["tables"])
+
+
+def test_it_listens_on_loopback_only(punctual: Punctual, stack: Stack) -> None:
+    assert listening(punctual.stack["pid"]) == [(LOOPBACK, stack.emulator.port)]
+
+
+def test_a_second_up_says_so_and_changes_nothing(punctual: Punctual, stack: Stack) -> None:
+    before = punctual.stack
+    deployed_at = (stack.places.directory / "deploy.log").stat().st_mtime_ns
+    again = run("local", "up", PUNCTUAL_LOCAL_DIR=str(stack.places.directory))
+    assert again.returncode == 0, again.stderr
+    assert f"Already running on port {stack.emulator.port}" in again.stdout
+    assert (stack.places.directory / "deploy.log").stat().st_mtime_ns == deployed_at
+    now = stack.require()
+    assert {name: now[name] for name in ("pid", "api_url", "tables", "functions")} == {
+        name: before[name] for name in ("pid", "api_url", "tables", "functions")
+    }
+
+
+def test_a_port_in_use_is_said_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(PortTaken, match=f"Port {port} is in use"):
+            Stack.at(tmp_path / "state", port).up()
+        said = run("local", "--port", str(port), "up", PUNCTUAL_LOCAL_DIR=str(tmp_path / "state"))
+    assert said.returncode == 1
+    assert f"Port {port} is in use by something else" in said.stderr
+    assert "Traceback" not in said.stderr
+    assert Stack.at(tmp_path / "state").emulator.pid() is None
+
+
+def test_a_missing_node_is_said() -> None:
+    said = run("local.install", PATH="/nowhere")
+    assert said.returncode == 1
+    assert "Punctual needs Node 20 or newer" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_a_failed_deploy_is_said_with_its_cause_and_nothing_runs_on(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    unneeded = shutil.ignore_patterns(".git", ".venv", "node_modules", ".local", "cdk.out", "__pycache__", ".*_cache")
+    shutil.copytree(ROOT, copy, ignore=unneeded)
+    for name in (".venv", "node_modules"):
+        (copy / name).symlink_to(ROOT / name)
+    with (copy / "cdk" / "stack.py").open("a") as broken:
+        broken.write('\nraise RuntimeError("this stack is broken on purpose")\n')
+    port = free_port()
+    said = run("local", "--port", str(port), "up", cwd=copy)
+    assert said.returncode == 1
+    assert "this stack is broken on purpose" in said.stderr
+    assert is_free(port)
+    assert not (copy / ".local" / "stack.json").exists()
