@@ -60,4 +60,5 @@ def start() -> logging.Logger:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(os.environ.get("LOG_LEVEL", "INFO"))
+    logging.getLogger("botocore").setLevel(logging.WARNING)  # it tells of found credentials at every cold start
     return logging.getLogger("punctual")
