@@ -70,6 +70,10 @@ def register(app: APIGatewayHttpResolver) -> None:
         message = "must be application/json"
         return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, [("Content-Type", message)])
 
+    @app.exception_handler(RecursionError)
+    def too_deep(_error: RecursionError) -> Response[Any]:
+        return problem(HTTPStatus.BAD_REQUEST, [("body", "is nested too deeply")])
+
     @app.exception_handler(IdempotencyValidationError)
     def key_used_otherwise(_error: IdempotencyValidationError) -> Response[Any]:
         message = "was used before with a different body: take a new key"

@@ -91,4 +91,14 @@ RAW_BODIES: list[tuple[str, str, int, str]] = [
     ("no JSON", "task=echo", 400, "body"),
     ("half a JSON", '{"task": "echo"', 400, "body"),
     ("null", "null", 422, "body"),
+    ("a number that is none", '{"task": "echo", "parameters": {"x": NaN}}', 422, "parameters"),
+    ("a number without end", '{"task": "echo", "parameters": {"x": [Infinity]}}', 422, "parameters"),
+    ("half a character", '{"task": "echo", "parameters": {"x": "\\ud800"}}', 422, "parameters"),
+    ("half a character in a name", '{"task": "echo", "name": "\\ud800"}', 422, "name"),
+    (
+        "a well without bottom",
+        '{"task": "echo", "parameters": {"x": ' + "[" * 20_000 + "]" * 20_000 + "}}",
+        400,
+        "body",
+    ),
 ]

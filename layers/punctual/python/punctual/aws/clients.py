@@ -11,9 +11,10 @@ from botocore.config import Config
 from punctual.aws import meter
 
 _CONFIG = Config(
-    retries={"mode": "standard", "max_attempts": 4},
+    # all attempts together stay below a lease: whoever cannot renew in that time has lost it
+    retries={"mode": "standard", "max_attempts": 3},
     connect_timeout=2,
-    read_timeout=10,
+    read_timeout=5,
     tcp_keepalive=True,
     max_pool_connections=32,
 )
@@ -31,7 +32,7 @@ def sqs() -> Any:
 
 @cache
 def s3() -> Any:
-    return _made("s3")
+    return _made("s3", Config(signature_version="s3v4"))
 
 
 @cache
@@ -39,7 +40,7 @@ def cloudwatch_logs() -> Any:
     return _made("logs")
 
 
-def _made(service: str) -> Any:
-    client = boto3.client(service, config=_CONFIG)
+def _made(service: str, config: Config | None = None) -> Any:
+    client = boto3.client(service, config=_CONFIG.merge(config) if config else _CONFIG)
     meter.watch(client)
     return client

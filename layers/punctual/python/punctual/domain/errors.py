@@ -71,10 +71,14 @@ class TaskSignal(PunctualError):
 
 
 class Retry(TaskSignal):
-    """Try this execution again, ``after`` seconds from now instead of the job's own backoff."""
+    """Try this execution again, ``after`` seconds from now instead of the job's own backoff: 30 days at most."""
+
+    LONGEST = 30 * 24 * 60 * 60.0
 
     def __init__(self, message: str = "the task asked to be tried again", *, after: float | None = None) -> None:
         super().__init__(message)
+        if after is not None and not 0 <= after <= self.LONGEST:
+            raise ValueError(f"after must be between 0 and {self.LONGEST:.0f} seconds, not {after}")
         self.after = after
 
 

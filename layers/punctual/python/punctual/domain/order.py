@@ -61,5 +61,5 @@ def read_order(body: str) -> Order:
             priority=Priority(fields["priority"]),
             owner=str(fields["owner"]),
         )
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Unreadable(f"not a work order: {type(error).__name__}: {error}") from error

@@ -16,7 +16,7 @@ from punctual.domain.errors import Rejected, Unreadable
 from punctual.domain.execution import execution_of
 from punctual.domain.identity import check_job_id
 from punctual.domain.job import Job, JobState
-from punctual.domain.limits import check_parameters_size
+from punctual.domain.limits import check_parameters
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ def read_request(body: str) -> Request:
         payload = fields.get("payload", {})
         if not isinstance(payload, dict):
             raise Unreadable(f"payload must be an object, not {type(payload).__name__}")
-        check_parameters_size("payload", payload)
+        check_parameters("payload", payload)
         return Request(check_job_id(fields["job_id"]), payload)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {error}") from error
     except Rejected as error:
         raise Unreadable(f"{error.field}: {error.message}") from error

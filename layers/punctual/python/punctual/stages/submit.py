@@ -12,7 +12,7 @@ from punctual.domain.deadline import parse_deadline
 from punctual.domain.errors import Conflict, Invalid, NotFound, Rejected
 from punctual.domain.identity import check_job_id, new_job_id
 from punctual.domain.job import Job, Lane, Priority
-from punctual.domain.limits import check_parameters_size
+from punctual.domain.limits import check_parameters
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import parse_schedule
 
@@ -62,7 +62,7 @@ class Submit:
         if schedule.recurring and schedule.next_after(now) is None:
             raise Invalid("schedule", "never comes due: each of its times falls where the clocks leave a gap")
         parameters = submission.get("parameters", {})
-        check_parameters_size("parameters", parameters)
+        check_parameters("parameters", parameters)
         if schedule.kind != "queue":  # a queue job's parameters come with each message
             self.tasks.check(submission["task"], parameters)
         else:
