@@ -171,6 +171,26 @@ def test_records_of_long_ago_delivered_again_start_nothing_again(world: World) -
     assert world.executions(job["job_id"])[: len(before)] == before
 
 
+def test_a_leader_delivered_again_goes_no_further_than_the_next_leader(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.submit(schedule={"every_seconds": 60})
+    world.settle_down()
+    world.pass_time(130)
+    world.tick()
+    records = world.stream_records("executions", "planner")
+    assert any(record["dynamodb"]["NewImage"].get("leads") for record in records)
+    world.call("planner", {"Records": records})
+    world.pass_time(600)
+    puts: list[Any] = []
+    client = aws.dynamodb()
+    real = client.put_item
+    monkeypatch.setattr(client, "put_item", lambda **request: puts.append(request) or real(**request))
+    world.call("planner", {"Records": records})
+    # one within reach and the leader beyond it, though ten minutes of instants have passed since
+    assert len([put for put in puts if put["TableName"] == "executions"]) == 2
+
+
 def test_ten_missed_minutes_of_ticks_are_caught_up_and_nothing_is_lost(world: World) -> None:
     world.tick()
     due = [world.now + timedelta(minutes=minute) for minute in (5, 8, 11)]

@@ -103,14 +103,21 @@ class Planner:
         return None
 
     def _plan(self, job: Job, after: datetime) -> None:
-        """Store the executions of ``job`` that come after ``after``, up to the first beyond reach."""
+        """Store the executions of ``job`` that come after ``after``, up to the first beyond reach.
+
+        One that is there already and leads was the last to be stored when this was done before: it leads on itself.
+        """
         dues = self._instants(job, after)
         for due in dues:
             leads = job.schedule.recurring and due == dues[-1]
             if due <= self.clock() + REACH:
-                self._queue(execution_of(job, due, status=Status.QUEUED, now=self.clock(), leads=leads))
+                standing = self._queue(execution_of(job, due, status=Status.QUEUED, now=self.clock(), leads=leads))
             else:
-                self._schedule(execution_of(job, due, status=Status.SCHEDULED, now=self.clock(), leads=leads))
+                standing = self._schedule(
+                    execution_of(job, due, status=Status.SCHEDULED, now=self.clock(), leads=leads)
+                )
+            if standing is not None and standing.leads:
+                return
 
     def _instants(self, job: Job, after: datetime) -> list[datetime]:
         horizon = self.clock() + REACH
@@ -121,15 +128,17 @@ class Planner:
             due = job.schedule.next_after(due) if due <= horizon else None
         return dues
 
-    def _queue(self, execution: Execution) -> None:
-        existing = self.executions.add(execution)
-        if existing is not None and existing.status is Status.SCHEDULED:
+    def _queue(self, execution: Execution) -> Execution | None:
+        standing = self.executions.add(execution)
+        if standing is not None and standing.status is Status.SCHEDULED:
             self.executions.queue(execution.job_id, execution.execution_id, self.clock())
+        return standing
 
-    def _schedule(self, execution: Execution) -> None:
-        existing = self.executions.add(execution)
-        if existing is None or existing.status is Status.SCHEDULED:
+    def _schedule(self, execution: Execution) -> Execution | None:
+        standing = self.executions.add(execution)
+        if standing is None or standing.status is Status.SCHEDULED:
             self._set_timer(execution, execution.scheduled_at, TimerReason.DUE)
+        return standing
 
     def _set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
         """Set a timer; if that took so long that the sweep may have passed it, queue the execution instead."""
