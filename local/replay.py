@@ -7,7 +7,7 @@ them already do nothing: every reader of a stream has to bear a record that come
 
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from local.aws import client
@@ -34,10 +34,18 @@ class Replay:
         jobs = [job for job in self._scan("jobs") if self._recent(job, "updated_at")]
         waiting = [execution for execution in executions if execution["status"]["S"] in WAITING]
         ended = [execution for execution in executions if self._recent(execution, "ended_at")]
+        overdue = [execution for execution in executions if self._missed_its_timer(execution)]
         last = _last_of_each_job(executions)
         self._tell("planner", "jobs", [job for job in jobs if _is_news(job, last)])
         self._tell("planner", "executions", [_leading_if_last(execution, last) for execution in waiting])
+        self._tell("planner", "timers", [_expired_timer(execution) for execution in overdue])
         self._tell("settler", "executions", [execution for execution in ended if _is(execution, "once")])
+
+    def _missed_its_timer(self, execution: Item) -> bool:
+        """The emulator removes an expired timer without a word, perhaps before it could be swept."""
+        return bool(
+            execution["status"]["S"] == "scheduled" and execution["scheduled_at"]["S"] < _text(datetime.now(UTC))
+        )
 
     def _recent(self, item: Item, attribute: str) -> bool:
         return attribute in item and str(item[attribute]["S"]) >= self._since
@@ -55,13 +63,23 @@ class Replay:
                     "eventName": "INSERT",
                     "eventSource": "aws:dynamodb",
                     "eventSourceARN": source,
-                    "dynamodb": {"NewImage": item},
+                    "dynamodb": {"OldImage" if table == "timers" else "NewImage": item},
                 }
                 for item in items[start : start + BATCH]
             ]
             self._lambda.invoke(
                 FunctionName=self._stack["functions"][function], Payload=json.dumps({"Records": records})
             )
+
+
+def _expired_timer(execution: Item) -> Item:
+    """The timer of a scheduled execution, as the stream tells of its removal."""
+    due = f"{execution['scheduled_at']['S']}#{execution['execution_id']['S']}#due"
+    return {"slot": {"S": "expired"}, "due": {"S": due}, "job_id": execution["job_id"]}
+
+
+def _text(instant: datetime) -> str:
+    return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _last_of_each_job(executions: list[Item]) -> dict[str, str]:

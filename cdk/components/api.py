@@ -86,7 +86,6 @@ class Api(Construct):
             "dynamodb:GetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
-            "dynamodb:BatchGetItem",
             "dynamodb:BatchWriteItem",
             on=[tables.jobs.table_arn],
         )

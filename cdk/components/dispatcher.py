@@ -34,6 +34,7 @@ class Dispatcher(Construct):
             settings=settings,
             layers=layers,
             timeout=Duration.seconds(55),
+            memory_mb=512,
             # A tick that failed is not repeated: the next one starts from the same checkpoint.
             retry_attempts=0,
             environment={

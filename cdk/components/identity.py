@@ -9,8 +9,8 @@ from cdk.settings import Settings
 
 ROLES = {
     "admin": "Manages every team's jobs",
-    "operator": "Submits and manages the jobs of their teams",
-    "viewer": "Sees the jobs of their teams",
+    "operator": "Submits jobs, and manages those of their team",
+    "viewer": "Sees every job and execution",
 }
 # A team is a group called `team:<name>`: an administrator adds one without a deployment.
 

@@ -47,7 +47,8 @@ class Planner(Construct):
             "planner",
             settings=settings,
             layers=layers,
-            timeout=Duration.seconds(60),
+            timeout=Duration.seconds(120),
+            memory_mb=512,
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,

@@ -14,9 +14,12 @@ WORKER_TIMEOUT = Duration.minutes(15)
 INTAKE_TIMEOUT = Duration.seconds(30)
 # A message comes back when its reader died before it could claim the execution; one that died later is
 # noticed by its lease. Lambda asks for the reader's time-out at least. It advises six times that for readers
-# that get throttled, which a worker with a concurrency of its own does not.
+# that get throttled; here a throttled message comes back a hundred times before it is given up.
 WORKER_VISIBILITY = Duration.minutes(16)
 INTAKE_VISIBILITY = Duration.minutes(3)
+# What nobody can read is buried by its reader at once. The rest only ever fails because AWS is in trouble:
+# readers back off, and this many receives outlast hours of it.
+PATIENCE = 100
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,10 @@ class Queues(Construct):
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
         self.short = {
-            priority: self._work_queue(priority.title(), hidden=WORKER_VISIBILITY, receives=5)
+            priority: self._work_queue(priority.title(), hidden=WORKER_VISIBILITY, receives=PATIENCE)
             for priority in PRIORITIES
         }
-        self.intake = self._work_queue("Intake", hidden=INTAKE_VISIBILITY, receives=3)
+        self.intake = self._work_queue("Intake", hidden=INTAKE_VISIBILITY, receives=PATIENCE)
         self.planner_dead_letters = self._dead_letters("Planner")
         self.settler_dead_letters = self._dead_letters("Settler")
         for queue in (self.planner_dead_letters, self.settler_dead_letters):

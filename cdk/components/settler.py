@@ -10,7 +10,7 @@ from cdk.components.sources import read_stream
 from cdk.components.tables import Tables
 from cdk.settings import Settings
 
-TERMINAL = ["succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"]
+TERMINAL = ["succeeded", "failed", "timed_out", "cancelled"]
 # Recurring jobs have nothing to settle, so their records never wake the function.
 ENDED_ONCE = {"dynamodb": {"NewImage": {"status": {"S": TERMINAL}, "once": {"BOOL": [True]}}}}
 

@@ -44,7 +44,7 @@ class Worker(Construct):
                 **{f"{name.upper()}_DEAD_LETTER_QUEUE_URL": q.queue_url for name, q in dead_letters.items()},
             },
         )
-        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
+        self.function.allow("dynamodb:UpdateItem", on=[tables.executions.table_arn])
         results.allow(self.function, "s3:PutObject")
         self.function.allow("sqs:SendMessage", on=[queue.queue_arn for queue in dead_letters.values()])
         for name in PRIORITIES:

@@ -92,7 +92,10 @@ def register(app: APIGatewayHttpResolver) -> None:
     @app.exception_handler(Exception)
     def fault(_error: Exception) -> Response[Any]:
         logger.exception("the request failed")
-        return problem(HTTPStatus.INTERNAL_SERVER_ERROR, [(None, "something went wrong here; nothing is lost")])
+        return problem(
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            [(None, "something went wrong here: try again, with the same Idempotency-Key")],
+        )
 
 
 def _field_and_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:

@@ -10,6 +10,7 @@ from punctual.aws.job_item import item_to_job
 from punctual.aws.lanes import SqsDeadLetters, SqsLanes
 from punctual.aws.timers import item_to_timer
 from punctual.domain import instant
+from punctual.domain.errors import PunctualError
 from punctual.domain.execution import Execution
 from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
@@ -60,7 +61,7 @@ def _executions_ready(changes: list[Change]) -> None:
     ready = each(changes, _execution, dead_letters, logger.warning)
     try:
         planner.executions_ready(ready)
-    except (ValueError, TypeError, KeyError, AssertionError):
+    except (PunctualError, ValueError, TypeError, KeyError, AssertionError):
         each(
             changes,
             lambda change: planner.executions_ready([_execution(change)]),

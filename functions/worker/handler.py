@@ -23,8 +23,8 @@ from punctual.stages.work import Worker
 
 SETTLING_SECONDS = 15
 """Kept back from the function's own time, to settle what was stopped."""
-REDELIVERY_SECONDS = 5
-"""When AWS itself is in trouble, the message comes back this soon instead of after the visibility time-out."""
+FIRST_REDELIVERY, LAST_REDELIVERY = 5, 600
+"""Seconds. When AWS itself is in trouble, a message comes back this soon, and then less and less often."""
 
 settings = WorkerSettings.from_env()
 executions = adapters.executions(settings)
@@ -70,10 +70,11 @@ def _bury(record: dict[str, Any], reason: str) -> None:
 
 
 def _return_soon(record: dict[str, Any]) -> None:
+    received = int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
     sqs().change_message_visibility(
         QueueUrl=settings.queue_urls[_priority(record)],
         ReceiptHandle=record["receiptHandle"],
-        VisibilityTimeout=REDELIVERY_SECONDS,
+        VisibilityTimeout=min(FIRST_REDELIVERY * 2 ** min(received - 1, 10), LAST_REDELIVERY),
     )
 
 

@@ -12,7 +12,7 @@ STOPPED = datetime(2030, 1, 1, 12, tzinfo=UTC)
 RECENT, LONG_AGO = "2030-01-01T11:59:59.000Z", "2030-01-01T09:00:00.000Z"
 STACK = {
     "endpoint_url": "http://127.0.0.1:1",
-    "tables": {"jobs": "jobs-table", "executions": "executions-table"},
+    "tables": {"jobs": "jobs-table", "executions": "executions-table", "timers": "timers-table"},
     "functions": {"planner": "planner", "settler": "settler"},
 }
 
@@ -33,10 +33,11 @@ class World:
     def invoke(self, *, FunctionName: str, Payload: str) -> None:
         for record in json.loads(Payload)["Records"]:
             table = record["eventSourceARN"].split("/")[1]
-            self.told.append((FunctionName, table, record["dynamodb"]["NewImage"]))
+            image = "OldImage" if table == "timers-table" else "NewImage"
+            self.told.append((FunctionName, table, record["dynamodb"][image]))
 
     def heard(self, function: str, table: str) -> list[str]:
-        key = "job_id" if table == "jobs-table" else "execution_id"
+        key = {"jobs-table": "job_id", "executions-table": "execution_id", "timers-table": "due"}[table]
         return [item[key]["S"] for who, where, item in self.told if (who, where) == (function, table)]
 
 
@@ -46,6 +47,7 @@ def job(job_id: str, *, updated_at: str = RECENT, state: str = "active") -> dict
 
 def execution(job_id: str, number: int, status: str, **more: Any) -> dict[str, Any]:
     return {
+        "scheduled_at": {"S": "2100-01-01T00:00:00.000Z"},
         "job_id": {"S": job_id},
         "execution_id": {"S": f"{number}-{job_id}"},
         "status": {"S": status},
@@ -69,6 +71,13 @@ def test_a_job_of_long_ago_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     world = World([job("a", updated_at=LONG_AGO)], [])
     world.replay(monkeypatch)
     assert world.told == []
+
+
+def test_an_overdue_execution_is_told_of_as_if_its_timer_had_expired(monkeypatch: pytest.MonkeyPatch) -> None:
+    overdue = execution("a", 1, "scheduled", leads=True, scheduled_at="2020-01-01T00:00:00.000Z")
+    world = World([], [overdue, execution("b", 2, "scheduled", leads=True)])
+    world.replay(monkeypatch)
+    assert world.heard("planner", "timers-table") == ["2020-01-01T00:00:00.000Z#1-a#due"]
 
 
 def test_every_waiting_execution_is_sent_on_its_way_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
             "dynamodb:GetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
-            "dynamodb:BatchGetItem",
             "dynamodb:BatchWriteItem",
             "dynamodb:Query",
         ),
@@ -56,7 +55,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesLow.Arn": ("sqs:SendMessage",),
     },
     "worker": {
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
         "ResultsBucket.Arn/*": ("s3:PutObject",),
         "QueuesHigh.Arn": READ_QUEUE,
         "QueuesNormal.Arn": READ_QUEUE,

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from punctual.domain.status import FINAL
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, pattern, readable
 
 SOURCES = [
@@ -12,7 +13,7 @@ SOURCES = [
     ("planner", "TablesTimers.StreamArn"),
     ("settler", "TablesExecutions.StreamArn"),
 ]
-TERMINAL = {"succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"}
+TERMINAL = {str(status) for status in FINAL}
 
 
 @pytest.fixture(params=SOURCES, ids=lambda source: f"{source[0]}-{source[1]}")

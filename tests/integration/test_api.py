@@ -237,6 +237,18 @@ def test_pages_of_executions_join_without_gap_or_overlap(world: World) -> None:
     assert paged == everything
 
 
+def test_a_page_of_large_jobs_stays_below_what_a_lambda_can_answer(world: World) -> None:
+    for _ in range(70):
+        world.submit(parameters={"text": "x" * 65_000}, schedule={"every_seconds": 86_400})
+    world.deliver_streams()
+    status, page = world.request("GET", "/jobs?limit=100")
+    assert status == 200
+    assert 50 < len(page["items"]) < 70
+    assert page["cursor"] is not None
+    rest = world.request("GET", f"/jobs?limit=100&cursor={page['cursor']}")[1]
+    assert len(page["items"]) + len(rest["items"]) == 70
+
+
 @pytest.mark.parametrize(
     ("path", "status", "field"),
     [
@@ -254,6 +266,10 @@ def test_pages_of_executions_join_without_gap_or_overlap(world: World) -> None:
         ("/executions?statu=failed", 422, "statu"),
         ("/jobs?limit=many", 422, "limit"),
         ("/jobs?status=sleeping", 422, "status"),
+        ("/executions?from=0001-01-01T00:00:00%2B14:00", 422, "from"),
+        ("/executions?from=9999-12-31T23:59:59Z", 422, "from"),
+        ("/executions?cursor=eyJiZWZvcmUiOiAiISJ9", 422, "cursor"),
+        ("/executions?owner=", 422, "owner"),
         ("/nothing/here", 404, None),
     ],
 )
@@ -271,6 +287,9 @@ def test_a_result_is_given_as_it_was_returned_or_by_a_link(world: World) -> None
         return f"/executions/{world.executions(job['job_id'])[0]['execution_id']}/result"
 
     assert world.request("GET", path(small)) == (200, {"n": [1, 2.5, None]})
+    words = world.submit(task="test.ask_again", parameters={"after": 0})
+    world.settle_down()
+    assert world.request("GET", path(words)) == (200, "ready")
     assert world.request("GET", path(large))[0] == 303
     assert_problem(world.request("GET", path(never)), 409, "execution_id")
 
@@ -296,6 +315,9 @@ def test_the_preview_flags_what_the_clocks_do(world: World) -> None:
         world.request("POST", "/schedules/preview", {"schedule": {"cron": "nonsense"}}), 422, "schedule.cron"
     )
     assert_problem(world.request("POST", "/schedules/preview", {**asked, "count": 101}), 422, "count")
+    for after in ("9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "soon"):
+        odd = {"schedule": {"every_seconds": 60}, "after": after}
+        assert_problem(world.request("POST", "/schedules/preview", odd), 422, "after")
 
 
 def test_the_api_describes_itself(world: World) -> None:

@@ -359,3 +359,91 @@ def expire(world: World, timer: dict[str, Any]) -> None:
         "dynamodb": {"Keys": {"slot": timer["slot"], "due": timer["due"]}, "OldImage": timer},
     }
     world.call("planner", {"Records": [record]})
+
+
+def test_a_timer_of_the_past_does_not_touch_a_later_rest(world: World) -> None:
+    due = world.now + timedelta(minutes=10)
+    job = world.submit(task="test.ask_again", parameters={"after": 8 * 3600}, schedule={"at": to_text(due)})
+    world.settle_down()
+    [timer] = [item for item in world.items("timers") if "job_id" in item]
+    world.run_for(660, step=20)
+    assert statuses(world, job["job_id"]) == ["retrying"]
+    world.pass_time(2 * 3600)
+    expire(world, timer)
+    world.settle_down()
+    assert statuses(world, job["job_id"]) == ["retrying"]
+    world.run_for(6 * 3600 + 120, step=60)
+    [execution] = world.executions(job["job_id"])
+    assert execution["status"] == "succeeded"
+    rested = from_text(execution["started_at"]) - from_text(execution["attempts"][0]["ended_at"])
+    assert timedelta(hours=8) <= rested < timedelta(hours=8, minutes=2)
+
+
+def test_a_successor_ordered_too_soon_does_not_cut_a_rest_short(world: World) -> None:
+    job = world.submit(task="test.ask_again", parameters={"after": 3600})
+    world.deliver_streams()
+    world.deliver_streams()
+    [order] = world.orders()
+    body = json.loads(order["body"])
+    world.work(order)
+    world.work({**order, "body": json.dumps({**body, "attempt": 2})})
+    assert [(one["status"], one["attempt"]) for one in world.executions(job["job_id"])] == [("retrying", 1)]
+
+
+def test_trouble_with_aws_is_waited_out_longer_and_longer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr(
+        aws.sqs(), "change_message_visibility", lambda **request: waits.append(request["VisibilityTimeout"])
+    )
+    handler = world.function("worker")
+    for count in (1, 2, 3, 9, 90):
+        source = "arn:aws:sqs:us-east-1:123456789012:normal"
+        attributes = {"ApproximateReceiveCount": str(count)}
+        handler._return_soon({"receiptHandle": "r", "eventSourceARN": source, "attributes": attributes})
+    assert waits == [5, 10, 20, 600, 600]
+
+
+def test_a_sweep_after_ten_days_of_silence_gets_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.tick()
+    world.pass_time(10 * 24 * 3600)
+    client = aws.dynamodb()
+    real, queries = client.query, []
+
+    def dies_after_some(**request: Any) -> Any:
+        queries.append(request)
+        if len(queries) == 200:
+            raise Killed
+        return real(**request)
+
+    before = world.function("dispatcher").dispatcher.timers.reached(0)
+    monkeypatch.setattr(client, "query", dies_after_some)
+    with pytest.raises(Killed):
+        world.tick()
+    reached = world.function("dispatcher").dispatcher.timers.reached(0)
+    assert reached.at - before.at >= timedelta(minutes=150)
+
+
+def test_a_clock_that_went_back_does_not_turn_the_wheel_back(world: World) -> None:
+    world.tick()
+    before = world.function("dispatcher").dispatcher.timers.reached(0)
+    world.pass_time(-90)
+    assert world.tick()["timers_seen"] == 0
+    assert world.function("dispatcher").dispatcher.timers.reached(0) == before
+
+
+def test_one_job_that_nobody_can_read_does_not_hold_up_the_executions_of_others(world: World) -> None:
+    rotten, good = world.submit(), world.submit()
+    world.deliver_streams()
+    key = {"job_id": {"S": rotten["job_id"]}}
+    world.dynamodb.update_item(
+        TableName="jobs",
+        Key=key,
+        UpdateExpression="SET #s = :no",
+        ExpressionAttributeNames={"#s": "schedule"},
+        ExpressionAttributeValues={":no": {"S": "no schedule"}},
+    )
+    world.call("planner", {"Records": world.stream_records("executions", "planner")})
+    for order in world.orders():
+        world.work(order)
+    assert statuses(world, good["job_id"]) == ["succeeded"]
+    assert len(world.receive("planner-dead")) == 1

@@ -40,3 +40,20 @@ def test_a_recurring_job_runs_every_time_and_each_run_is_recorded(world: World) 
     dues = [from_text(one["scheduled_at"]) for one in ended]
     assert len(dues) == 10
     assert {later - earlier for earlier, later in itertools.pairwise(dues)} == {timedelta(seconds=60)}
+
+
+def test_a_job_for_a_moment_ago_runs_at_once(world: World) -> None:
+    job = world.submit(schedule={"at": to_text(world.now - timedelta(seconds=4))})
+    world.settle_down()
+    assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded"]
+
+
+def test_a_job_of_every_second_is_planned_up_to_the_horizon_in_one_go(world: World) -> None:
+    jobs = [{"task": "echo", "schedule": {"every_seconds": 1}} for _ in range(3)]
+    made = world.request("POST", "/jobs/batch", {"jobs": jobs})[1]["items"]
+    world.deliver_streams()
+    for job in made:
+        page = world.request("GET", f"/jobs/{job['job_id']}/executions?limit=1")[1]
+        [latest] = page["items"]
+        assert latest["status"] == "scheduled"
+        assert from_text(latest["scheduled_at"]) == world.now + timedelta(seconds=241)

@@ -16,17 +16,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import parse_qsl
 
 import boto3
 import pytest
 import time_machine
 
+from cdk.components.planner import APPEARED_CHANGED_OR_DELETED, BECAME_QUEUED
+from cdk.components.settler import ENDED_ONCE
 from punctual.aws import clients, executions
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 PRIORITIES = ("high", "normal", "low")
 STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"]}
-READY, ENDED = {"queued", "retrying"}, {"succeeded", "failed", "timed_out", "cancelled"}
+FILTERS = {
+    ("jobs", "planner"): APPEARED_CHANGED_OR_DELETED,
+    ("executions", "planner"): BECAME_QUEUED,
+    ("executions", "settler"): ENDED_ONCE,
+}
 
 
 @dataclass
@@ -71,6 +78,7 @@ class World:
     def function(self, name: str) -> ModuleType:
         """A function's module, freshly imported as in a new Lambda."""
         if name not in self._functions:
+            self._monkeypatch.setenv("DEAD_LETTER_QUEUE_URL", self.queues.get(f"{name}-dead", "none"))
             folder = str(FUNCTIONS / name)
             for module in [one for one, loaded in sys.modules.items() if _belongs_to_functions(loaded)]:
                 del sys.modules[module]
@@ -121,7 +129,7 @@ class World:
             "isBase64Encoded": False,
         }
         if query:
-            event["queryStringParameters"] = dict(part.split("=", 1) for part in query.split("&"))
+            event["queryStringParameters"] = dict(parse_qsl(query, keep_blank_values=True))
         text = raw_body if raw_body is not None else (json.dumps(body) if body is not None else None)
         if text is not None:
             event["body"] = text
@@ -270,7 +278,6 @@ class World:
             "WORKER_LOG_GROUP": "/worker",
             "RETENTION_DAYS": "90",
             "TIMER_SHARDS": "1",
-            "DEAD_LETTER_QUEUE_URL": self.queues["planner-dead"],
             **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in PRIORITIES},
             **{f"{one.upper()}_DEAD_LETTER_QUEUE_URL": self.queues[f"{one}-dead"] for one in PRIORITIES},
         }
@@ -283,14 +290,19 @@ def _key_schema(names: list[str]) -> list[dict[str, str]]:
 
 
 def _passes(record: dict[str, Any], table: str, consumer: str) -> bool:
-    """The event source's filter, as the stack sets it."""
-    image = record["dynamodb"].get("NewImage", {})
-    if table == "jobs":
-        return image.get("state", {}).get("S") in ("active", "deleted")
-    status = image.get("status", {}).get("S")
-    if consumer == "planner":
-        return status in READY
-    return status in ENDED and image.get("once", {}).get("BOOL", False)
+    """The event source's own filter, as the stack deploys it."""
+    return _matches(FILTERS[table, consumer], record)
+
+
+def _matches(pattern: dict[str, Any], value: dict[str, Any]) -> bool:
+    for name, wanted in pattern.items():
+        have = value.get(name)
+        if isinstance(wanted, list):
+            if have not in wanted:
+                return False
+        elif not isinstance(have, dict) or not _matches(wanted, have):
+            return False
+    return True
 
 
 def _belongs_to_functions(module: ModuleType) -> bool:

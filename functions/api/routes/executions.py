@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import json
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ from views import execution_view
 from wiring import all_executions, all_jobs, browse, caller, logs, results
 
 from punctual.domain import instant
-from punctual.domain.errors import Conflict, Invalid, NotFound
+from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution
 from punctual.domain.identity import check_job_id, job_of
 from punctual.domain.status import Status
@@ -60,8 +60,8 @@ def list_executions(
         owner=owner,
         status=status,
         worker_id=worker_id,
-        since=_instant("from", since),
-        until=_instant("to", until),
+        since=instant.parse("from", since) if since else None,
+        until=instant.parse("to", until) if until else None,
     )
     page = browse.list_executions(where, limit, cursor)
     return models.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
@@ -105,7 +105,7 @@ def get_result(execution_id: str) -> Response[Any]:
         raise Conflict(f"the execution is {execution.status}: it has no result", field="execution_id")
     if link := results.link(execution.result):
         return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": link}, body="")
-    return Response(HTTPStatus.OK, content_type="application/json", body=execution.result.value)
+    return Response(HTTPStatus.OK, content_type="application/json", body=json.dumps(execution.result.value))
 
 
 @router.get(
@@ -125,10 +125,3 @@ def _find(execution_id: str) -> Execution:
     if execution is None:
         raise NotFound("execution", execution_id, field="execution_id")
     return execution
-
-
-def _instant(field: str, text: str | None) -> datetime | None:
-    try:
-        return None if text is None else instant.from_text(text)
-    except ValueError:
-        raise Invalid(field, f"{text!r} is not an instant: write it like 2026-11-15T07:00:00Z") from None

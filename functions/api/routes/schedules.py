@@ -11,7 +11,6 @@ from views import occurrence_view
 from wiring import caller
 
 from punctual.domain import instant
-from punctual.domain.errors import Invalid
 from punctual.domain.schedule import parse_schedule, preview
 
 router = APIGatewayHttpRouter()
@@ -25,13 +24,6 @@ router = APIGatewayHttpRouter()
 )
 def preview_schedule(request: models.PreviewRequest) -> models.Preview:
     caller(router)
-    after = _after(request.after)
+    after = instant.parse("after", request.after) if request.after is not None else instant.now()
     schedule = parse_schedule(request.schedule.to_spec(), now=after)
     return models.Preview(items=[occurrence_view(one) for one in preview(schedule, after, request.count)])
-
-
-def _after(text: str | None) -> instant.datetime:
-    try:
-        return instant.now() if text is None else instant.from_text(text)
-    except ValueError:
-        raise Invalid("after", f"{text!r} is not an instant: write it like 2026-11-15T07:00:00Z") from None

@@ -19,7 +19,8 @@ def test_a_slot_is_a_minute_of_a_shard() -> None:
 
 def test_slots_between_two_instants_hold_both_and_miss_none() -> None:
     slots = list(slots_between(AT, AT + timedelta(minutes=2), 0))
-    assert slots == ["2026-11-16T12:30#0", "2026-11-16T12:31#0", "2026-11-16T12:32#0"]
+    assert [slot for slot, _ in slots] == ["2026-11-16T12:30#0", "2026-11-16T12:31#0", "2026-11-16T12:32#0"]
+    assert slots[0][1] == AT + timedelta(milliseconds=1)
 
 
 def test_positions_sort_by_instant_and_are_unique_for_executions_due_together() -> None:

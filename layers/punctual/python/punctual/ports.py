@@ -13,7 +13,7 @@ from punctual.domain.execution import Attempt, Execution, Progress, Result
 from punctual.domain.job import Job
 from punctual.domain.order import Order
 from punctual.domain.settlement import Settlement, Verdict
-from punctual.domain.timer import Timer
+from punctual.domain.timer import Reached, Timer
 
 Clock = Callable[[], datetime]
 
@@ -45,17 +45,20 @@ class Executions(Protocol):
     def add(self, execution: Execution) -> Execution | None:
         """Store a new one. When there is one with its id already, nothing changes and that one is returned."""
 
-    def queue(self, job_id: str, execution_id: str, now: datetime) -> bool:
-        """Move to ``queued``; ``False`` when it is past that."""
+    def add_all(self, executions: Iterable[Execution]) -> None:
+        """``add`` for each, in no order."""
+
+    def queue(self, timer: Timer, now: datetime) -> bool:
+        """Move to ``queued`` what waits for this timer; ``False`` when it is past that."""
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
         """``queue`` for each; how many moved."""
 
-    def withdraw(self, execution: Execution, reason: str, now: datetime) -> bool:
+    def withdraw(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
         """Move what has not started to ``cancelled``; ``False`` when it is past that."""
 
-    def not_started(self, job_id: str, since: datetime) -> Iterator[Execution]:
-        """A job's executions due since then that no worker has claimed."""
+    def not_started(self, job_id: str, since: datetime) -> Iterator[str]:
+        """The ids of a job's executions due since then that no worker has claimed, the latest first."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
@@ -83,13 +86,13 @@ class Timers(Protocol):
 
     def set(self, timer: Timer) -> None: ...
 
-    def position(self, shard: int) -> tuple[datetime, str] | None:
-        """How far a shard was swept: the instant, and the position of the last timer seen there."""
+    def reached(self, shard: int) -> Reached | None:
+        """How far a shard was swept."""
 
-    def due(self, shard: int, since: datetime, after: str, until: datetime) -> Iterator[list[Timer]]:
-        """The timers from ``since`` to ``until`` beyond position ``after``, in order, in pages."""
+    def due(self, shard: int, since: Reached, until: datetime) -> Iterator[tuple[list[Timer], Reached]]:
+        """The timers beyond ``since`` up to ``until``, in order, in pages, each with how far it reaches."""
 
-    def advance(self, shard: int, swept_to: datetime, position: str) -> None:
+    def advance(self, shard: int, to: Reached) -> None:
         """Record how far a shard was swept."""
 
 

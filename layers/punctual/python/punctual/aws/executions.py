@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from punctual.aws.execution_item import attempts_text, execution_to_item, item_to_execution
 from punctual.aws.items import Item, dumped, instant_text
@@ -16,10 +16,12 @@ from punctual.domain.identity import due_key
 from punctual.domain.order import Order
 from punctual.domain.settlement import Settlement
 from punctual.domain.status import FINAL, NOT_STARTED, Status, sources_of
-from punctual.domain.timer import Timer, shard_of
+from punctual.domain.timer import Timer, TimerReason, shard_of
+
+T = TypeVar("T")
 
 PARALLEL = 8
-"""How many of the many small writes of a sweep are under way at once."""
+"""How many of the many small writes of a sweep or a plan are under way at once."""
 
 
 @dataclass(frozen=True)
@@ -39,34 +41,51 @@ class DynamoExecutions:
     def get_many(self, keys: Iterable[Item]) -> list[Execution]:
         return [item_to_execution(item) for item in self.table.get_many(keys)]
 
-    def queue(self, job_id: str, execution_id: str, now: datetime) -> bool:
-        key = {"job_id": job_id, "execution_id": execution_id}
-        return self._move(key, Status.QUEUED, {"queued_at": instant_text(now)}).won
+    def add_all(self, executions: Iterable[Execution]) -> None:
+        self._each(self.add, list(executions))
+
+    def queue(self, timer: Timer, now: datetime) -> bool:
+        """Each reason moves what waits for it and nothing else: an old timer must not touch a later rest."""
+        retry = timer.reason is TimerReason.RETRY
+        return self._move(
+            {"job_id": timer.job_id, "execution_id": timer.execution_id},
+            Status.QUEUED,
+            {"queued_at": instant_text(now)},
+            sources=[Status.RETRYING if retry else Status.SCHEDULED],
+            also="#retry_at = :at" if retry else "",
+            values={"at": instant_text(timer.at)} if retry else {},
+        ).won
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
-        def queue(timer: Timer) -> bool:
-            return self.queue(timer.job_id, timer.execution_id, now)
+        return sum(self._each(lambda timer: self.queue(timer, now), list(timers)))
 
-        return sum(self._each(queue, list(timers)))
-
-    def withdraw(self, execution: Execution, reason: str, now: datetime) -> bool:
+    def withdraw(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
+        key = {"job_id": job_id, "execution_id": execution_id}
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        return self._move(_key(execution), Status.CANCELLED, ending, remove=["retry_at"]).won
+        return self._move(key, Status.CANCELLED, ending, remove=["retry_at"]).won
 
-    def not_started(self, job_id: str, since: datetime) -> Iterator[Execution]:
-        condition = "#job_id = :job_id AND #execution_id >= :since"
-        for page in self.table.query(condition, {"job_id": job_id, "since": due_key(since)}, consistent=True):
-            yield from (item_to_execution(item) for item in page if Status(item["status"]) in NOT_STARTED)
+    def not_started(self, job_id: str, since: datetime) -> Iterator[str]:
+        pages = self.table.query(
+            "#job_id = :job_id AND #execution_id >= :since",
+            {"job_id": job_id, "since": due_key(since)},
+            only=["execution_id"],
+            where={"status": [str(status) for status in NOT_STARTED]},
+            descending=True,
+            consistent=True,
+        )
+        for page in pages:
+            yield from (item["execution_id"] for item in page)
 
     def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
         written = self._move(
             {"job_id": order.job_id, "execution_id": order.execution_id},
             Status.RUNNING,
             self._lease(order.execution_id, order.attempt, worker_id, now),
-            remove=["retry_at", "reason"],
+            remove=["retry_at", "reason", "progress"],
             sources=[source for source in sources_of(Status.RUNNING) if source is not Status.RUNNING],
-            also="#attempt = :attempt_before",
-            values={"attempt_before": order.attempt - 1},
+            # an order that was sent while the attempt before still ran must not cut its rest short
+            also="#attempt = :attempt_before AND (attribute_not_exists(#retry_at) OR #retry_at <= :now)",
+            values={"attempt_before": order.attempt - 1, "now": instant_text(now)},
         )
         if not written.item:  # the execution has expired, or never was
             return None, None
@@ -164,10 +183,10 @@ class DynamoExecutions:
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())
 
-    def _each(self, act: Callable[[Any], bool], things: list[Any]) -> Iterable[bool]:
+    def _each(self, act: Callable[[Any], T], things: list[Any]) -> list[T]:
         if PARALLEL == 1 or len(things) < 2:
             return [act(thing) for thing in things]
-        from concurrent.futures import ThreadPoolExecutor  # slow to import, and only a sweep needs it
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, and few calls need it
 
         with ThreadPoolExecutor(PARALLEL) as pool:
             return list(pool.map(act, things))

@@ -14,6 +14,8 @@ from punctual.domain.job import Priority
 from punctual.domain.order import Order
 
 BATCH = 10
+LARGEST_BODY = 250_000
+"""Characters of a buried message: with its reason it must fit into a message itself, whatever it is made of."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class SqsDeadLetters:
     def bury(self, body: str, reason: str) -> None:
         self.sqs().send_message(
             QueueUrl=self.queue_url,
-            MessageBody=body or "(empty)",
+            MessageBody=body[:LARGEST_BODY] or "(empty)",
             MessageAttributes={"reason": {"DataType": "String", "StringValue": reason[:1000]}},
         )
 

@@ -44,6 +44,8 @@ def _ask_for_capacity(params: dict[str, Any], model: Any, **_: Any) -> dict[str,
 
 
 def _count_capacity(model: Any, parsed: dict[str, Any], **_: Any) -> None:
+    if parsed.get("Error", {}).get("Code") == "ConditionalCheckFailedException":
+        _counts["write_units"] += 1  # paid for like one that succeeds, at least once, though not reported
     consumed = parsed.get("ConsumedCapacity") or []
     kind = "write_units" if _WRITES.intersection({model.name}) else "read_units"
     for one in consumed if isinstance(consumed, list) else [consumed]:

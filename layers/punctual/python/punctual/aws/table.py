@@ -91,18 +91,32 @@ class Table:
         descending: bool = False,
         page_size: int | None = None,
         consistent: bool = False,
+        only: Iterable[str] = (),
+        where: Mapping[str, list[str]] | None = None,
     ) -> Iterator[list[Item]]:
-        """The matching items in order, page by page; a page may be empty."""
+        """The matching items in order, page by page; a page may be empty.
+
+        ``only`` names the attributes to fetch; ``where`` keeps items whose attribute has one of the values.
+        """
+        where = where or {}
+        filters = {f"{name}{n}": value for name, wanted in where.items() for n, value in enumerate(wanted)}
+        kept = [
+            f"#{name} IN ({', '.join(f':{name}{n}' for n in range(len(wanted)))})" for name, wanted in where.items()
+        ]
+        projected = ", ".join(f"#{name}" for name in only)
+        names = _NAME.findall(" ".join([condition, projected, *kept]))
         request: dict[str, Any] = {
             "TableName": self.name,
             "KeyConditionExpression": condition,
-            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(condition)},
-            "ExpressionAttributeValues": typed({f":{name}": value for name, value in values.items()}),
+            "ExpressionAttributeNames": {f"#{name}": name for name in names},
+            "ExpressionAttributeValues": typed({f":{name}": value for name, value in {**values, **filters}.items()}),
             "ScanIndexForward": not descending,
             "ConsistentRead": consistent,
         }
         request |= {"IndexName": index} if index else {}
         request |= {"Limit": page_size} if page_size else {}
+        request |= {"ProjectionExpression": projected} if projected else {}
+        request |= {"FilterExpression": " AND ".join(kept)} if kept else {}
         while True:
             answer = self.client.query(**request)
             yield [plain(item) for item in answer["Items"]]

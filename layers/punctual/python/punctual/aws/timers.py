@@ -10,10 +10,13 @@ from punctual.aws.items import Item, instant_text
 from punctual.aws.table import Table
 from punctual.domain.errors import Unreadable
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.timer import Timer, TimerReason, shard_of, slot_of, slots_between
+from punctual.domain.timer import Reached, Timer, TimerReason, shard_of, slot_of, slots_between
 
 PATIENCE = timedelta(hours=1)
 """How long after its instant a timer lives. When TTL then removes it, the planner looks whether it did its duty."""
+
+PAGE = 200
+"""How many timers are swept before the position is recorded: a crash repeats no more than these."""
 
 
 @dataclass(frozen=True)
@@ -31,21 +34,22 @@ class DynamoTimers:
             }
         )
 
-    def position(self, shard: int) -> tuple[datetime, str] | None:
+    def reached(self, shard: int) -> Reached | None:
         item = self.table.get(_checkpoint(shard), consistent=True)
-        return None if item is None else (from_text(item["swept_to"]), item.get("position", ""))
+        return None if item is None else Reached(at=from_text(item["swept_to"]), position=item.get("position", ""))
 
-    def due(self, shard: int, since: datetime, after: str, until: datetime) -> Iterator[list[Timer]]:
-        lowest, highest = max(after, to_text(since)), f"{to_text(until)}~"
-        for slot in slots_between(since, until, shard):
+    def due(self, shard: int, since: Reached, until: datetime) -> Iterator[tuple[list[Timer], Reached]]:
+        lowest, highest = max(since.position, to_text(since.at)), f"{to_text(until)}~"
+        for slot, end in slots_between(since.at, until, shard):
             condition = "#slot = :slot AND #due BETWEEN :lowest AND :highest"
             values = {"slot": slot, "lowest": lowest, "highest": highest}
-            for page in self.table.query(condition, values, consistent=True):
-                if timers := [item_to_timer(item) for item in page if item["due"] > after]:
-                    yield timers
+            for page in self.table.query(condition, values, consistent=True, page_size=PAGE):
+                if timers := [item_to_timer(item) for item in page if item["due"] > since.position]:
+                    yield timers, Reached(at=timers[-1].at, position=timers[-1].position)
+            yield [], Reached(at=min(end, until))
 
-    def advance(self, shard: int, swept_to: datetime, position: str) -> None:
-        self.table.put({**_checkpoint(shard), "swept_to": instant_text(swept_to), "position": position or None})
+    def advance(self, shard: int, to: Reached) -> None:
+        self.table.put({**_checkpoint(shard), "swept_to": instant_text(to.at), "position": to.position or None})
 
 
 def item_to_timer(item: Item) -> Timer:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from punctual.domain.errors import Invalid
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+YEARS = range(1971, 2200)
 
 
 def to_text(instant: datetime) -> str:
@@ -15,6 +18,18 @@ def to_text(instant: datetime) -> str:
 def from_text(text: str) -> datetime:
     """The instant that ``text`` names. Raises ``ValueError`` for a time without an offset."""
     return in_milliseconds(_aware(datetime.fromisoformat(text)).astimezone(UTC))
+
+
+def parse(field: str, text: object) -> datetime:
+    """The instant that a person wrote. Raises ``Invalid``, naming the field."""
+    try:
+        instant = from_text(str(text))
+    except (ValueError, OverflowError):
+        remedy = "write it like 2026-11-15T07:00:00Z, with an offset or a Z"
+        raise Invalid(field, f"{str(text)[:64]!r} is not an instant: {remedy}") from None
+    if instant.year not in YEARS:
+        raise Invalid(field, f"{text} is out of range: the years {YEARS.start} to {YEARS.stop - 1} can be used")
+    return instant
 
 
 def in_milliseconds(instant: datetime) -> datetime:

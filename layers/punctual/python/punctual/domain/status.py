@@ -54,12 +54,6 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 
 FINAL = frozenset(status for status, onward in TRANSITIONS.items() if not onward)
 NOT_STARTED = frozenset(status for status, onward in TRANSITIONS.items() if Status.CANCELLED in onward)
-LIVE = frozenset(TRANSITIONS) - FINAL
-
-
-def may_become(source: Status, target: Status) -> bool:
-    """Whether an execution may move from ``source`` to ``target``."""
-    return target in TRANSITIONS[source]
 
 
 def sources_of(target: Status) -> tuple[Status, ...]:

@@ -45,11 +45,19 @@ def slot_of(at: datetime, shard: int) -> str:
     return f"{to_text(at)[:16]}#{shard}"
 
 
-def slots_between(start: datetime, end: datetime, shard: int) -> Iterator[str]:
-    """Every slot from the one that holds ``start`` to the one that holds ``end``."""
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """How far a sweep has come: all timers up to ``at`` were seen, and those at ``at`` itself up to ``position``."""
+
+    at: datetime
+    position: str = ""
+
+
+def slots_between(start: datetime, end: datetime, shard: int) -> Iterator[tuple[str, datetime]]:
+    """Every slot from the one that holds ``start`` to the one that holds ``end``, with the instant at which it ends."""
     at = start.replace(second=0, microsecond=0)
     while at <= end:
-        yield slot_of(at, shard)
+        yield slot_of(at, shard), at + MINUTE
         at += MINUTE
 
 

@@ -11,7 +11,8 @@ import base64
 import binascii
 import heapq
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain, islice
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 MOST_LOOKED_AT = 1000
 FETCH = 100
 BEYOND_ALL_IDS = "~"
+PLACE = re.compile(r"[0-9][0-9A-Za-z_-]{1,200}")
+LARGEST_PAGE = 4_000_000
+"""Bytes of parameters and results: a Lambda answers with at most 6 MB."""
 NEVER_BEFORE_THEIR_TIME = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, Status.CANCELLED}
 
 T = TypeVar("T")
@@ -81,12 +85,12 @@ class Browse:
         owners = [where.owner] if where.owner is not None else self.jobs.owners()
         sequences = [chain.from_iterable(self.jobs.newest_first(owner, before)) for owner in owners]
         merged = heapq.merge(*sequences, key=lambda job: job.job_id, reverse=True)
-        return _page(((job.job_id, job if where.fits(job) else None) for job in merged), limit)
+        return _page(((job.job_id, job if where.fits(job) else None) for job in merged), limit, _weight)
 
     def list_executions(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
         low, high = self._bounds(where, read_cursor(cursor))
         ids = heapq.merge(*(chain.from_iterable(pages) for pages in self._sequences(where, low, high)), reverse=True)
-        return _page(self._looked_up(ids, where), limit)
+        return _page(self._looked_up(ids, where, limit), limit, _weight)
 
     def _bounds(self, where: ExecutionFilter, before: str | None) -> tuple[str, str]:
         if where.since and where.until and where.until < where.since:
@@ -108,23 +112,37 @@ class Browse:
         owners = [where.owner] if where.owner is not None else self.jobs.owners()
         return [self.executions.ids_of_owner(owner, low, high) for owner in owners]
 
-    def _looked_up(self, ids: Iterable[str], where: ExecutionFilter) -> Iterator[tuple[str, Execution | None]]:
+    def _looked_up(
+        self, ids: Iterable[str], where: ExecutionFilter, limit: int
+    ) -> Iterator[tuple[str, Execution | None]]:
         remaining = iter(ids)
-        while chunk := list(islice(remaining, FETCH)):
+        size = limit if where.status is where.worker_id is None else FETCH  # a filter may need many to fill a page
+        while chunk := list(islice(remaining, size)):
             found = self.executions.fetch(chunk)
             for execution_id in chunk:
                 execution = found.get(execution_id)
                 yield execution_id, execution if execution is not None and where.fits(execution) else None
 
 
-def _page(candidates: Iterator[tuple[str, T | None]], limit: int) -> Page[T]:
+def _page(candidates: Iterator[tuple[str, T | None]], limit: int, weigh: Callable[[T], int]) -> Page[T]:
     items: list[T] = []
+    weight = 0
     for looked_at, (place, item) in enumerate(candidates, start=1):
         if item is not None:
             items.append(item)
-        if len(items) == limit or looked_at == MOST_LOOKED_AT:
+            weight += weigh(item)
+        if len(items) == limit or looked_at == MOST_LOOKED_AT or weight > LARGEST_PAGE:
             return Page(items, write_cursor(place))
     return Page(items, None)
+
+
+def _weight(item: Job | Execution) -> int:
+    """About how many bytes of an answer it takes."""
+    weight = len(json.dumps(item.parameters))
+    if isinstance(item, Execution):
+        weight += len(json.dumps(item.result.value)) if item.result else 0
+        weight += sum(len(attempt.error.trace or "") for attempt in item.attempts if attempt.error)
+    return weight
 
 
 def write_cursor(place: str) -> str:
@@ -139,6 +157,6 @@ def read_cursor(cursor: str | None) -> str | None:
         place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))["before"]
     except (binascii.Error, ValueError, KeyError, TypeError):
         place = None
-    if not isinstance(place, str) or not place:
+    if not isinstance(place, str) or not PLACE.fullmatch(place):
         raise Invalid("cursor", "is not one that a list gave: leave it out to start from the top")
     return place

@@ -15,11 +15,15 @@ from typing import TYPE_CHECKING
 from punctual.domain.execution import Execution
 from punctual.domain.horizon import LEASE, SUSPICION, SWEEP
 from punctual.domain.order import Order, order_for
+from punctual.domain.timer import Reached
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, Executions, Lanes, Timers
 
 TICK = timedelta(minutes=1)
+
+EMPTY_SLOTS = 60
+"""The position is recorded at least this often, so that even the sweep after a long outage gets on."""
 
 FIRST_LOOK_BACK = timedelta(hours=1)
 """Where a shard starts that was never swept."""
@@ -45,23 +49,24 @@ class Dispatcher:
 
     def tick(self, shard: int) -> Sweep:
         now = self.clock()
-        until = now + SWEEP
-        swept_to = self.timers.position(shard)
-        seen, queued = self._sweep(shard, swept_to or (now - FIRST_LOOK_BACK, ""), until)
         orders = list(self._successors(shard, now))
-        self.lanes.send(orders, now)
-        behind = max(until - swept_to[0] - TICK, timedelta()) if swept_to else timedelta()
+        self.lanes.send(orders, now)  # before the sweep, which may be long after an outage
+        before = self.timers.reached(shard)
+        seen, queued = self._sweep(shard, before or Reached(at=now - FIRST_LOOK_BACK), until=now + SWEEP)
+        behind = max(now + SWEEP - before.at - TICK, timedelta()) if before else timedelta()
         return Sweep(timers_seen=seen, queued=queued, taken_over=len(orders), behind=behind)
 
-    def _sweep(self, shard: int, swept_to: tuple[datetime, str], until: datetime) -> tuple[int, int]:
-        since, after = swept_to
-        seen = queued = 0
-        for page in self.timers.due(shard, since, after, until):
-            queued += self.executions.queue_all(page, self.clock())
-            seen += len(page)
-            self.timers.advance(shard, page[-1].at, page[-1].position)
-        if until > since:  # a clock that went back must not make the wheel turn back
-            self.timers.advance(shard, until, "")
+    def _sweep(self, shard: int, since: Reached, until: datetime) -> tuple[int, int]:
+        seen = queued = slots = 0
+        if until <= since.at:  # a clock that went back must not make the wheel turn back
+            return seen, queued
+        for timers, reached in self.timers.due(shard, since, until):
+            queued += self.executions.queue_all(timers, self.clock())
+            seen += len(timers)
+            slots += not timers
+            if timers or slots % EMPTY_SLOTS == 0:  # each record of the position costs a write
+                self.timers.advance(shard, reached)
+        self.timers.advance(shard, Reached(at=until))
         return seen, queued
 
     def _successors(self, shard: int, now: datetime) -> Iterator[Order]:

@@ -73,7 +73,7 @@ class Intake:
                 status=Status.QUEUED,
                 now=self.clock(),
                 source=message.message_id,
-                parameters=request.payload,
+                parameters={**job.parameters, **request.payload},
             )
         )
 

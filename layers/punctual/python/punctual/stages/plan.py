@@ -23,7 +23,7 @@ from punctual.domain.horizon import LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
 from punctual.domain.job import Job, JobState
 from punctual.domain.order import Order, order_for
-from punctual.domain.status import Status, sources_of
+from punctual.domain.status import Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
 
-WITHDRAW_SINCE = timedelta(days=1)
-"""What waits in a queue for longer than this is checked again when it comes up."""
+WITHDRAW_SINCE = timedelta(days=4)
+"""A queue keeps an order for no longer than this. What rests for longer is checked when it is queued again."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Planner:
             self.jobs.note_owner(job.owner)
             self._plan(job, after=job.created_at - timedelta(milliseconds=1))
         elif job.state is JobState.DELETED:
-            for execution in self.executions.not_started(job.job_id, since=self.clock() - WITHDRAW_SINCE):
-                self.executions.withdraw(execution, "job deleted", self.clock())
+            for one in self.executions.not_started(job.job_id, since=self.clock() - WITHDRAW_SINCE):
+                self.executions.withdraw(job.job_id, one, "job deleted", self.clock())
 
     def executions_ready(self, ready: Iterable[Execution]) -> None:
         """Executions became ``queued`` or ``retrying``: send them on their way and plan what follows them."""
@@ -68,14 +68,12 @@ class Planner:
 
         Every recurring job has a timer for the execution that leads, so this also finds a chain that broke.
         """
-        execution = self.executions.get(timer.job_id, timer.execution_id)
-        if execution is None:
+        if self.executions.queue(timer, self.clock()):
             return
-        if execution.status in sources_of(Status.QUEUED):
-            self.executions.queue(timer.job_id, timer.execution_id, self.clock())
-        elif execution.status is Status.QUEUED:
+        execution = self.executions.get(timer.job_id, timer.execution_id)
+        if execution is not None and execution.status is Status.QUEUED:
             self.executions_ready([execution])
-        elif execution.leads:
+        elif execution is not None and execution.leads:
             self._mend_chain(execution)
 
     def _mend_chain(self, leader: Execution) -> None:
@@ -87,11 +85,10 @@ class Planner:
             self._plan(job, after=leader.scheduled_at)
 
     def _still_wanted(self, execution: Execution, job: Job | None) -> bool:
-        """Withdraws what was planned for a job that has since been deleted or edited."""
-        if job is not None and job.state is not JobState.DELETED and job.revision == execution.revision:
+        """Withdraws what was planned for a job that has since been deleted."""
+        if job is not None and job.state is not JobState.DELETED:
             return True
-        why = "job edited" if job is not None and job.state is not JobState.DELETED else "job deleted"
-        self.executions.withdraw(execution, why, self.clock())
+        self.executions.withdraw(execution.job_id, execution.execution_id, "job deleted", self.clock())
         return False
 
     def _order(self, execution: Execution) -> Order | None:
@@ -103,21 +100,31 @@ class Planner:
         return None
 
     def _plan(self, job: Job, after: datetime) -> None:
-        """Store the executions of ``job`` that come after ``after``, up to the first beyond reach.
+        """Store the executions of ``job`` that come after ``after``, up to the first beyond reach, which leads."""
+        instants = self._instants(job, after)
+        planned = [self._execution(job, due, leads=due == instants[-1]) for due in instants]
+        if not planned:
+            return
+        if self._store(planned[0]) is None:  # a plan that is new, as almost always: all at once, the leader last
+            self.executions.add_all(planned[1:-1])
+            if len(planned) > 1:
+                self._store(planned[-1])
+        else:
+            self._make_up(planned[1:])
 
-        One that is there already and leads was the last to be stored when this was done before: it leads on itself.
+    def _make_up(self, planned: list[Execution]) -> None:
+        """Store what is missing of a plan that was made before, and may have broken off.
+
+        One that is there already and leads was the last to be stored then: it leads on itself.
         """
-        dues = self._instants(job, after)
-        for due in dues:
-            leads = job.schedule.recurring and due == dues[-1]
-            if due <= self.clock() + REACH:
-                standing = self._queue(execution_of(job, due, status=Status.QUEUED, now=self.clock(), leads=leads))
-            else:
-                standing = self._schedule(
-                    execution_of(job, due, status=Status.SCHEDULED, now=self.clock(), leads=leads)
-                )
+        for execution in planned:
+            standing = self._store(execution)
             if standing is not None and standing.leads:
                 return
+
+    def _execution(self, job: Job, due: datetime, *, leads: bool) -> Execution:
+        status = Status.QUEUED if due <= self.clock() + REACH else Status.SCHEDULED
+        return execution_of(job, due, status=status, now=self.clock(), leads=leads and job.schedule.recurring)
 
     def _instants(self, job: Job, after: datetime) -> list[datetime]:
         horizon = self.clock() + REACH
@@ -128,21 +135,24 @@ class Planner:
             due = job.schedule.next_after(due) if due <= horizon else None
         return dues
 
-    def _queue(self, execution: Execution) -> Execution | None:
+    def _store(self, execution: Execution) -> Execution | None:
+        """Store one, with its timer if it is far; what stands there already is set on its way and returned."""
         standing = self.executions.add(execution)
-        if standing is not None and standing.status is Status.SCHEDULED:
-            self.executions.queue(execution.job_id, execution.execution_id, self.clock())
-        return standing
-
-    def _schedule(self, execution: Execution) -> Execution | None:
-        standing = self.executions.add(execution)
-        if standing is None or standing.status is Status.SCHEDULED:
+        if standing is not None and standing.status is not Status.SCHEDULED:
+            return standing
+        if execution.status is Status.SCHEDULED:
             self._set_timer(execution, execution.scheduled_at, TimerReason.DUE)
+        elif standing is not None:
+            self.executions.queue(_timer(execution, execution.scheduled_at, TimerReason.DUE), self.clock())
         return standing
 
     def _set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
         """Set a timer; if that took so long that the sweep may have passed it, queue the execution instead."""
-        timer = Timer(at=at, job_id=execution.job_id, execution_id=execution.execution_id, reason=reason)
+        timer = _timer(execution, at, reason)
         self.timers.set(timer)
         if at <= self.clock() + (SWEEP + REACH) / 2:
-            self.executions.queue(execution.job_id, execution.execution_id, self.clock())
+            self.executions.queue(timer, self.clock())
+
+
+def _timer(execution: Execution, at: datetime, reason: TimerReason) -> Timer:
+    return Timer(at=at, job_id=execution.job_id, execution_id=execution.execution_id, reason=reason)

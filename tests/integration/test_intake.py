@@ -1,0 +1,87 @@
+"""Messages from upstream systems."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from punctual.aws import clients as aws
+from tests.integration.world import World
+
+
+def queue_job(world: World, **submission: Any) -> str:
+    job_id: str = world.submit(task="echo", schedule={"queue": True}, **submission)["job_id"]
+    return job_id
+
+
+def send(world: World, body: Any) -> None:
+    text = body if isinstance(body, str) else json.dumps(body)
+    world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=text)
+
+
+def test_a_message_delivered_twice_is_one_execution(world: World) -> None:
+    job_id = queue_job(world)
+    send(world, {"job_id": job_id, "payload": {"n": 1}})
+    send(world, {"job_id": job_id, "payload": {"n": 1}})
+    messages = world.receive("intake")
+    world.call("intake", {"Records": messages})
+    world.call("intake", {"Records": messages[::-1]})
+    world.settle_down()
+    world.call("intake", {"Records": messages})
+    world.settle_down()
+    executions = world.executions(job_id)
+    assert [(one["status"], one["attempt"], one["parameters"]) for one in executions] == [
+        ("succeeded", 1, {"n": 1})
+    ] * 2
+
+
+def test_the_jobs_own_parameters_are_what_a_message_leaves_out(world: World) -> None:
+    job_id = queue_job(world, parameters={"region": "eu", "n": 0})
+    send(world, {"job_id": job_id, "payload": {"n": 7}})
+    world.settle_down()
+    assert world.executions(job_id)[0]["parameters"] == {"region": "eu", "n": 7}
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("{broken", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ([1], "a message must look like"),
+        ({"payload": {}}, "a message must look like"),
+        ({"job_id": "unknown"}, "there is no job"),
+        ({"job_id": "01m7j3myg0ab16wzvq72dx3zvq"}, "there is no job"),
+        ({"job_id": "01m7j3myg0ab16wzvq72dx3zvq", "payload": 1}, "payload must be an object"),
+        ({"job_id": "01m7j3myg0ab16wzvq72dx3zvq", "payload": {"x": "y" * 65536}}, "the limit is 65,536"),
+    ],
+)
+def test_what_can_never_become_an_execution_is_buried_with_the_reason(world: World, body: Any, reason: str) -> None:
+    send(world, body)
+    world.take_in()
+    [dead] = world.receive("intake-dead")
+    assert reason in dead["messageAttributes"]["reason"]["StringValue"]
+    assert world.receive("intake") == []
+
+
+def test_a_message_that_cannot_be_stored_comes_back_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id = queue_job(world)
+    for number in range(3):
+        send(world, {"job_id": job_id, "payload": {"n": number}})
+    messages = world.receive("intake")
+    client = aws.dynamodb()
+    real = client.put_item
+
+    def refuses_one(**request: Any) -> Any:
+        if json.loads(request["Item"]["parameters"]["S"])["n"] == 1:
+            raise OSError("no route")
+        return real(**request)
+
+    world.function("intake")
+    monkeypatch.setattr(client, "put_item", refuses_one)
+    answer = world.call("intake", {"Records": messages})
+    [failed] = [message for message in messages if json.loads(message["body"])["payload"]["n"] == 1]
+    assert answer == {"batchItemFailures": [{"itemIdentifier": failed["messageId"]}]}
+    world.settle_down()
+    assert sorted(one["parameters"]["n"] for one in world.executions(job_id)) == [0, 2]
