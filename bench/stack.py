@@ -32,10 +32,10 @@ def deployed() -> Iterator[Punctual]:
             stack.down()
 
 
-def metered(punctual: Punctual, since: datetime, until: datetime) -> Counter[str]:
-    """What the functions asked of AWS in a span of time, by operation, with DynamoDB's capacity units."""
+def metered(punctual: Punctual, since: datetime, until: datetime, functions: tuple[str, ...] = METERED) -> Counter[str]:
+    """What functions asked of AWS in a span of time, by operation, with DynamoDB's capacity units."""
     total: Counter[str] = Counter()
-    for name in METERED:
+    for name in functions:
         for line in _meter_lines(punctual, name, since, until):
             total.update(line)
     return total
