@@ -81,7 +81,7 @@ class Submission(Strict):
 
 
 class Batch(Strict):
-    """Many jobs at once: all are stored, or none."""
+    """Many jobs at once: one that is refused refuses them all."""
 
     jobs: list[Submission] = Field(min_length=1, max_length=BATCH_JOBS)
 

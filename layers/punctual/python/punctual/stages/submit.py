@@ -33,7 +33,7 @@ class Submit:
         return job
 
     def submit_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> list[Job]:
-        """All of them, or none: a refusal names the place in the list, as in ``jobs.3.schedule.cron``."""
+        """All are checked before any is stored; a refusal names the place, as in ``jobs.3.schedule.cron``."""
         caller.must_be(Role.OPERATOR)
         now = self.clock()
         jobs = [self._nth(number, one, caller, now) for number, one in enumerate(submissions)]
