@@ -230,7 +230,7 @@ def test_a_sweep_that_dies_half_way_goes_on_where_it_was(world: World, monkeypat
     assert [statuses(world, job["job_id"]) for job in jobs] == [["succeeded"]] * 3
 
 
-@pytest.mark.parametrize("nth", range(1, 8))
+@pytest.mark.parametrize("nth", range(1, 7))  # it writes and sends six times
 def test_a_planner_that_dies_at_any_write_makes_it_up_when_the_record_comes_again(
     world: World, monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:
@@ -263,7 +263,7 @@ def test_a_planner_that_dies_at_any_write_makes_it_up_when_the_record_comes_agai
                     died += 1
                     world.call("planner", {"Records": records})
     armed = False
-    assert died == (1 if nth <= count else 0)
+    assert died == 1
     world.run_for(310, step=10)
     ended = [one for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
     assert [from_text(one["scheduled_at"]) - from_text(job["created_at"]) for one in ended] == [
