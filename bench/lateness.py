@@ -7,7 +7,7 @@ from typing import Any
 from bench.picture import histogram
 from bench.report import Report, percentile
 from punctual.domain.instant import from_text, to_text
-from tests.e2e.punctual import FINAL, Punctual, awaited, soon
+from tests.e2e.punctual import Punctual, awaited, soon
 
 MANY = 200
 WORKERS = 10
@@ -31,13 +31,13 @@ def _due_together(punctual: Punctual) -> list[float]:
     due = to_text(soon(20))
     jobs = [{"task": "echo", "name": f"together-{n}", "schedule": {"at": due}} for n in range(MANY)]
     made = punctual.request("POST", "/jobs/batch", {"jobs": jobs}).json()["items"]
-
-    def all_ended() -> list[dict[str, Any]] | None:
-        return _ended(punctual, f"from={due}", MANY)
-
-    ended = awaited(all_ended, 240, f"{MANY} executions")
     ids = {job["job_id"] for job in made}
-    return [_late(one) for one in ended if one["job_id"] in ids]
+
+    def all_succeeded() -> list[dict[str, Any]] | None:
+        found = [one for one in _all(punctual, f"status=succeeded&from={due}") if one["job_id"] in ids]
+        return found if len(found) == MANY else None
+
+    return [_late(one) for one in awaited(all_succeeded, 240, f"{MANY} executions")]
 
 
 def _warm_up(punctual: Punctual) -> None:
@@ -54,14 +54,14 @@ def _every_second(punctual: Punctual) -> list[float]:
     return [_late(one) for one in ended]
 
 
-def _ended(punctual: Punctual, query: str, count: int) -> list[dict[str, Any]] | None:
+def _all(punctual: Punctual, query: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     cursor = ""
     while True:
         page = punctual.get(f"/executions?{query}&limit=100{cursor}")
-        found += [one for one in page["items"] if one["status"] in FINAL]
+        found += page["items"]
         if page["cursor"] is None:
-            return found if len(found) >= count else None
+            return found
         cursor = f"&cursor={page['cursor']}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -39,4 +40,4 @@ class Report:
 def percentile(values: list[float], percent: float) -> float:
     """The smallest value that at least ``percent`` of all do not exceed."""
     ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * percent // 100).__int__() - 1)]
+    return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
