@@ -3,6 +3,8 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
+# Tests that share nothing run side by side.
+SIDE_BY_SIDE := --numprocesses auto
 # `make up PORT=5000` chooses the emulator's port; without it, the last one, or 4566.
 ifdef PORT
 export PUNCTUAL_PORT := $(PORT)
@@ -40,10 +42,10 @@ check-types: install
 	@echo "── types" && $(PY) -m mypy && $(PY) -m mypy -p local
 
 test-unit: install
-	@echo "── unit tests" && $(PYTEST) tests/unit
+	@echo "── unit tests" && $(PYTEST) $(SIDE_BY_SIDE) tests/unit
 
 test-integration: install ## the stages against a simulated AWS, in one process
-	@echo "── integration tests" && $(PYTEST) tests/integration
+	@echo "── integration tests" && $(PYTEST) $(SIDE_BY_SIDE) tests/integration
 
 test-infrastructure: install ## the synthesised stack
 	@echo "── infrastructure tests" && $(PYTEST) tests/infrastructure

@@ -3,6 +3,8 @@
 Everything else is the same code on every stage. Choose one with `cdk deploy -c stage=local`.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aws_cdk import Duration
@@ -30,10 +32,36 @@ class Concurrency:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LongLane:
+    """How much may run in containers at once. What does not fit waits, and the least lax goes first."""
+
+    vcpus: int
+    """All containers together; keep it below the account's quota of Fargate vCPUs, which counts Spot apart."""
+    tasks: int
+    """Containers at once, however small they are."""
+    starts_per_second: int
+    """ECS accepts 20 a second for the whole account: leave some to others."""
+    heartbeat_seconds: int
+    """How often a container says that it lives. One that is silent for three of these is taken for dead."""
+    image: str | None
+    """The image of Punctual's own runner; `None` builds it from the Dockerfile, which takes Docker."""
+    images: Mapping[str, str]
+    """Images that jobs may name instead, by that name; built for the same architecture as the functions."""
+    events_from: tuple[str, ...]
+    """The sources of events that are believed when they tell of a container."""
+
+    def __post_init__(self) -> None:
+        for name in self.images:
+            if not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", name) or name == "runner":
+                raise ValueError(f"no name for an image: {name!r}; use small letters, digits and hyphens, not 'runner'")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     stage: str
     platform: Platform
     concurrency: Concurrency
+    long: LongLane
     timer_shards: int
     """Parallel sweeps of the timers: one carries about 150 timers a second."""
     stream_parallelization: int
@@ -54,6 +82,16 @@ LOCAL = Settings(
     stage="local",
     platform=Platform(architecture="x86_64", wheels=None),
     concurrency=Concurrency(high=10, normal=10, low=4, intake=2),
+    long=LongLane(
+        vcpus=4,
+        tasks=4,
+        starts_per_second=20,
+        heartbeat_seconds=5,
+        image="punctual-runner:local",
+        images={"shell": "punctual-shell:local"},
+        # The second is the process that stands in for Fargate: see local/fargate.py.
+        events_from=("aws.ecs", "punctual.fargate"),
+    ),
     timer_shards=1,
     stream_parallelization=1,
     retention_days=30,
@@ -69,6 +107,15 @@ PROD = Settings(
     stage="prod",
     platform=Platform(architecture="arm64", wheels="aarch64-manylinux2014"),
     concurrency=Concurrency(high=200, normal=100, low=20, intake=20),
+    long=LongLane(
+        vcpus=256,
+        tasks=256,
+        starts_per_second=15,
+        heartbeat_seconds=30,
+        image=None,
+        images={},
+        events_from=("aws.ecs",),
+    ),
     timer_shards=1,
     stream_parallelization=4,
     retention_days=90,

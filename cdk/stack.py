@@ -5,16 +5,25 @@ from typing import Any
 from aws_cdk import Stack
 from constructs import Construct
 
+from cdk.components.admission import Admission
 from cdk.components.api import Api
+from cdk.components.cluster import Cluster
+from cdk.components.conductor import Conductor
 from cdk.components.dispatcher import Dispatcher
 from cdk.components.identity import Identity
 from cdk.components.intake import Intake
 from cdk.components.layers import Layers
+from cdk.components.network import Network
 from cdk.components.outputs import publish
 from cdk.components.planner import Planner
 from cdk.components.queues import Queues
+from cdk.components.reconciler import Reconciler
+from cdk.components.reporter import Reporter
 from cdk.components.results import Results
+from cdk.components.runner import Runner
+from cdk.components.schedules import Schedules
 from cdk.components.settler import Settler
+from cdk.components.state_machine import StateMachine
 from cdk.components.tables import Tables
 from cdk.components.worker import Worker
 from cdk.settings import Settings
@@ -33,24 +42,59 @@ class PunctualStack(Stack):
         self.queues = Queues(self, "Queues")
         self.results = Results(self, "Results", settings=settings)
         self.layers = Layers(self, "Layers", settings=settings)
+        self.network = Network(self, "Network")
+        self.cluster = Cluster(self, "Fargate")
+        self.schedules = Schedules(self, "Schedules")
         shared: dict[str, Any] = {"settings": settings, "layers": self.layers, "tables": self.tables}
+        queues, results, cluster, schedules = self.queues, self.results, self.cluster, self.schedules
 
         # SQS high / normal / low ─▶ worker ─▶ executions table, results bucket
-        self.worker = Worker(self, "Worker", queues=self.queues, results=self.results, **shared)
+        self.worker = Worker(self, "Worker", queues=queues, results=results, **shared)
+
+        # runner, ECS when a container runs or stopped ─▶ reporter ─▶ parts table, results bucket, state machine
+        self.reporter = Reporter(self, "Reporter", results=results, cluster=cluster, **shared)
+
+        # Fargate ─▶ runner ─▶ reporter
+        self.runner = Runner(self, "Runner", settings=settings, reporter=self.reporter)
 
         # client ─▶ API Gateway ─▶ api ─▶ jobs table
-        self.api = Api(self, "Api", identity=self.identity, results=self.results, worker=self.worker, **shared)
+        self.api = Api(
+            self, "Api", identity=self.identity, results=results, worker=self.worker, runner=self.runner, **shared
+        )
 
         # jobs stream, executions stream ─▶ planner ─▶ executions table, timers table, queues
-        self.planner = Planner(self, "Planner", queues=self.queues, **shared)
+        #                                           ─▶ one-time schedules, state machine (long lane)
+        self.planner = Planner(self, "Planner", queues=queues, schedules=schedules, **shared)
 
         # EventBridge Scheduler, every minute ─▶ dispatcher ─▶ queues, with the remaining delay
-        self.dispatcher = Dispatcher(self, "Dispatcher", queues=self.queues, **shared)
+        self.dispatcher = Dispatcher(self, "Dispatcher", queues=queues, **shared)
+        ticks = self.dispatcher.ticks
+
+        # state machine ─▶ conductor ─▶ executions table, parts table
+        self.conductor = Conductor(self, "Conductor", results=results, cluster=cluster, **shared)
+
+        # planner, one-time schedules ─▶ state machine ─▶ conductor, Fargate
+        self.state_machine = StateMachine(
+            self,
+            "StateMachine",
+            network=self.network,
+            cluster=cluster,
+            runner=self.runner,
+            conductor=self.conductor,
+        )
+
+        # parts stream, EventBridge Scheduler, every minute ─▶ admission ─▶ parts table, state machine
+        self.admission = Admission(
+            self, "Admission", queues=queues, cluster=cluster, runner=self.runner, ticks=ticks, **shared
+        )
 
         # upstream system ─▶ intake queue ─▶ intake ─▶ executions table
-        self.intake = Intake(self, "Intake", queues=self.queues, **shared)
+        self.intake = Intake(self, "Intake", queues=queues, **shared)
 
-        # executions stream, terminal ─▶ settler ─▶ jobs table
-        self.settler = Settler(self, "Settler", queues=self.queues, **shared)
+        # executions stream, terminal ─▶ settler ─▶ jobs table; what a long one left: schedule, run, container
+        self.settler = Settler(self, "Settler", queues=queues, cluster=cluster, schedules=schedules, **shared)
+
+        # EventBridge Scheduler, every hour ─▶ reconciler ─▶ one-time schedules, state machine, parts table
+        self.reconciler = Reconciler(self, "Reconciler", cluster=cluster, schedules=schedules, ticks=ticks, **shared)
 
         publish(self)

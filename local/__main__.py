@@ -76,7 +76,7 @@ def _parse() -> argparse.Namespace:
     commands.add_parser("up", help="start, deploy what changed, print how to reach it")
     commands.add_parser("down", help="stop, keep the state")
     commands.add_parser("status", help="whether it runs, and where")
-    commands.add_parser("logs", help="follow what the functions write")
+    commands.add_parser("logs", help="follow what the functions and the containers write")
     commands.add_parser("token", help="print an access token").add_argument(
         "role", nargs="?", default="operator", choices=ROLES
     )

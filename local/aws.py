@@ -3,13 +3,14 @@
 from typing import Any
 
 import boto3
+from botocore.config import Config
 
 from local.places import REGION
 
 DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 
 
-def client(service: str, endpoint: str) -> Any:
+def client(service: str, endpoint: str, config: Config | None = None) -> Any:
     """A boto3 client that can reach nothing but `endpoint`."""
     return boto3.client(
         service,
@@ -17,4 +18,5 @@ def client(service: str, endpoint: str) -> Any:
         region_name=REGION,
         aws_access_key_id=DUMMY_CREDENTIALS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=DUMMY_CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+        config=config,
     )

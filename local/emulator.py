@@ -1,10 +1,6 @@
 """The local AWS: one process on loopback that belongs to one state folder."""
 
-import fcntl
-import json
-import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -12,24 +8,25 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from os import SEEK_END
 from pathlib import Path
 
+from local import processes
 from local.errors import EmulatorFailed, PortTaken
 from local.places import REGION, Places
 from local.saved_state import mend, move
 
 START_SECONDS = 60
 STOP_SECONDS = 60
+LINGER_SECONDS = 3
+# The first that it says after it has saved everything.
+SAVED = b"SFTP: stopped"
 HOST = "127.0.0.1"
 
 
 class Emulator:
-    """Starts, finds and stops the emulator of one state folder.
-
-    The running process holds a lock on a file in that folder for as long as it lives, whatever happens
-    to whoever started it. So a recorded process id is never mistaken for another program's.
-    """
+    """Starts, finds and stops the emulator of one state folder: it holds a lock there for as long as it lives."""
 
     def __init__(self, places: Places, port: int) -> None:
         self.places = places
@@ -42,12 +39,8 @@ class Emulator:
 
     def pid(self) -> int | None:
         """The process id if it runs, else `None`."""
-        if not self.places.lock.exists():
-            return None
-        with self.places.lock.open("r+") as file:
-            if _try_lock(file.fileno()):
-                return None
-            return int(json.loads(file.read())["pid"])
+        found = processes.holder(self.places.lock)
+        return int(found["pid"]) if found else None
 
     def start(self) -> None:
         """Start it and return when it answers. Leaves nothing behind if it does not."""
@@ -66,19 +59,25 @@ class Emulator:
         pid = self.pid()
         if pid is None:
             return False
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
-        end = time.monotonic() + STOP_SECONDS
-        while self.pid() is not None:
-            if time.monotonic() > end:
-                raise EmulatorFailed(f"The emulator (process {pid}) did not stop in {STOP_SECONDS} s.")
-            time.sleep(0.05)
+        self._let_it_save(pid)
+        # Where a state machine waits for a container, it would not end before the container does: days.
+        processes.gone(self.places.lock, LINGER_SECONDS)
+        processes.kill_session(pid)  # a function that was at work has lost its AWS: it ends too
+        processes.gone(self.places.lock, LINGER_SECONDS)
         if self._process:
             self._process.wait()
-        # A function that was at work has lost its AWS: it ends too. The group is that of the emulator's session.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
         return True
+
+    def _let_it_save(self, pid: int) -> None:
+        with self.places.emulator_log.open("rb") as log:
+            log.seek(0, SEEK_END)
+            processes.terminate(self.places.lock)
+            said, end = b"", time.monotonic() + STOP_SECONDS
+            while SAVED not in said and self.pid() is not None:
+                if time.monotonic() > end:
+                    raise EmulatorFailed(f"The emulator (process {pid}) did not stop in {STOP_SECONDS} s.")
+                time.sleep(0.05)
+                said += log.read()
 
     def _prepare(self) -> None:
         self.places.create()
@@ -94,27 +93,22 @@ class Emulator:
         mend(self.places.state)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
-        with self.places.lock.open("a+") as lock, self.places.emulator_log.open("ab") as log:
-            if not _try_lock(lock.fileno()):
-                raise EmulatorFailed("Another `make up` is starting the emulator already.")
-            process = subprocess.Popen(
+        with self.places.emulator_log.open("ab") as log:
+            process = processes.start(
                 [sys.executable, "-m", "ministack"],
+                lock=self.places.lock,
                 cwd=self.places.directory,
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                pass_fds=[lock.fileno()],
-                start_new_session=True,
+                environment=self._environment(),
+                output=log,
+                port=self.port,
             )
-            lock.truncate(0)
-            lock.write(json.dumps({"pid": process.pid, "port": self.port}))
-            return process
+        if process is None:
+            raise EmulatorFailed("Another `make up` is starting the emulator already.")
+        return process
 
     def _environment(self) -> dict[str, str]:
         """A clean one: every function on this emulator inherits it."""
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-        return kept | {
+        return processes.clean_environment() | {
             "BIND_HOST": HOST,
             "GATEWAY_PORT": str(self.port),
             "MINISTACK_REGION": REGION,
@@ -141,10 +135,8 @@ class Emulator:
 
 def recorded_port(places: Places) -> int | None:
     """The port of the last emulator that this folder had."""
-    try:
-        return int(json.loads(places.lock.read_text())["port"])
-    except (OSError, ValueError, KeyError):
-        return None
+    port = processes.recorded(places.lock).get("port")
+    return int(port) if port else None
 
 
 def answers(url: str, timeout: float = 5) -> bool:
@@ -160,17 +152,9 @@ def answers(url: str, timeout: float = 5) -> bool:
 def exclusive(file: Path, sentence: str) -> Iterator[None]:
     """Hold `file` while inside, or raise with `sentence` if somebody else does."""
     with file.open("a") as handle:
-        if not _try_lock(handle.fileno()):
+        if not processes.try_lock(handle.fileno()):
             raise EmulatorFailed(sentence)
         yield
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _is_free(port: int) -> bool:

@@ -2,6 +2,7 @@
 
 LocalError
 ├── EmulatorFailed    it did not start, or it ended
+├── FargateFailed     so did the stand-in that runs containers as processes
 ├── PortTaken         something else listens there
 ├── DeployFailed      the CDK command line ended with an error
 └── NotRunning        there is no stack to talk to
@@ -13,6 +14,10 @@ class LocalError(Exception):
 
 
 class EmulatorFailed(LocalError):
+    pass
+
+
+class FargateFailed(LocalError):
     pass
 
 

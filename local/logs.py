@@ -1,4 +1,4 @@
-"""What the functions write, as it happens."""
+"""What the functions and the containers write, as it happens."""
 
 import json
 import time
@@ -42,7 +42,7 @@ class Event(NamedTuple):
 
 
 def follow(stack: dict[str, Any]) -> None:
-    """Print the lines of all functions, oldest first, until interrupted."""
+    """Print the lines of all functions and containers, oldest first, until interrupted."""
     logs = client("logs", stack["endpoint_url"])
     console = Console(highlight=False)
     since = int((time.time() - LOOK_BACK_SECONDS) * 1000)

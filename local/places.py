@@ -58,6 +58,20 @@ class Places:
         return self.directory / "emulator.log"
 
     @property
+    def fargate_lock(self) -> Path:
+        """Held by the stand-in for Fargate; holds its process id."""
+        return self.directory / "fargate.lock"
+
+    @property
+    def fargate_log(self) -> Path:
+        return self.directory / "fargate.log"
+
+    @property
+    def containers(self) -> Path:
+        """The files of what the stand-in for Fargate runs: a lock and a folder each, until it ended."""
+        return self.directory / "containers"
+
+    @property
     def deploy_log(self) -> Path:
         return self.directory / "deploy.log"
 

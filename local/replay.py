@@ -18,6 +18,7 @@ Item = dict[str, Any]
 BACKLOG = timedelta(hours=1)
 BATCH = 100
 WAITING = ("queued", "retrying")
+MOVING = ("waiting", "starting")
 
 
 class Replay:
@@ -39,7 +40,29 @@ class Replay:
         self._tell("planner", "jobs", [job for job in jobs if _is_news(job, last)])
         self._tell("planner", "executions", [_leading_if_last(execution, last) for execution in waiting])
         self._tell("planner", "timers", [_expired_timer(execution) for execution in overdue])
-        self._tell("settler", "executions", [execution for execution in ended if _is(execution, "once")])
+        self._tell("settler", "executions", [execution for execution in ended if _is_settled(execution)])
+
+    def begin_anew(self) -> bool:
+        """Let the reconciler start the state machines again: all ended with the emulator. `False` if that failed.
+
+        Admission has to be held until then: it would give slots to those that are gone.
+        """
+        # Nothing is under way, so nothing is too young to be looked at.
+        now = json.dumps({"grace_seconds": 0})
+        reply = self._lambda.invoke(FunctionName=self._stack["functions"]["reconciler"], Payload=now)
+        return "FunctionError" not in reply
+
+    def wake_admission(self) -> None:
+        """Tell admission of the parts that it may have missed."""
+        self._tell("admission", "parts", [part for part in self._scan("parts") if self._moved(part)])
+
+    def _moved(self, part: Item) -> bool:
+        """Whether admission may have missed that it waits for a slot, was given one, or gave one back.
+
+        What has no status is no part: the table also holds the counters of the lane.
+        """
+        status = part.get("status", {}).get("S")
+        return status in MOVING or (status is not None and self._recent(part, "ended_at"))
 
     def _missed_its_timer(self, execution: Item) -> bool:
         """The emulator removes an expired timer without a word, perhaps before it could be swept."""
@@ -99,6 +122,11 @@ def _leading_if_last(execution: Item, last: dict[str, str]) -> Item:
     if last.get(execution["job_id"]["S"]) == execution["execution_id"]["S"]:
         return execution
     return {name: value for name, value in execution.items() if name != "leads"}
+
+
+def _is_settled(execution: Item) -> bool:
+    """Whether something has to follow from its end."""
+    return _is(execution, "once") or execution.get("lane") == {"S": "long"}
 
 
 def _is(execution: Item, *flags: str) -> bool:

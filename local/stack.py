@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local import stack_file
+from local import docker, stack_file
 from local.deploy import Deployment, fingerprint
 from local.emulator import Emulator, answers, exclusive, recorded_port
 from local.errors import DeployFailed, NotRunning
@@ -16,19 +16,21 @@ from local.places import DEFAULT_PORT, Places
 from local.progress import Progress
 from local.replay import Replay
 from local.saved_state import saved_at
-from local.traffic import Traffic
+from local.stand_in import StandIn
+from local.traffic import Traffic, wait_until_quiet
 from local.users import DemoUsers
 
 HEALTH_SECONDS = 60
 
 
 class Stack:
-    """One local stack: the emulator of one folder, and Punctual deployed on it."""
+    """One local stack: the emulator of one folder, Punctual deployed on it, and what runs its containers."""
 
     def __init__(self, places: Places, port: int | None = None, progress: Progress | None = None) -> None:
         self.places = places
         self.emulator = Emulator(places, _choose_port(places, port))
         self._progress = progress or Progress(quiet=True)
+        self.stand_in = StandIn(places, self.emulator.endpoint)
         self._deployment = Deployment(places, self.emulator.endpoint)
 
     @classmethod
@@ -56,12 +58,21 @@ class Stack:
                 raise
 
     def down(self) -> bool:
-        """Stop it and keep its state. `False` if it was not running."""
+        """Stop it and keep its state. `False` if it was not running.
+
+        First nothing new begins. Then the containers leave: they report to functions, and go on from their
+        checkpoints after the next `up`. Only when all that has been heard, the emulator saves its state.
+        """
+        known = stack_file.read(self.places)
         if self.emulator.pid() is None:
+            self.stand_in.stop()
             return False
-        if known := stack_file.read(self.places):
-            with suppress(BotoCoreError, ClientError):  # an emulator in trouble is stopped as it is
-                self._traffic(known).hold_all(self.places.emulator_log)
+        with suppress(BotoCoreError, ClientError):  # an emulator in trouble is stopped as it is
+            if known:
+                self._traffic(known).hold_all()
+        self.stand_in.stop()
+        if known:
+            wait_until_quiet(self.places.emulator_log)
         return self.emulator.stop()
 
     def require(self) -> dict[str, Any]:
@@ -74,6 +85,7 @@ class Stack:
     def _undo(self, known: dict[str, Any] | None, started: bool) -> None:
         """A first attempt that failed leaves nothing; a later one leaves what there was before."""
         if started and known is None:
+            self.stand_in.stop()
             self.emulator.stop()
             self.places.forget()
             return
@@ -91,6 +103,7 @@ class Stack:
         if self.emulator.pid() is not None:
             self._progress.say(f"Already running on port {self.emulator.port}.")
             return False
+        self.stand_in.stop()  # one that outlived its emulator has nothing to go by any more
         with self._progress.step(f"emulator on {self.emulator.endpoint}"):
             self.emulator.start()
         return True
@@ -103,17 +116,41 @@ class Stack:
             endpoint=self.emulator.endpoint,
             tokens=self._tokens(outputs),
             pid=self.emulator.pid() or 0,
+            fargate_pid=self._provide_containers(outputs["Cluster"]),
         )
         # The API first: what waits to be run may keep this machine busy for a while.
-        self._traffic(stack).release_api()
+        self._traffic(stack).release("api")
         with self._progress.step("the API answers"):
             _wait_until_healthy(f"{stack['api_url']}/health")
         if known and stopped:
-            with self._progress.step("what was under way goes on"):
-                Replay(stack, stopped).run()
-        self._traffic(stack).release_all()
+            self._go_on(stack, stopped)
+        else:
+            self._traffic(stack).release_all()
         stack_file.write(self.places, stack)
         return stack
+
+    def _go_on(self, stack: dict[str, Any], stopped: datetime) -> None:
+        with self._progress.step("what was under way goes on"):
+            replay, traffic = Replay(stack, stopped), self._traffic(stack)
+            replay.run()
+            traffic.release("reconciler")
+            begun = replay.begin_anew()
+            traffic.release_all()
+            replay.wake_admission()
+        if not begun:
+            self._progress.say("The reconciler failed: see `make logs`. It tries again within the hour.")
+
+    def _provide_containers(self, cluster: str) -> int | None:
+        """Let containers run: by the emulator where there is Docker, else as processes. The latter's process id."""
+        if docker.engine_answers():
+            self.stand_in.stop()
+            with self._progress.step("docker build"):
+                docker.build_image(self.places.deploy_log)
+            return None
+        if not self.stand_in.serves(cluster):
+            with self._progress.step("containers run as processes: there is no Docker"):
+                self.stand_in.start(cluster)
+        return self.stand_in.pid()
 
     def _tokens(self, outputs: dict[str, str]) -> dict[str, str]:
         with self._progress.step("demo users and their tokens"):
@@ -138,7 +175,8 @@ class Stack:
                 self._deployment.bootstrap()
         with self._progress.step("cdk deploy"):
             if exists and known:
-                self._traffic(known).hold_scheduling(self.places.emulator_log)
+                self._traffic(known).hold_scheduling()
+                wait_until_quiet(self.places.emulator_log)
             self._deployment.deploy(wanted)
 
 

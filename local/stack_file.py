@@ -6,14 +6,19 @@ from typing import Any
 from local.places import REGION, Places
 from local.private_file import write_private
 
-FUNCTIONS = ("api", "planner", "dispatcher", "worker", "settler", "intake")
-TABLES = ("jobs", "executions", "timers", "idempotency")
+FUNCTIONS = (
+    *("api", "planner", "dispatcher", "worker", "settler", "intake"),
+    *("conductor", "reporter", "admission", "reconciler"),
+)
+TABLES = ("jobs", "executions", "timers", "idempotency", "parts")
 QUEUES = ("high", "normal", "low", "intake")
-DEAD_LETTERS = (*QUEUES, "planner", "settler")
+DEAD_LETTERS = (*QUEUES, "planner", "settler", "admission")
 
 
-def describe(outputs: dict[str, str], *, endpoint: str, tokens: dict[str, str], pid: int) -> dict[str, Any]:
-    """The outputs of the stack, by what they are."""
+def describe(
+    outputs: dict[str, str], *, endpoint: str, tokens: dict[str, str], pid: int, fargate_pid: int | None = None
+) -> dict[str, Any]:
+    """The outputs of the stack, by what they are. Where Docker runs the containers, nothing stands in for Fargate."""
     return {
         "api_url": api_url(endpoint, outputs["ApiId"]),
         "endpoint_url": endpoint,
@@ -25,11 +30,15 @@ def describe(outputs: dict[str, str], *, endpoint: str, tokens: dict[str, str], 
             **{f"{name}_dead_letters": outputs[f"{name.title()}DeadLetterQueueUrl"] for name in DEAD_LETTERS},
         },
         "functions": {name: outputs[f"{name.title()}Function"] for name in FUNCTIONS},
-        "log_groups": {name: outputs[f"{name.title()}LogGroup"] for name in FUNCTIONS},
+        "log_groups": {name: outputs[f"{name.title()}LogGroup"] for name in (*FUNCTIONS, "runner")},
         "results_bucket": outputs["ResultsBucket"],
         "user_pool_id": outputs["UserPoolId"],
         "user_pool_client_id": outputs["UserPoolClientId"],
+        "cluster": outputs["Cluster"],
+        "state_machine_arn": outputs["StateMachineArn"],
+        "schedule_group": outputs["ScheduleGroup"],
         "pid": pid,
+        "fargate_pid": fargate_pid,
     }
 
 

@@ -1,4 +1,4 @@
-"""Fails as often as it is told, then succeeds: to see retries at work."""
+"""Fails as often as it is told, then succeeds: to see retries at work. In partitions, one of them if it is named."""
 
 from typing import Any
 
@@ -12,13 +12,17 @@ from punctual import Context, Fatal, task
         "properties": {
             "times": {"type": "integer", "minimum": 0},
             "fatal": {"type": "boolean"},
+            "partition": {"type": "integer", "minimum": 0},
         },
         "additionalProperties": False,
     },
 )
 def fail(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
     times = parameters.get("times", 1)
-    if context.attempt <= times:
+    spared = context.partition is not None and context.partition.number != parameters.get(
+        "partition", context.partition.number
+    )
+    if context.attempt <= times and not spared:
         message = f"attempt {context.attempt} fails as asked, {times} in all"
         raise Fatal(message) if parameters.get("fatal") else RuntimeError(message)
     return {"succeeded_on_attempt": context.attempt}

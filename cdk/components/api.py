@@ -14,6 +14,7 @@ from cdk.components.function import Function
 from cdk.components.identity import Identity
 from cdk.components.layers import Layers
 from cdk.components.results import Results
+from cdk.components.runner import Runner
 from cdk.components.tables import Tables
 from cdk.components.worker import Worker
 from cdk.settings import Settings
@@ -53,15 +54,22 @@ class Api(Construct):
         identity: Identity,
         results: Results,
         worker: Worker,
+        runner: Runner,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.function = self._function(settings, layers, tables, results, worker)
+        self.function = self._function(settings, layers, tables, results, worker, runner)
         self.http = http.HttpApi(self, "Http", api_name="punctual", create_default_stage=False)
         self._stage(settings)
         self._routes(identity)
 
     def _function(
-        self, settings: Settings, layers: Layers, tables: Tables, results: Results, worker: Worker
+        self,
+        settings: Settings,
+        layers: Layers,
+        tables: Tables,
+        results: Results,
+        worker: Worker,
+        runner: Runner,
     ) -> Function:
         worker_logs = worker.function.log_group
         function = Function(
@@ -75,9 +83,14 @@ class Api(Construct):
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
+                "PARTS_TABLE": tables.parts.table_name,
                 "IDEMPOTENCY_TABLE": tables.idempotency.table_name,
                 "RESULTS_BUCKET": results.bucket.bucket_name,
                 "WORKER_LOG_GROUP": worker_logs.log_group_name,
+                "RUNNER_LOG_GROUP": runner.log_group.log_group_name,
+                "LONG_IMAGES": ",".join(settings.long.images),
+                "LONG_VCPUS": str(settings.long.vcpus),
+                "LONG_TASKS": str(settings.long.tasks),
                 "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
             },
@@ -89,8 +102,13 @@ class Api(Construct):
             "dynamodb:BatchWriteItem",
             on=[tables.jobs.table_arn],
         )
-        function.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=[tables.executions.table_arn])
-        function.allow("dynamodb:Query", on=[*tables.jobs_and_indexes, *tables.executions_and_indexes])
+        function.allow(
+            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn]
+        )
+        function.allow(
+            "dynamodb:Query",
+            on=[*tables.jobs_and_indexes, *tables.executions_and_indexes, tables.parts.table_arn],
+        )
         function.allow(
             "dynamodb:GetItem",
             "dynamodb:PutItem",
@@ -99,7 +117,7 @@ class Api(Construct):
             on=[tables.idempotency.table_arn],
         )
         results.allow(function, "s3:GetObject")
-        function.allow("logs:FilterLogEvents", on=[worker_logs.log_group_arn])
+        function.allow("logs:FilterLogEvents", on=[worker_logs.log_group_arn, runner.log_group.log_group_arn])
         return function
 
     def _stage(self, settings: Settings) -> None:

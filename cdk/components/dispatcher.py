@@ -1,9 +1,6 @@
 """EventBridge Scheduler, every minute ─▶ dispatcher: sweeps timers ahead of time into the queues."""
 
-import json
-
 from aws_cdk import Duration, Stack
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
@@ -11,6 +8,7 @@ from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
 from cdk.components.tables import RUNNING, Tables
+from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
 
@@ -50,37 +48,8 @@ class Dispatcher(Construct):
         self.function.allow("dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[executions])
         self.function.allow("dynamodb:Query", on=[f"{executions}/index/{RUNNING}"])
         self.function.allow("sqs:SendMessage", on=queues.short_arns)
-        self._tick(settings.timer_shards)
-
-    def _tick(self, shards: int) -> None:
-        group = scheduler.CfnScheduleGroup(self, "Ticks", name=f"{Stack.of(self).stack_name}-ticks")
-        role = iam.Role(
-            self,
-            "TickRole",
-            description="What the schedules of Punctual's dispatcher may do",
-            assumed_by=iam.ServicePrincipal(
-                "scheduler.amazonaws.com",
-                conditions={"ArnEquals": {"aws:SourceArn": group.attr_arn}},
-            ),
-        )
-        function = self.function.resource.function_arn
-        role.add_to_policy(iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[function]))
-        for shard in range(shards):
-            schedule = scheduler.CfnSchedule(
-                self,
-                f"Tick{shard}",
-                description=f"Sweeps shard {shard} of the timers",
-                group_name=group.ref,
-                schedule_expression="rate(1 minute)",
-                flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
-                target=scheduler.CfnSchedule.TargetProperty(
-                    arn=function,
-                    role_arn=role.role_arn,
-                    input=json.dumps({"shard": shard}),
-                    retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
-                        maximum_event_age_in_seconds=60, maximum_retry_attempts=1
-                    ),
-                ),
-            )
-            # The role alone is not enough: without its policy the first ticks would be refused.
-            schedule.node.add_dependency(role.node.find_child("DefaultPolicy"))
+        # All that wakes somebody at a steady rate is in one group: this, admission and the reconciler.
+        self.ticks = scheduler.CfnScheduleGroup(self, "Ticks", name=f"{Stack.of(self).stack_name}-ticks")
+        ticks = Ticks(self, self.function, "dispatcher", self.ticks)
+        for shard in range(settings.timer_shards):
+            ticks.every("1 minute", f"Tick{shard}", f"Sweeps shard {shard} of the timers", shard=shard)

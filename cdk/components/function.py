@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -74,6 +75,8 @@ class Function(Construct):
             "change of its own, in cdk/bundling.py and here together.",
         )
 
-    def allow(self, *actions: str, on: Sequence[str]) -> None:
+    def allow(self, *actions: str, on: Sequence[str], when: Mapping[str, Any] | None = None) -> None:
         """Let the function do `actions` on the resources whose ARNs are `on`, and on no other."""
-        self.role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=list(on)))
+        self.role.add_to_policy(
+            iam.PolicyStatement(actions=list(actions), resources=list(on), conditions=dict(when or {}))
+        )

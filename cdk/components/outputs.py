@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from cdk.stack import PunctualStack
 
 
+FUNCTIONS = (
+    *("api", "planner", "dispatcher", "worker", "settler", "intake"),
+    *("conductor", "reporter", "admission", "reconciler"),
+)
+
+
 def publish(stack: PunctualStack) -> None:
-    """Name the API, the users, and every table, queue, function and log group."""
+    """Name the API, the users, every table, queue, function and log group, and the pieces of the long lane."""
     queues = stack.queues
     work = {**queues.short, "intake": queues.intake}
-    functions = {
-        name: getattr(stack, name).function for name in ("api", "planner", "dispatcher", "worker", "settler", "intake")
-    }
+    functions = {name: getattr(stack, name).function for name in FUNCTIONS}
     outputs = {
         "ApiUrl": stack.api.http.api_endpoint,
         "ApiId": stack.api.http.api_id,
@@ -24,6 +28,7 @@ def publish(stack: PunctualStack) -> None:
         "UserPoolClientId": stack.identity.client.user_pool_client_id,
         "JobsTable": stack.tables.jobs.table_name,
         "ExecutionsTable": stack.tables.executions.table_name,
+        "PartsTable": stack.tables.parts.table_name,
         "TimersTable": stack.tables.timers.table_name,
         "IdempotencyTable": stack.tables.idempotency.table_name,
         "ResultsBucket": stack.results.bucket.bucket_name,
@@ -31,6 +36,11 @@ def publish(stack: PunctualStack) -> None:
         **{f"{name.title()}DeadLetterQueueUrl": pair.dead_letters.queue_url for name, pair in work.items()},
         "PlannerDeadLetterQueueUrl": queues.planner_dead_letters.queue_url,
         "SettlerDeadLetterQueueUrl": queues.settler_dead_letters.queue_url,
+        "AdmissionDeadLetterQueueUrl": queues.admission_dead_letters.queue_url,
+        "Cluster": stack.cluster.name,
+        "StateMachineArn": stack.state_machine.resource.state_machine_arn,
+        "ScheduleGroup": stack.schedules.name,
+        "RunnerLogGroup": stack.runner.log_group.log_group_name,
         **{f"{name.title()}Function": function.resource.function_name for name, function in functions.items()},
         **{f"{name.title()}LogGroup": function.log_group.log_group_name for name, function in functions.items()},
     }

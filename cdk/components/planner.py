@@ -6,8 +6,10 @@ from constructs import Construct
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
+from cdk.components.schedules import Schedules
 from cdk.components.sources import read_stream
 from cdk.components.tables import Tables
+from cdk.names import state_machine_arn
 from cdk.settings import Settings
 
 # A job that is done plans nothing, and the set of owners beside the jobs has no state.
@@ -28,7 +30,7 @@ REMOVED_BY_TTL = {
 
 
 class Planner(Construct):
-    """Reads three streams, writes executions and timers, and queues what is due soon."""
+    """Reads three streams, writes executions, timers and schedules, and queues or starts what is due soon."""
 
     def __init__(
         self,
@@ -39,6 +41,7 @@ class Planner(Construct):
         layers: Layers,
         tables: Tables,
         queues: Queues,
+        schedules: Schedules,
     ) -> None:
         super().__init__(scope, construct_id)
         dead_letters = queues.planner_dead_letters
@@ -57,6 +60,7 @@ class Planner(Construct):
                 "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
                 **queues.short_urls,
+                **schedules.environment,
             },
         )
         self.function.allow(
@@ -71,6 +75,8 @@ class Planner(Construct):
         )
         self.function.allow("dynamodb:PutItem", on=[tables.timers.table_arn])
         self.function.allow("sqs:SendMessage", on=[*queues.short_arns, dead_letters.queue_arn])
+        schedules.allow_making(self.function)
+        self.function.allow("states:StartExecution", on=[state_machine_arn(self)])
 
         for construct, table, matching in (
             ("JobsSource", tables.jobs, APPEARED_CHANGED_OR_DELETED),
@@ -83,6 +89,6 @@ class Planner(Construct):
                 function=self.function,
                 table=table,
                 dead_letters=dead_letters,
-                settings=settings,
-                matching=matching,
+                side_by_side=settings.stream_parallelization,
+                matching=[matching],
             )

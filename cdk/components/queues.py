@@ -42,7 +42,8 @@ class Queues(Construct):
         self.intake = self._work_queue("Intake", hidden=INTAKE_VISIBILITY, receives=PATIENCE)
         self.planner_dead_letters = self._dead_letters("Planner")
         self.settler_dead_letters = self._dead_letters("Settler")
-        for queue in (self.planner_dead_letters, self.settler_dead_letters):
+        self.admission_dead_letters = self._dead_letters("Admission")
+        for queue in (self.planner_dead_letters, self.settler_dead_letters, self.admission_dead_letters):
             acknowledge(
                 queue,
                 "AwsSolutions-SQS3",

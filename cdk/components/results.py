@@ -1,4 +1,4 @@
-"""The bucket for results that are too large for their execution's record."""
+"""The bucket for results that are too large for their execution's record, and for checkpoints."""
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_s3 as s3
@@ -32,16 +32,18 @@ class Results(Construct):
         acknowledge(
             self.bucket,
             "AwsSolutions-S1",
-            "Only the worker writes here and only the api reads: each access is in their own logs, with the "
-            "execution it served. Whoever needs an audit of the bucket itself turns on CloudTrail data events.",
+            "Only this stack's functions come here, never a container or a person: each access is in their own "
+            "logs, with the execution it served. Whoever needs an audit of the bucket itself turns on CloudTrail "
+            "data events.",
         )
 
-    def allow(self, function: Function, action: str) -> None:
-        """Let `function` do `action` with every result, and with nothing else of the bucket."""
-        function.allow(action, on=[self.bucket.arn_for_objects("*")])
+    def allow(self, function: Function, *actions: str) -> None:
+        """Let `function` do `actions` with every object, and with nothing else of the bucket."""
+        function.allow(*actions, on=[self.bucket.arn_for_objects("*")])
         bucket = Stack.of(self).get_logical_id(self.bucket.node.default_child)
         acknowledge(
             function.role,
             f"AwsSolutions-IAM5[Resource::<{bucket}.Arn>/*]",
-            "A result is named after its execution, so its key is not known when the stack is deployed.",
+            "A result or a checkpoint is named after its execution, so its key is not known when the stack is "
+            "deployed.",
         )

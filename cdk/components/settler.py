@@ -1,22 +1,27 @@
-"""executions stream, terminal ─▶ settler: finishes the job whose only execution ended."""
+"""executions stream, terminal ─▶ settler: finishes the job whose only execution ended, clears up after a long one."""
 
 from aws_cdk import Duration
 from constructs import Construct
 
+from cdk.components.cluster import Cluster
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
+from cdk.components.schedules import Schedules
 from cdk.components.sources import read_stream
+from cdk.components.state_machine import allow_stopping
 from cdk.components.tables import Tables
 from cdk.settings import Settings
 
 TERMINAL = ["succeeded", "failed", "timed_out", "cancelled"]
-# Recurring jobs have nothing to settle, so their records never wake the function.
+# Recurring jobs of the short lane have nothing to settle, so their records never wake the function.
 ENDED_ONCE = {"dynamodb": {"NewImage": {"status": {"S": TERMINAL}, "once": {"BOOL": [True]}}}}
+# A long one may leave things behind: a schedule, a run, a container; and its run time is worth knowing.
+ENDED_LONG = {"dynamodb": {"NewImage": {"status": {"S": TERMINAL}, "lane": {"S": ["long"]}}}}
 
 
 class Settler(Construct):
-    """Reads one stream, updates one table."""
+    """Reads one stream, updates jobs, and stops what an ended execution left running."""
 
     def __init__(
         self,
@@ -27,6 +32,8 @@ class Settler(Construct):
         layers: Layers,
         tables: Tables,
         queues: Queues,
+        cluster: Cluster,
+        schedules: Schedules,
     ) -> None:
         super().__init__(scope, construct_id)
         dead_letters = queues.settler_dead_letters
@@ -38,17 +45,24 @@ class Settler(Construct):
             timeout=Duration.seconds(60),
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
+                "PARTS_TABLE": tables.parts.table_name,
+                "SCHEDULE_GROUP": schedules.name,
+                "CLUSTER": cluster.name,
                 "DEAD_LETTER_QUEUE_URL": dead_letters.queue_url,
                 "RETENTION_DAYS": str(settings.retention_days),
             },
         )
-        self.function.allow("dynamodb:UpdateItem", on=[tables.jobs.table_arn])
+        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.jobs.table_arn])
+        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query", on=[tables.parts.table_arn])
+        schedules.allow(self.function, "scheduler:DeleteSchedule")
+        allow_stopping(self.function)
+        cluster.allow(self.function, "ecs:StopTask")
         read_stream(
             self,
             "ExecutionsSource",
             function=self.function,
             table=tables.executions,
             dead_letters=dead_letters,
-            settings=settings,
-            matching=ENDED_ONCE,
+            side_by_side=settings.stream_parallelization,
+            matching=[ENDED_ONCE, ENDED_LONG],
         )

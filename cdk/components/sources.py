@@ -1,6 +1,7 @@
 """What wakes a function: a table's stream or a queue, with the permissions to read just that."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from aws_cdk import aws_dynamodb as dynamodb
@@ -9,7 +10,6 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from cdk.components.function import Function
-from cdk.settings import Settings
 
 # A stream forgets after 24 hours. An hour before that, what could not be processed goes to the
 # dead-letter queue, where it waits for 14 days. Until then it is tried again: an outage loses nothing.
@@ -24,10 +24,13 @@ def read_stream(
     function: Function,
     table: dynamodb.TableV2,
     dead_letters: sqs.Queue,
-    settings: Settings,
-    matching: dict[str, Any] | None = None,
+    side_by_side: int,
+    matching: Sequence[dict[str, Any]],
 ) -> None:
-    """Hand the changes of `table` to `function`, only those `matching` if given, in order per key."""
+    """Hand the changes of `table` that match any of `matching` to `function`, in order per key.
+
+    `side_by_side` batches of one shard are handed over at once.
+    """
     stream = table.table_stream_arn
     assert stream, f"{table.node.path} has no stream"
     function.allow(
@@ -45,7 +48,7 @@ def read_stream(
         event_source_arn=stream,
         starting_position="TRIM_HORIZON",
         batch_size=100,
-        parallelization_factor=settings.stream_parallelization,
+        parallelization_factor=side_by_side,
         bisect_batch_on_function_error=True,
         maximum_record_age_in_seconds=STREAM_RECORD_AGE_SECONDS,
         maximum_retry_attempts=TRY_UNTIL_TOO_OLD,
@@ -85,8 +88,6 @@ def read_queue(
     )
 
 
-def _only(matching: dict[str, Any] | None) -> lambda_.CfnEventSourceMapping.FilterCriteriaProperty | None:
-    if matching is None:
-        return None
-    pattern = lambda_.CfnEventSourceMapping.FilterProperty(pattern=json.dumps(matching))
-    return lambda_.CfnEventSourceMapping.FilterCriteriaProperty(filters=[pattern])
+def _only(matching: Sequence[dict[str, Any]]) -> lambda_.CfnEventSourceMapping.FilterCriteriaProperty:
+    patterns = [lambda_.CfnEventSourceMapping.FilterProperty(pattern=json.dumps(one)) for one in matching]
+    return lambda_.CfnEventSourceMapping.FilterCriteriaProperty(filters=patterns)

@@ -1,4 +1,4 @@
-"""The four tables. Keys and indexes are explained in docs/data-model.md."""
+"""The five tables. Keys and indexes are explained in docs/data-model.md."""
 
 from typing import Any
 
@@ -10,6 +10,9 @@ from cdk.settings import Settings
 
 BY_OWNER = "by_owner"
 RUNNING = "running"
+LONG = "long"
+WAITING = "waiting"
+HOLDING = "holding"
 
 
 def _text(name: str) -> dynamodb.Attribute:
@@ -23,7 +26,7 @@ def _index(name: str, key: str, sort: str, projection: dynamodb.ProjectionType) 
 
 
 class Tables(Construct):
-    """Jobs, executions, timers and idempotency records: on demand, with point-in-time recovery."""
+    """Jobs, executions, parts, timers and idempotency records: on demand, with point-in-time recovery."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -37,7 +40,7 @@ class Tables(Construct):
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
             time_to_live_attribute="expires_at",
         )
-        # Both indexes project only keys, so a change of status does not write them again.
+        # The indexes project only keys, so a change of status does not write them again.
         self.executions = self._table(
             "Executions",
             partition_key=_text("job_id"),
@@ -45,6 +48,19 @@ class Tables(Construct):
             global_secondary_indexes=[
                 _index(BY_OWNER, "owner", "execution_id", keys),
                 _index(RUNNING, "running_shard", "execution_id", keys),
+                _index(LONG, "long_shard", "execution_id", keys),
+            ],
+            dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
+            time_to_live_attribute="expires_at",
+        )
+        # What waits is read in the order of its turn, with all that a decision needs; what holds a slot is counted.
+        self.parts = self._table(
+            "Parts",
+            partition_key=_text("execution_id"),
+            sort_key=_text("part"),
+            global_secondary_indexes=[
+                _index(WAITING, "waiting", "turn", everything),
+                _index(HOLDING, "holding", "execution_id", keys),
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
             time_to_live_attribute="expires_at",
@@ -67,9 +83,24 @@ class Tables(Construct):
 
     @property
     def executions_and_indexes(self) -> list[str]:
-        """The ARNs that a query of executions may name."""
+        """The ARNs that a query of executions by a person may name."""
         arn = self.executions.table_arn
         return [arn, f"{arn}/index/{BY_OWNER}", f"{arn}/index/{RUNNING}"]
+
+    @property
+    def long_executions(self) -> str:
+        """The ARN of the index of the long lane's live executions."""
+        return f"{self.executions.table_arn}/index/{LONG}"
+
+    @property
+    def waiting_parts(self) -> str:
+        """The ARN of the index of parts that ask for a slot."""
+        return f"{self.parts.table_arn}/index/{WAITING}"
+
+    @property
+    def held_slots(self) -> str:
+        """The ARN of the index of parts that have one."""
+        return f"{self.parts.table_arn}/index/{HOLDING}"
 
     def _table(self, construct_id: str, **properties: Any) -> dynamodb.TableV2:
         keep = self._settings.keep_data

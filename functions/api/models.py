@@ -9,8 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from punctual.domain.cron import Fold, Gap, Oddity
 from punctual.domain.execution import Outcome
 from punctual.domain.job import JobState, Lane, Priority
-from punctual.domain.limits import BATCH_JOBS, LONGEST_SHORT_RUN
+from punctual.domain.limits import (
+    BATCH_JOBS,
+    LONGEST_LONG_RUN,
+    LONGEST_SHORT_RUN,
+    USUAL_LONG_RUN,
+    USUAL_SHORT_RUN,
+)
 from punctual.domain.status import Status
+from punctual.domain.window import WindowUnit
 
 
 class Strict(BaseModel):
@@ -61,23 +68,81 @@ class Deadline(Strict):
 
     within_seconds: int | None = Field(None, ge=1, le=31_622_400)
     by: DeadlineBy | None = None
+    at: str | None = Field(None, description="An instant, for a job that runs once.")
 
 
-class Submission(Strict):
-    """A job as submitted. Without a schedule it runs now."""
+class Resources(Strict):
+    """The size of a container, in the pairs that Fargate has: 1 vCPU with 2048 to 8192 MB, and so on."""
 
-    task: str = Field(min_length=1, max_length=200, examples=["echo"])
+    vcpu: float | None = Field(None, gt=0, examples=[2])
+    memory_mb: int | None = Field(None, gt=0, examples=[4096])
+    spot: bool | None = Field(None, description="On spare capacity: cheaper, and may be taken back at a checkpoint.")
+
+
+class Container(Strict):
+    """A container of your own in place of Punctual's runner: one of the images in the stack's settings."""
+
+    image: str = Field(min_length=1, max_length=200)
+    command: list[str] = Field(min_length=1, max_length=50)
+
+
+class Partitions(Strict):
+    """How to cut the work: exactly one of `count`, `by` and `of`."""
+
+    count: int | None = None
+    by: str | None = Field(None, description="`day` or `hour` of the data window.")
+    of: list[Any] | None = None
+    at_once: int | None = Field(None, ge=1, description="How many run at the same time; all if left out.")
+
+
+class Rules(Strict):
+    """What a job runs, when, and how. Each field may be left out, and may be changed later."""
+
+    task: str | None = Field(None, min_length=1, max_length=200, examples=["echo"])
     name: str | None = Field(None, min_length=1, max_length=200)
-    parameters: dict[str, Any] = Field(default_factory=dict, description="At most 64 KB of JSON.")
-    schedule: Schedule | None = None
-    lane: Lane = Field(Lane.SHORT, strict=False)
-    priority: Priority = Field(Priority.NORMAL, strict=False)
-    timeout_seconds: int = Field(600, ge=1, le=LONGEST_SHORT_RUN)
-    retry: Retry = Field(default_factory=Retry)
+    parameters: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
+    schedule: Schedule | None = Field(None, description="It runs now if left out.")
+    lane: Lane | None = Field(None, strict=False, description="`short` if left out.")
+    priority: Priority | None = Field(None, strict=False, description="`normal` if left out.")
+    timeout_seconds: int | None = Field(
+        None,
+        ge=1,
+        le=LONGEST_LONG_RUN,
+        description=f"{USUAL_SHORT_RUN} if left out, {LONGEST_SHORT_RUN} at most; in the long lane"
+        f" {USUAL_LONG_RUN} and {LONGEST_LONG_RUN}.",
+    )
+    retry: Retry | None = None
     deadline: Deadline | None = None
+    window: WindowUnit | None = Field(
+        None, strict=False, description="The calendar unit that an execution is about: the last whole one before it."
+    )
+    resources: Resources | None = Field(None, description="Long lane: the size of the container.")
+    container: Container | None = Field(None, description="Long lane: a container of your own.")
+    partitions: int | list[Any] | Partitions | None = Field(
+        None, description="Long lane: so many, a list, or `{by: day}`; run side by side."
+    )
+    preemptible: bool | None = Field(
+        None, description="Long lane: may be stopped at a checkpoint for one that would miss its deadline."
+    )
+    expected_seconds: int | None = Field(
+        None, ge=1, le=LONGEST_LONG_RUN, description="Long lane: how long it takes, until enough runs have shown it."
+    )
+
+
+class Submission(Rules):
+    """A job as submitted: a `task`, or in the long lane a `container`, is all that it needs."""
 
     def to_submission(self) -> dict[str, Any]:
         return self.model_dump(exclude_none=True)
+
+
+class Edit(Rules):
+    """What to change of a job. A field that is null goes back to what it is when left out."""
+
+    def to_changes(self) -> dict[str, Any]:
+        """What was sent, down to what it says of each field."""
+        said = self.model_dump(exclude_none=True)
+        return {name: said.get(name) for name in self.model_fields_set}
 
 
 class Batch(Strict):
@@ -101,6 +166,12 @@ class Job(BaseModel):
     timeout_seconds: int
     retry: Retry
     deadline: dict[str, Any] | None
+    window: WindowUnit | None
+    resources: dict[str, Any] | None
+    container: dict[str, Any] | None
+    partitions: dict[str, Any] | None
+    preemptible: bool
+    expected_seconds: int | None
     created_at: str
     updated_at: str
     next_due_at: str | None = Field(description="The next instant at which it is due; null when there is none.")
@@ -143,6 +214,8 @@ class Window(BaseModel):
 class Progress(BaseModel):
     percent: float
     message: str
+    done: float | None
+    total: float | None
 
 
 class Result(BaseModel):
@@ -152,6 +225,27 @@ class Result(BaseModel):
 
 class ExecutionDeadline(BaseModel):
     at: str
+
+
+class Part(BaseModel):
+    """A part of an execution in the long lane: what gets a slot and runs in a container."""
+
+    part: str = Field(description="`all`, the number of a partition, or `collect`.")
+    status: Status
+    reason: str | None
+    attempt: int
+    worker_id: str | None
+    value: Any = None
+    window: Window | None
+    latest_start: str = Field(description="When it has to start to make the deadline.")
+    asked_at: str | None
+    started_at: str | None
+    ended_at: str | None
+    retry_at: str | None
+    progress: Progress | None
+    result: Result
+    error: Failure | None
+    attempts: list[Attempt]
 
 
 class Execution(BaseModel):
@@ -177,6 +271,7 @@ class Execution(BaseModel):
     result: Result
     error: Failure | None
     attempts: list[Attempt]
+    parts: list[Part] | None = Field(description="Of the long lane's, when a single execution is asked for.")
 
 
 class ExecutionPage(BaseModel):

@@ -19,7 +19,7 @@ from aws_lambda_powertools.utilities.idempotency.exceptions import (
     IdempotencyValidationError,
 )
 
-from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, TooLarge
+from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, Stale, TooLarge
 from punctual.runtime.function import logger
 
 STATUSES: dict[type[Rejected], HTTPStatus] = {
@@ -27,6 +27,7 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
     TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     NotFound: HTTPStatus.NOT_FOUND,
     Conflict: HTTPStatus.CONFLICT,
+    Stale: HTTPStatus.PRECONDITION_FAILED,
     Forbidden: HTTPStatus.FORBIDDEN,
 }
 

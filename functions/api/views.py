@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 
 import models
 
 from punctual.domain.cron import Occurrence
-from punctual.domain.execution import Attempt, Execution
+from punctual.domain.execution import Attempt, Execution, Failure, Result
 from punctual.domain.instant import to_text
 from punctual.domain.job import Job
+from punctual.domain.part import Part
+from punctual.domain.window import Window
 
 
 def job_view(job: Job, now: datetime) -> models.Job:
+    batch = job.batch
     return models.Job(
         job_id=job.job_id,
         name=job.name,
@@ -29,14 +33,19 @@ def job_view(job: Job, now: datetime) -> models.Job:
         timeout_seconds=job.timeout_seconds,
         retry=models.Retry(**asdict(job.retry)),
         deadline=job.deadline.to_spec() if job.deadline else None,
+        window=job.window,
+        resources=batch.resources.to_spec() if batch else None,
+        container={"image": batch.image, "command": list(batch.command)} if batch and batch.image else None,
+        partitions=batch.partitions.to_spec() if batch and batch.partitions else None,
+        preemptible=batch.preemptible if batch else False,
+        expected_seconds=batch.expected_seconds if batch else None,
         created_at=to_text(job.created_at),
         updated_at=to_text(job.updated_at),
         next_due_at=_text(job.next_due_at(now)),
     )
 
 
-def execution_view(execution: Execution) -> models.Execution:
-    window, progress, result, error = execution.window, execution.progress, execution.result, execution.error
+def execution_view(execution: Execution, parts: Iterable[Part] | None = None) -> models.Execution:
     return models.Execution(
         execution_id=execution.execution_id,
         job_id=execution.job_id,
@@ -54,12 +63,34 @@ def execution_view(execution: Execution) -> models.Execution:
         retry_at=_text(execution.retry_at),
         attempt=execution.attempt,
         worker_id=execution.worker_id,
-        window=models.Window(start=to_text(window.start), end=to_text(window.end)) if window else None,
-        progress=models.Progress(**asdict(progress)) if progress else None,
+        window=_window_view(execution.window),
+        progress=models.Progress(**asdict(execution.progress)) if execution.progress else None,
         deadline=models.ExecutionDeadline(at=to_text(execution.deadline_at)) if execution.deadline_at else None,
-        result=models.Result(**asdict(result)) if result else models.Result(),
-        error=models.Failure(**asdict(error)) if error else None,
+        result=_result_view(execution.result),
+        error=_failure_view(execution.error),
         attempts=[_attempt_view(attempt) for attempt in execution.attempts],
+        parts=None if parts is None else [_part_view(part) for part in parts],
+    )
+
+
+def _part_view(part: Part) -> models.Part:
+    return models.Part(
+        part=part.name,
+        status=part.status,
+        reason=part.reason,
+        attempt=part.attempt,
+        worker_id=part.worker_id,
+        value=part.value,
+        window=_window_view(part.window),
+        latest_start=to_text(part.latest_start),
+        asked_at=_text(part.asked_at),
+        started_at=_text(part.started_at),
+        ended_at=_text(part.ended_at),
+        retry_at=_text(part.retry_at),
+        progress=models.Progress(**asdict(part.progress)) if part.progress else None,
+        result=_result_view(part.result),
+        error=_failure_view(part.error),
+        attempts=[_attempt_view(attempt) for attempt in part.attempts],
     )
 
 
@@ -74,8 +105,20 @@ def _attempt_view(attempt: Attempt) -> models.Attempt:
         started_at=_text(attempt.started_at),
         ended_at=to_text(attempt.ended_at),
         worker_id=attempt.worker_id,
-        error=models.Failure(**asdict(attempt.error)) if attempt.error else None,
+        error=_failure_view(attempt.error),
     )
+
+
+def _window_view(window: Window | None) -> models.Window | None:
+    return models.Window(start=to_text(window.start), end=to_text(window.end)) if window else None
+
+
+def _result_view(result: Result | None) -> models.Result:
+    return models.Result(**asdict(result)) if result else models.Result()
+
+
+def _failure_view(failure: Failure | None) -> models.Failure | None:
+    return models.Failure(**asdict(failure)) if failure else None
 
 
 def _text(instant: datetime | None) -> str | None:

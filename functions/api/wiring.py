@@ -14,19 +14,32 @@ from punctual.aws.execution_shelf import DynamoExecutionShelf
 from punctual.aws.results import S3Results
 from punctual.domain import instant
 from punctual.domain.caller import Caller, Role, caller_of
-from punctual.runtime import adapters
+from punctual.domain.job import Lane
+from punctual.runtime import adapters, long_lane
 from punctual.runtime.registry import Catalog
 from punctual.runtime.settings import ApiSettings
 from punctual.stages.browse import Browse
+from punctual.stages.cancel import Cancel
 from punctual.stages.submit import Submit
 
 settings = ApiSettings.from_env()
 all_jobs = adapters.jobs(settings)
 all_executions = adapters.executions(settings)
-submit = Submit(jobs=all_jobs, tasks=Catalog(), clock=instant.now)
+all_parts = long_lane.parts(settings)
+submit = Submit(
+    jobs=all_jobs,
+    tasks=Catalog(),
+    clock=instant.now,
+    images=settings.images,
+    largest_cpu=settings.long_vcpus * 1024,
+)
+cancel = Cancel(executions=all_executions, clock=instant.now)
 browse = Browse(jobs=all_jobs, executions=DynamoExecutionShelf(all_executions), clock=instant.now)
 results = S3Results(settings.results_bucket, s3)
-logs = CloudWatchLogs(settings.worker_log_group, cloudwatch_logs())
+logs = {
+    Lane.SHORT: CloudWatchLogs(settings.worker_log_group, cloudwatch_logs()),
+    Lane.LONG: CloudWatchLogs(settings.runner_log_group, cloudwatch_logs()),
+}
 once = Once(settings.idempotency_table)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.clients import sqs
+from punctual.aws.clients import scheduler, sqs, states
 from punctual.aws.execution_item import item_to_execution
 from punctual.aws.job_item import item_to_job
 from punctual.aws.lanes import SqsDeadLetters, SqsLanes
+from punctual.aws.state_machines import LongStateMachine
 from punctual.aws.timers import item_to_timer
 from punctual.domain import instant
 from punctual.domain.errors import PunctualError
@@ -25,6 +26,13 @@ planner = Planner(
     executions=adapters.executions(settings),
     timers=adapters.timers(settings),
     lanes=SqsLanes(settings.queue_urls, sqs),
+    machines=LongStateMachine(
+        arn=settings.state_machine_arn,
+        schedule_group=settings.schedule_group,
+        schedule_role_arn=settings.schedule_role_arn,
+        states=states,
+        scheduler=scheduler,
+    ),
     clock=instant.now,
 )
 

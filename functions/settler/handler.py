@@ -8,14 +8,20 @@ from punctual.aws.clients import sqs
 from punctual.aws.execution_item import item_to_execution
 from punctual.aws.lanes import SqsDeadLetters
 from punctual.domain import instant
-from punctual.runtime import adapters
+from punctual.runtime import adapters, long_lane
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import SettlerSettings
 from punctual.runtime.streams import Change, changes_in, each
 from punctual.stages.settle import Settler
 
 settings = SettlerSettings.from_env()
-settler = Settler(jobs=adapters.jobs(settings), clock=instant.now)
+settler = Settler(
+    jobs=adapters.jobs(settings),
+    parts=long_lane.parts(settings),
+    runs=long_lane.runs(settings),
+    containers=long_lane.containers(settings),
+    clock=instant.now,
+)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 
 

@@ -19,6 +19,16 @@ def children(parent: int) -> dict[int, str]:
     return found
 
 
+def descendants(ancestor: int) -> dict[int, str]:
+    """The processes started by ``ancestor``, or by those that it started, with their environments."""
+    found: dict[int, str] = {}
+    for pid in children(ancestor):
+        with suppress(OSError):
+            found[pid] = Path(f"/proc/{pid}/environ").read_text(errors="replace")
+        found |= descendants(pid)
+    return found
+
+
 def listening(pid: int) -> list[tuple[str, int]]:
     """The addresses on which a process listens: in hexadecimal as the kernel has them, with the port."""
     ours = {link.readlink().name for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}

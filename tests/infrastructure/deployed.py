@@ -9,9 +9,11 @@ from typing import Any
 from aws_cdk import App
 
 Resource = dict[str, Any]
-FUNCTIONS = ("api", "planner", "dispatcher", "worker", "settler", "intake")
+SHORT_LANE = ("api", "planner", "dispatcher", "worker", "settler", "intake")
+LONG_LANE = ("conductor", "reporter", "admission", "reconciler")
+FUNCTIONS = (*SHORT_LANE, *LONG_LANE)
 QUEUES = ("high", "normal", "low", "intake")
-DEAD_LETTER_READERS = (*QUEUES, "planner", "settler")
+DEAD_LETTER_READERS = (*QUEUES, "planner", "settler", "admission")
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,42 @@ class Deployed:
 
     def permissions(self, role: str) -> set[tuple[str, str]]:
         """Every (action, resource) that the role allows, wherever it was written."""
-        statements = [
-            statement
-            for policy in self.all("AWS::IAM::Policy").values()
-            if {"Ref": self._id(role)} in policy["Roles"]
-            for statement in policy["PolicyDocument"]["Statement"]
-        ]
-        assert all(statement["Effect"] == "Allow" for statement in statements)
         return {
             (action, readable(resource))
-            for statement in statements
+            for statement in self._statements(role)
             for action in _list(statement["Action"])
             for resource in _list(statement["Resource"])
         }
+
+    def conditions(self, role: str, action: str) -> list[dict[str, Any]]:
+        """Under what the role allows the action: one for each statement that names it."""
+        return [
+            {
+                name: {key: readable(value) for key, value in keys.items()}
+                for name, keys in statement.get("Condition", {}).items()
+            }
+            for statement in self._statements(role)
+            if action in _list(statement["Action"])
+        ]
+
+    def trust(self, role: str) -> Resource:
+        """The one statement that says who may take the role."""
+        (statement,) = self.one("AWS::IAM::Role", role)["AssumeRolePolicyDocument"]["Statement"]
+        return dict(statement)
+
+    def ticks(self, function: str) -> list[Resource]:
+        """The schedules that wake a function."""
+        target = f"{function.title()}Function.Arn"
+        schedules = self.all("AWS::Scheduler::Schedule").values()
+        return [schedule for schedule in schedules if readable(schedule["Target"]["Arn"]) == target]
+
+    def state_machine(self) -> Resource:
+        """The definition as Step Functions gets it; what refers to a resource is written as its readable name."""
+        (machine,) = self.all("AWS::StepFunctions::StateMachine").values()
+        text = (self.directory / f"asset.{machine['DefinitionS3Location']['Key']}").read_text()
+        for name, value in machine["DefinitionSubstitutions"].items():
+            text = text.replace(f"${{{name}}}", readable(value))
+        return dict(json.loads(text))
 
     def sources(self, function: str) -> dict[str, Resource]:
         """The event sources of a function, by the readable name of what it reads."""
@@ -69,6 +94,16 @@ class Deployed:
             for mapping in mappings
             if readable(mapping["FunctionName"]) == target
         }
+
+    def _statements(self, role: str) -> list[Resource]:
+        statements = [
+            statement
+            for policy in self.all("AWS::IAM::Policy").values()
+            if {"Ref": self._id(role)} in policy["Roles"]
+            for statement in policy["PolicyDocument"]["Statement"]
+        ]
+        assert all(statement["Effect"] == "Allow" for statement in statements)
+        return statements
 
     def _id(self, name: str) -> str:
         (found,) = (key for key in self.template["Resources"] if _name(key) == name)
@@ -86,13 +121,20 @@ def readable(value: Any) -> str:
             return f"{_name(name)}.{attribute}"
         case {"Fn::Join": ["", parts]}:
             return "".join(readable(part) for part in parts)
+        case {"Fn::Sub": str(text)}:
+            return re.sub(r"\$\{([^}]+)}", r"\1", text)
     raise AssertionError(f"cannot read {value}")
+
+
+def patterns(source: Resource) -> list[dict[str, Any]]:
+    """The filters of an event source: a record has to match one of them."""
+    return [dict(json.loads(one["Pattern"])) for one in source["FilterCriteria"]["Filters"]]
 
 
 def pattern(source: Resource) -> dict[str, Any]:
     """The one filter of an event source."""
-    (only,) = source["FilterCriteria"]["Filters"]
-    return dict(json.loads(only["Pattern"]))
+    (only,) = patterns(source)
+    return only
 
 
 def _name(logical_id: str) -> str:

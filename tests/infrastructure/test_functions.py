@@ -9,14 +9,7 @@ from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 
 ALWAYS = {"PUNCTUAL_STAGE", "LOG_LEVEL"}
 # What each handler reads at its start is what the stack has to give it.
-SETTINGS = {
-    "api": settings.ApiSettings,
-    "planner": settings.PlannerSettings,
-    "dispatcher": settings.DispatcherSettings,
-    "worker": settings.WorkerSettings,
-    "settler": settings.SettlerSettings,
-    "intake": settings.IntakeSettings,
-}
+SETTINGS = {name: getattr(settings, f"{name.title()}Settings") for name in FUNCTIONS}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -51,15 +44,16 @@ def test_every_log_group_forgets(prod: Deployed, local: Deployed) -> None:
 
 
 def test_a_dead_letter_queue_url_names_the_functions_own_queue(prod: Deployed) -> None:
-    for name in ("planner", "settler", "intake"):
+    for name in ("planner", "settler", "intake", "admission"):
         assert prod.environment(name)["DEAD_LETTER_QUEUE_URL"] == f"Queues{name.title()}DeadLetters"
     for priority in ("high", "normal", "low"):
         url = prod.environment("worker")[f"{priority.upper()}_DEAD_LETTER_QUEUE_URL"]
         assert url == f"Queues{priority.title()}DeadLetters"
 
 
-def test_the_api_reads_the_workers_logs(prod: Deployed) -> None:
+def test_the_api_reads_the_logs_of_both_lanes(prod: Deployed) -> None:
     assert prod.environment("api")["WORKER_LOG_GROUP"] == "WorkerFunctionLogs"
+    assert prod.environment("api")["RUNNER_LOG_GROUP"] == "RunnerLogs"
 
 
 def test_the_worker_may_take_as_long_as_lambda_allows(prod: Deployed) -> None:
@@ -71,10 +65,11 @@ def test_the_api_answers_before_the_gateway_gives_up(prod: Deployed) -> None:
 
 
 def test_a_tick_ends_before_the_next_one_begins(prod: Deployed) -> None:
-    assert prod.function("dispatcher")["Timeout"] < 60
+    for name in ("dispatcher", "admission"):
+        assert prod.function(name)["Timeout"] < 60
 
 
 def test_a_failed_tick_is_not_repeated_because_the_next_one_catches_up(prod: Deployed) -> None:
-    (config,) = prod.all("AWS::Lambda::EventInvokeConfig").values()
-    assert readable(config["FunctionName"]) == "DispatcherFunction"
-    assert config["MaximumRetryAttempts"] == 0
+    configs = prod.all("AWS::Lambda::EventInvokeConfig").values()
+    retries = {readable(config["FunctionName"]): config["MaximumRetryAttempts"] for config in configs}
+    assert retries == {"DispatcherFunction": 0, "AdmissionFunction": 0, "ReconcilerFunction": 0}

@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 
 from punctual.domain.status import FINAL
-from tests.infrastructure.deployed import FUNCTIONS, Deployed, pattern, readable
+from tests.infrastructure.deployed import FUNCTIONS, Deployed, pattern, patterns, readable
 
 SOURCES = [
     ("planner", "TablesJobs.StreamArn"),
     ("planner", "TablesExecutions.StreamArn"),
     ("planner", "TablesTimers.StreamArn"),
     ("settler", "TablesExecutions.StreamArn"),
+    ("admission", "TablesParts.StreamArn"),
 ]
 TERMINAL = {str(status) for status in FINAL}
 
@@ -66,10 +67,23 @@ def test_the_planner_is_woken_by_timers_that_ttl_removed_and_not_by_hand(prod: D
     assert wanted["userIdentity"]["principalId"] == ["dynamodb.amazonaws.com"]
 
 
-def test_the_settler_is_woken_by_the_end_of_one_time_executions(prod: Deployed) -> None:
-    image = pattern(prod.sources("settler")["TablesExecutions.StreamArn"])["dynamodb"]["NewImage"]
-    assert set(image["status"]["S"]) == TERMINAL
-    assert image["once"] == {"BOOL": [True]}
+def test_the_settler_is_woken_by_the_end_of_one_time_executions_and_of_long_ones(prod: Deployed) -> None:
+    once, long = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
+    for woken in (once, long):
+        assert set(woken["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
+    assert once == {"dynamodb": {"NewImage": {"once": {"BOOL": [True]}}}}
+    assert long == {"dynamodb": {"NewImage": {"lane": {"S": ["long"]}}}}
+
+
+def test_admission_is_woken_when_a_part_asks_for_a_slot_gets_one_or_leaves_one(prod: Deployed) -> None:
+    wanted = pattern(prod.sources("admission")["TablesParts.StreamArn"])
+    assert wanted["eventName"] == ["INSERT", "MODIFY"]
+    (statuses,) = wanted["dynamodb"]["NewImage"]["status"].values()
+    assert set(statuses) == {"waiting", "starting", "retrying"} | TERMINAL
+
+
+def test_admission_makes_one_decision_at_a_time(prod: Deployed) -> None:
+    assert prod.sources("admission")["TablesParts.StreamArn"]["ParallelizationFactor"] == 1
 
 
 def test_no_stream_has_more_readers_than_dynamodb_serves(prod: Deployed) -> None:

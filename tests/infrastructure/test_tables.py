@@ -6,7 +6,7 @@ import pytest
 
 from tests.infrastructure.deployed import Deployed
 
-TABLES = ("Jobs", "Executions", "Timers", "Idempotency")
+TABLES = ("Jobs", "Executions", "Parts", "Timers", "Idempotency")
 
 
 def table(stack: Deployed, name: str) -> dict[str, Any]:
@@ -22,6 +22,7 @@ def keys(schema: list[dict[str, str]]) -> list[str]:
     [
         ("Jobs", ["job_id"]),
         ("Executions", ["job_id", "execution_id"]),
+        ("Parts", ["execution_id", "part"]),
         ("Timers", ["slot", "due"]),
         ("Idempotency", ["id"]),
     ],
@@ -36,6 +37,9 @@ def test_a_table_is_keyed_as_the_data_model_says(prod: Deployed, name: str, expe
         ("Jobs", "by_owner", ["owner", "job_id"], "ALL"),
         ("Executions", "by_owner", ["owner", "execution_id"], "KEYS_ONLY"),
         ("Executions", "running", ["running_shard", "execution_id"], "KEYS_ONLY"),
+        ("Executions", "long", ["long_shard", "execution_id"], "KEYS_ONLY"),
+        ("Parts", "waiting", ["waiting", "turn"], "ALL"),
+        ("Parts", "holding", ["holding", "execution_id"], "KEYS_ONLY"),
     ],
 )
 def test_an_index_serves_its_access_pattern(
@@ -48,7 +52,12 @@ def test_an_index_serves_its_access_pattern(
 
 @pytest.mark.parametrize(
     ("name", "view"),
-    [("Jobs", "NEW_AND_OLD_IMAGES"), ("Executions", "NEW_AND_OLD_IMAGES"), ("Timers", "OLD_IMAGE")],
+    [
+        ("Jobs", "NEW_AND_OLD_IMAGES"),
+        ("Executions", "NEW_AND_OLD_IMAGES"),
+        ("Parts", "NEW_AND_OLD_IMAGES"),
+        ("Timers", "OLD_IMAGE"),
+    ],
 )
 def test_a_stream_carries_what_its_readers_need(prod: Deployed, name: str, view: str) -> None:
     assert table(prod, name)["StreamSpecification"] == {"StreamViewType": view}
@@ -59,6 +68,7 @@ def test_a_stream_carries_what_its_readers_need(prod: Deployed, name: str, view:
     [
         ("Jobs", "expires_at"),
         ("Executions", "expires_at"),
+        ("Parts", "expires_at"),
         ("Timers", "expires_at"),
         ("Idempotency", "expiration"),
     ],

@@ -20,6 +20,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # thousands, which nobody asks for
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with time_machine.travel(START, tick=False) as traveller, mock_aws():
         yield World(traveller, monkeypatch)

@@ -22,18 +22,22 @@ import boto3
 import pytest
 import time_machine
 
+from cdk.components.admission import PART_MOVED
 from cdk.components.planner import APPEARED_CHANGED_OR_DELETED, BECAME_QUEUED
-from cdk.components.settler import ENDED_ONCE
+from cdk.components.settler import ENDED_LONG, ENDED_ONCE
 from punctual.aws import clients, executions
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 PRIORITIES = ("high", "normal", "low")
-STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"]}
+STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"], "parts": ["admission"]}
 FILTERS = {
-    ("jobs", "planner"): APPEARED_CHANGED_OR_DELETED,
-    ("executions", "planner"): BECAME_QUEUED,
-    ("executions", "settler"): ENDED_ONCE,
+    ("jobs", "planner"): [APPEARED_CHANGED_OR_DELETED],
+    ("executions", "planner"): [BECAME_QUEUED],
+    ("executions", "settler"): [ENDED_ONCE, ENDED_LONG],
+    ("parts", "admission"): [PART_MOVED],
 }
+ROLE = "arn:aws:iam::123456789012:role/schedules"
+STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
 
 
 @dataclass
@@ -51,7 +55,15 @@ class LambdaContext:
 class World:
     def __init__(self, traveller: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> None:
         self._traveller, self._monkeypatch = traveller, monkeypatch
-        for one in (clients.dynamodb, clients.sqs, clients.s3, clients.cloudwatch_logs):
+        for one in (
+            clients.dynamodb,
+            clients.sqs,
+            clients.s3,
+            clients.cloudwatch_logs,
+            clients.states,
+            clients.scheduler,
+            clients.ecs,
+        ):
             one.cache_clear()
         monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
         self.dynamodb, self.sqs, self.s3 = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("s3")
@@ -59,9 +71,16 @@ class World:
         self._create_tables()
         self.queues = self._create_queues()
         self.s3.create_bucket(Bucket="results")
-        boto3.client("logs").create_log_group(logGroupName="/worker")
+        for group in ("/worker", "/runner"):
+            boto3.client("logs").create_log_group(logGroupName=group)
+        self.states, self.scheduler, self.ecs = (
+            boto3.client("stepfunctions"),
+            boto3.client("scheduler"),
+            boto3.client("ecs"),
+        )
+        self._create_long_lane()
         self._set_environment()
-        self._iterators: dict[tuple[str, str], tuple[str, str]] = {}
+        self._delivered: dict[tuple[str, str], str] = {}
         self._functions: dict[str, ModuleType] = {}
 
     # time
@@ -156,17 +175,18 @@ class World:
 
     def stream_records(self, table: str, consumer: str) -> list[dict[str, Any]]:
         """The records of a table's stream that a consumer has not had, as its filter lets them through."""
-        arn, iterator = self._iterators.get((table, consumer)) or self._first_iterator(table)
-        answer = self.streams.get_records(ShardIterator=iterator, Limit=1000)
-        self._iterators[table, consumer] = arn, answer["NextShardIterator"]
-        fresh = [{**record, "eventSourceARN": arn} for record in answer["Records"]]
-        return [json.loads(json.dumps(record, default=str)) for record in fresh if _passes(record, table, consumer)]
-
-    def _first_iterator(self, table: str) -> tuple[str, str]:
         arn = self.dynamodb.describe_table(TableName=table)["Table"]["LatestStreamArn"]
         [shard] = self.streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
-        first = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
-        return arn, self.streams.get_shard_iterator(**first)["ShardIterator"]
+        where = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
+        if last := self._delivered.get((table, consumer)):
+            where |= {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": last}
+        # a fresh iterator each time: moto's lose their stream when a transaction is cancelled
+        iterator = self.streams.get_shard_iterator(**where)["ShardIterator"]
+        records = self.streams.get_records(ShardIterator=iterator, Limit=1000)["Records"]
+        if records:
+            self._delivered[table, consumer] = records[-1]["dynamodb"]["SequenceNumber"]
+        fresh = [{**record, "eventSourceARN": arn} for record in records]
+        return [json.loads(json.dumps(record, default=str)) for record in fresh if _passes(record, table, consumer)]
 
     def deliver_streams(self, change: Callable[[list[Any]], list[Any]] = lambda records: records) -> int:
         """Every new record to every consumer, once; ``change`` may repeat or reorder them. How many there were."""
@@ -233,6 +253,15 @@ class World:
             self.pass_time(step)
         self.settle_down()
 
+    def start_container(self) -> str:
+        """A task on Fargate. Its ARN."""
+        subnet = boto3.client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
+        network = {"awsvpcConfiguration": {"subnets": [subnet], "securityGroups": []}}
+        answer = self.ecs.run_task(
+            cluster="long", taskDefinition="runner", launchType="FARGATE", networkConfiguration=network
+        )
+        return answer["tasks"][0]["taskArn"]
+
     def items(self, table: str) -> list[dict[str, Any]]:
         return self.dynamodb.scan(TableName=table)["Items"]
 
@@ -240,8 +269,14 @@ class World:
 
     def _create_tables(self) -> None:
         self._table("jobs", ["job_id"], {"by_owner": ["owner", "job_id"]}, stream="NEW_AND_OLD_IMAGES")
-        indexes = {"by_owner": ["owner", "execution_id"], "running": ["running_shard", "execution_id"]}
+        indexes = {
+            "by_owner": ["owner", "execution_id"],
+            "running": ["running_shard", "execution_id"],
+            "long": ["long_shard", "execution_id"],
+        }
         self._table("executions", ["job_id", "execution_id"], indexes, stream="NEW_AND_OLD_IMAGES")
+        indexes = {"waiting": ["waiting", "turn"], "holding": ["holding", "execution_id"]}
+        self._table("parts", ["execution_id", "part"], indexes, stream="NEW_AND_OLD_IMAGES")
         self._table("timers", ["slot", "due"], {}, stream="OLD_IMAGE")
         self._table("idempotency", ["id"], {}, stream=None)
 
@@ -254,17 +289,38 @@ class World:
             "AttributeDefinitions": [{"AttributeName": one, "AttributeType": "S"} for one in sorted(attributes)],
         }
         if indexes:
-            projection = {"ProjectionType": "ALL" if name == "jobs" else "KEYS_ONLY"}
             request["GlobalSecondaryIndexes"] = [
-                {"IndexName": index, "KeySchema": _key_schema(key), "Projection": projection}
+                {
+                    "IndexName": index,
+                    "KeySchema": _key_schema(key),
+                    "Projection": {"ProjectionType": "ALL" if name == "jobs" or index == "waiting" else "KEYS_ONLY"},
+                }
                 for index, key in indexes.items()
             ]
         if stream:
             request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": stream}
         self.dynamodb.create_table(**request)
 
+    def _create_long_lane(self) -> None:
+        definition = json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 1, "End": True}}})
+        self.states.create_state_machine(name="long", definition=definition, roleArn=ROLE)
+        self.scheduler.create_schedule_group(Name="long")
+        self.ecs.create_cluster(clusterName="long")
+        self.ecs.register_task_definition(
+            family="runner",
+            requiresCompatibilities=["FARGATE"],
+            networkMode="awsvpc",
+            cpu="256",
+            memory="512",
+            containerDefinitions=[{"name": "runner", "image": "runner", "memory": 512}],
+        )
+
     def _create_queues(self) -> dict[str, str]:
-        names = [*PRIORITIES, "intake", *(f"{one}-dead" for one in (*PRIORITIES, "intake", "planner", "settler"))]
+        names = [
+            *PRIORITIES,
+            "intake",
+            *(f"{one}-dead" for one in (*PRIORITIES, "intake", "planner", "settler", "admission")),
+        ]
         return {name: self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
 
     def _set_environment(self) -> None:
@@ -276,6 +332,18 @@ class World:
             "IDEMPOTENCY_TABLE": "idempotency",
             "RESULTS_BUCKET": "results",
             "WORKER_LOG_GROUP": "/worker",
+            "RUNNER_LOG_GROUP": "/runner",
+            "PARTS_TABLE": "parts",
+            "CLUSTER": "long",
+            "STATE_MACHINE_ARN": STATE_MACHINE,
+            "SCHEDULE_GROUP": "long",
+            "SCHEDULE_ROLE_ARN": ROLE,
+            "LONG_IMAGES": "shell",
+            "LONG_VCPUS": "4",
+            "LONG_TASKS": "4",
+            "LONG_STARTS_PER_SECOND": "20",
+            "HEARTBEAT_SECONDS": "10",
+            "TASK_DEFINITIONS": json.dumps({"": "runner", "shell": "shell"}),
             "RETENTION_DAYS": "90",
             "TIMER_SHARDS": "1",
             **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in PRIORITIES},
@@ -291,7 +359,7 @@ def _key_schema(names: list[str]) -> list[dict[str, str]]:
 
 def _passes(record: dict[str, Any], table: str, consumer: str) -> bool:
     """The event source's own filter, as the stack deploys it."""
-    return _matches(FILTERS[table, consumer], record)
+    return any(_matches(pattern, record) for pattern in FILTERS[table, consumer])
 
 
 def _matches(pattern: dict[str, Any], value: dict[str, Any]) -> bool:

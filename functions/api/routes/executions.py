@@ -12,12 +12,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
 from views import execution_view
-from wiring import all_executions, all_jobs, browse, caller, logs, results
+from wiring import all_executions, all_jobs, all_parts, browse, caller, cancel, logs, results
 
 from punctual.domain import instant
+from punctual.domain.caller import Role
 from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution
 from punctual.domain.identity import check_job_id, job_of
+from punctual.domain.job import Lane
 from punctual.domain.status import Status
 from punctual.stages.browse import ExecutionFilter
 from routes.queries import CursorQuery, LimitQuery, NameQuery
@@ -28,6 +30,7 @@ TAGS = ["executions"]
 FOR_ONE = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 ON_ONE = answers(models.Execution, *FOR_ONE)
 ON_LIST = answers(models.ExecutionPage, *FOR_ONE, HTTPStatus.UNPROCESSABLE_ENTITY)
+ON_CANCEL = answers(models.Execution, *FOR_ONE, HTTPStatus.CONFLICT)
 ON_LOGS = answers(models.Logs, *FOR_ONE)
 ON_RESULT = answers(Any, *FOR_ONE, HTTPStatus.CONFLICT) | {
     int(HTTPStatus.SEE_OTHER): {"description": "A large result lies where `Location` says."}
@@ -95,7 +98,18 @@ def list_executions_of_job(
     responses=ON_ONE,
 )
 def get_execution(execution_id: str) -> models.Execution:
-    return execution_view(_find(execution_id))
+    execution = _find(execution_id)
+    return execution_view(execution, all_parts.of(execution_id) if execution.lane is Lane.LONG else None)
+
+
+@router.put(
+    "/executions/<execution_id>/cancel",
+    summary="Cancel an execution; in the long lane also one that runs",
+    tags=["executions"],
+    responses=ON_CANCEL,
+)
+def cancel_execution(execution_id: str) -> models.Execution:
+    return execution_view(cancel.cancel(execution_id, caller(router, Role.OPERATOR)))
 
 
 @router.get("/executions/<execution_id>/result", summary="What the task returned", tags=TAGS, responses=ON_RESULT)
@@ -115,7 +129,8 @@ def get_result(execution_id: str) -> Response[Any]:
     responses=ON_LOGS,
 )
 def get_logs(execution_id: str) -> models.Logs:
-    lines = logs.lines(_find(execution_id), instant.now())
+    execution = _find(execution_id)
+    lines = logs[execution.lane].lines(execution, instant.now())
     return models.Logs(items=[models.LogLine(**line) for line in lines])
 
 

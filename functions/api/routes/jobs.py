@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import models
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
 from views import job_view
@@ -15,7 +15,7 @@ from wiring import all_jobs, browse, caller, once, submit
 
 from punctual.domain import instant
 from punctual.domain.caller import Caller, Role
-from punctual.domain.errors import NotFound
+from punctual.domain.errors import Invalid, NotFound
 from punctual.domain.identity import check_job_id
 from punctual.domain.job import JobState, Priority
 from punctual.stages.browse import JobFilter
@@ -34,6 +34,13 @@ ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
 ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
 ON_LIST = answers(models.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
 ON_ONE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+ON_EDIT = answers(
+    models.Job,
+    *FOR_SUBMISSIONS,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.PRECONDITION_FAILED,
+)
+IfMatch = Annotated[str | None, Header(description="The revision that the change is made for; 412 if it is not that.")]
 ON_DELETE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 
 
@@ -89,9 +96,26 @@ def get_job(job_id: str) -> models.Job:
     return job_view(job, instant.now())
 
 
+@router.patch("/jobs/<job_id>", summary="Change a job", tags=["jobs"], responses=ON_EDIT)
+def edit_job(job_id: str, edit: models.Edit, if_match: IfMatch = None) -> models.Job:
+    """What was planned and has not started is replaced; what runs finishes under the rules it started with."""
+    who = caller(router, Role.OPERATOR)
+    job = submit.edit(job_id, edit.to_changes(), _revision(if_match), who)
+    return job_view(job, instant.now())
+
+
 @router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"], responses=ON_DELETE)
 def delete_job(job_id: str) -> models.Job:
     return job_view(submit.delete(job_id, caller(router, Role.OPERATOR)), instant.now())
+
+
+def _revision(if_match: str | None) -> int | None:
+    if if_match is None or if_match.strip() == "*":
+        return None
+    number = if_match.strip().removeprefix("W/").strip('"')
+    if not number.isdecimal():
+        raise Invalid("If-Match", "is the number of a revision, as the job shows it")
+    return int(number)
 
 
 def _once(act: Any, who: Caller) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from punctual.domain.errors import NotFound
 from punctual.domain.identity import check_job_id, due_key, execution_id, job_of, new_job_id
 
 INSTANTS = st.datetimes(datetime(2000, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
-JOB = new_job_id(datetime(2026, 11, 16, tzinfo=UTC))
+JOB = "01m7gtek00sg4dxbryqzdsz4p5"
 
 
 @given(INSTANTS, INSTANTS)

@@ -29,7 +29,7 @@ def test_every_status_can_be_reached_and_left_or_is_final() -> None:
 
 
 def test_only_what_no_worker_has_claimed_can_be_withdrawn() -> None:
-    assert {Status.SCHEDULED, Status.QUEUED, Status.RETRYING} == NOT_STARTED
+    assert {Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RETRYING} == NOT_STARTED
 
 
 @pytest.mark.parametrize("status", Status)

@@ -15,6 +15,9 @@ ENVIRONMENT = {
     "NORMAL_QUEUE_URL": "n",
     "LOW_QUEUE_URL": "l",
     "DEAD_LETTER_QUEUE_URL": "d",
+    "STATE_MACHINE_ARN": "s",
+    "SCHEDULE_GROUP": "g",
+    "SCHEDULE_ROLE_ARN": "r",
     "TIMER_SHARDS": "4",
     "RETENTION_DAYS": "30",
 }

@@ -11,6 +11,6 @@
 
 from punctual.domain.errors import Fatal, Retry
 from punctual.runtime.context import Context
-from punctual.runtime.registry import task
+from punctual.runtime.registry import collect, task
 
-__all__ = ["Context", "Fatal", "Retry", "task"]
+__all__ = ["Context", "Fatal", "Retry", "collect", "task"]

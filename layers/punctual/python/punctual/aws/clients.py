@@ -40,6 +40,21 @@ def cloudwatch_logs() -> Any:
     return _made("logs")
 
 
+@cache
+def states() -> Any:
+    return _made("stepfunctions")
+
+
+@cache
+def scheduler() -> Any:
+    return _made("scheduler")
+
+
+@cache
+def ecs() -> Any:
+    return _made("ecs")
+
+
 def _made(service: str, config: Config | None = None) -> Any:
     client = boto3.client(service, config=_CONFIG.merge(config) if config else _CONFIG)
     meter.watch(client)

@@ -6,10 +6,13 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
-from punctual.domain.errors import Unreadable
+from punctual.domain.batch import Batch
+from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Progress, Result
 from punctual.domain.instant import from_text
 from punctual.domain.job import Lane, Priority
+from punctual.domain.partition import parse_partitions
+from punctual.domain.resources import parse_resources
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.status import Status
 from punctual.domain.window import Window
@@ -32,7 +35,9 @@ def execution_to_item(execution: Execution) -> Item:
         "revision": execution.revision,
         "once": execution.once or None,
         "leads": execution.leads or None,
-        "window": _window_text(execution.window),
+        "window": window_text(execution.window),
+        "batch": batch_text(execution.batch),
+        "conductor": execution.conductor,
         "deadline_at": instant_text(execution.deadline_at),
         "scheduled_at": instant_text(execution.scheduled_at),
         "queued_at": instant_text(execution.queued_at),
@@ -57,7 +62,10 @@ def item_to_execution(item: Item) -> Execution:
             revision=item["revision"],
             once=item.get("once", False),
             leads=item.get("leads", False),
-            window=_window(item.get("window")),
+            window=window_of_text(item.get("window")),
+            batch=batch_of_text(item.get("batch")),
+            conductor=item.get("conductor"),
+            restarts=item.get("restarts", 0),
             deadline_at=instant_of(item.get("deadline_at")),
             scheduled_at=from_text(item["scheduled_at"]),
             status=Status(item["status"]),
@@ -69,17 +77,72 @@ def item_to_execution(item: Item) -> Execution:
             retry_at=instant_of(item.get("retry_at")),
             lease_until=instant_of(item.get("lease_until")),
             worker_id=item.get("worker_id"),
-            progress=_of(Progress, item.get("progress")),
-            result=_of(Result, item.get("result")),
-            error=_of(Failure, item.get("error")),
-            attempts=tuple(_attempt(entry) for entry in loaded(item.get("attempts"), [])),
+            progress=of_text(Progress, item.get("progress")),
+            result=of_text(Result, item.get("result")),
+            error=of_text(Failure, item.get("error")),
+            attempts=attempts_of_text(item.get("attempts")),
         )
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, PunctualError) as error:
         raise Unreadable(f"not an execution: {type(error).__name__}: {error}") from error
 
 
 def attempts_text(attempts: tuple[Attempt, ...]) -> str:
     return dumped([_attempt_entry(attempt) for attempt in attempts])
+
+
+def attempts_of_text(text: str | None) -> tuple[Attempt, ...]:
+    return tuple(_attempt(entry) for entry in loaded(text, []))
+
+
+def as_text(value: Progress | Result | Failure | None) -> str | None:
+    return None if value is None else dumped(asdict(value))
+
+
+def of_text(kind: type[T], text: str | None) -> T | None:
+    return None if text is None else kind(**loaded(text))
+
+
+def window_text(window: Window | None) -> str | None:
+    return None if window is None else f"{instant_text(window.start)}/{instant_text(window.end)}"
+
+
+def window_of_text(text: str | None) -> Window | None:
+    if text is None:
+        return None
+    start, end = text.split("/")
+    return Window(from_text(start), from_text(end))
+
+
+def batch_text(batch: Batch | None) -> str | None:
+    if batch is None:
+        return None
+    partitions = batch.partitions.to_spec() if batch.partitions else None
+    return dumped(
+        {
+            "resources": batch.resources.to_spec(),
+            "image": batch.image,
+            "command": batch.command,
+            "partitions": partitions,
+            "preemptible": batch.preemptible,
+            "collects": batch.collects,
+            "expected_seconds": batch.expected_seconds,
+        }
+    )
+
+
+def batch_of_text(text: str | None) -> Batch | None:
+    if text is None:
+        return None
+    fields = loaded(text)
+    return Batch(
+        resources=parse_resources(fields["resources"]),
+        image=fields["image"],
+        command=tuple(fields["command"]),
+        partitions=parse_partitions(fields["partitions"]),
+        preemptible=fields["preemptible"],
+        collects=fields["collects"],
+        expected_seconds=fields["expected_seconds"],
+    )
 
 
 def _attempt_entry(attempt: Attempt) -> dict[str, Any]:
@@ -102,18 +165,3 @@ def _attempt(entry: dict[str, Any]) -> Attempt:
         worker_id=entry["worker_id"],
         error=Failure(**entry["error"]) if entry["error"] else None,
     )
-
-
-def _of(kind: type[T], text: str | None) -> T | None:
-    return None if text is None else kind(**loaded(text))
-
-
-def _window_text(window: Window | None) -> str | None:
-    return None if window is None else f"{instant_text(window.start)}/{instant_text(window.end)}"
-
-
-def _window(text: str | None) -> Window | None:
-    if text is None:
-        return None
-    start, end = text.split("/")
-    return Window(from_text(start), from_text(end))

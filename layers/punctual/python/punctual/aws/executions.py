@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from punctual.aws.execution_item import attempts_text, execution_to_item, item_to_execution
-from punctual.aws.items import Item, dumped, instant_text
+from punctual.aws.execution_item import as_text, attempts_text, execution_to_item, item_to_execution
+from punctual.aws.items import Item, instant_text
 from punctual.aws.table import Table, Written
-from punctual.domain.execution import Attempt, Execution, Progress
+from punctual.domain.execution import Attempt, Execution, Planned, Progress
 from punctual.domain.horizon import LEASE
 from punctual.domain.identity import due_key
+from punctual.domain.instant import from_text
+from punctual.domain.job import Lane
 from punctual.domain.order import Order
 from punctual.domain.settlement import Settlement
-from punctual.domain.status import FINAL, NOT_STARTED, Status, sources_of
+from punctual.domain.status import FINAL, FOLLOWING, LIVE, NOT_STARTED, Status, sources_of
 from punctual.domain.timer import Timer, TimerReason, shard_of
+
+if TYPE_CHECKING:
+    from punctual.domain.standing import Ending, Standing
 
 T = TypeVar("T")
 
@@ -31,8 +36,21 @@ class DynamoExecutions:
     retention: timedelta
 
     def add(self, execution: Execution) -> Execution | None:
-        standing = self.table.put_new(execution_to_item(execution), key="execution_id")
+        standing = self.table.put_new(self._item(execution), key="execution_id")
         return None if standing is None else item_to_execution(standing)
+
+    def replace(self, execution: Execution) -> bool:
+        return self.table.put_if(
+            self._item(execution),
+            "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued)"
+            " AND attribute_not_exists(#conductor)",
+            {
+                "revision": execution.revision,
+                "none": 0,
+                "scheduled": str(Status.SCHEDULED),
+                "queued": str(Status.QUEUED),
+            },
+        )
 
     def get(self, job_id: str, execution_id: str) -> Execution | None:
         item = self.table.get({"job_id": job_id, "execution_id": execution_id}, consistent=True)
@@ -62,19 +80,25 @@ class DynamoExecutions:
     def withdraw(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
         key = {"job_id": job_id, "execution_id": execution_id}
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        return self._move(key, Status.CANCELLED, ending, remove=["retry_at"]).won
+        return self._move(key, Status.CANCELLED, ending, remove=["retry_at", "long_shard"], sources=NOT_STARTED).won
 
-    def not_started(self, job_id: str, since: datetime) -> Iterator[str]:
+    def cancel(self, execution: Execution, reason: str, now: datetime) -> bool:
+        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        gone = ["retry_at", "long_shard", "running_shard"]
+        return self._move(_key(execution), Status.CANCELLED, ending, remove=gone, sources=LIVE).won
+
+    def not_started(self, job_id: str, since: datetime) -> Iterator[Planned]:
         pages = self.table.query(
             "#job_id = :job_id AND #execution_id >= :since",
             {"job_id": job_id, "since": due_key(since)},
-            only=["execution_id"],
+            only=["execution_id", "scheduled_at", "revision"],
             where={"status": [str(status) for status in NOT_STARTED]},
             descending=True,
             consistent=True,
         )
         for page in pages:
-            yield from (item["execution_id"] for item in page)
+            for item in page:
+                yield Planned(item["execution_id"], from_text(item["scheduled_at"]), item["revision"])
 
     def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
         written = self._move(
@@ -110,7 +134,7 @@ class DynamoExecutions:
             _key(execution),
             set={
                 "lease_until": instant_text(now + LEASE),
-                "progress": dumped(asdict(progress)) if progress else None,
+                "progress": as_text(progress),
             },
             condition="#status = :running AND #attempt = :attempt",
             values={"running": str(Status.RUNNING), "attempt": execution.attempt},
@@ -124,10 +148,88 @@ class DynamoExecutions:
         lease = {"lease": instant_text(lapsed.lease_until)}
         return self._conclude(lapsed, settlement, now, still_lapsed, lease).won
 
+    def conduct(self, job_id: str, execution_id: str, conductor: str, now: datetime) -> Execution | None:
+        """Let a state machine run carry an execution through the long lane, and no other; ``None`` for another."""
+        key = {"job_id": job_id, "execution_id": execution_id}
+        written = self._move(
+            key,
+            Status.QUEUED,
+            {"queued_at": instant_text(now), "conductor": conductor},
+            sources=LIVE,  # one that was restarted may have been told of its parts meanwhile
+            also="attribute_not_exists(#conductor)",
+        )
+        if not written.item:
+            return None
+        execution = item_to_execution(written.item)
+        return execution if execution.conductor == conductor and execution.status not in FINAL else None
+
+    def change_conductor(self, execution: Execution, now: datetime) -> bool:
+        """Free an execution whose state machine run is gone for another; ``False`` when it has one already."""
+        return self._move(
+            _key(execution),
+            Status.QUEUED,
+            {
+                "queued_at": instant_text(now),
+                "reason": "its state machine stopped and is started again",
+                "restarts": execution.restarts + 1,
+            },
+            remove=["conductor", "running_shard", "retry_at"],
+            sources=FOLLOWING,
+            also="#conductor = :conductor" if execution.conductor else "attribute_not_exists(#conductor)",
+            values={"conductor": execution.conductor} if execution.conductor else {},
+        ).won
+
+    def follow(self, job_id: str, execution_id: str, standing: Standing) -> bool:
+        """Tell an execution how its parts stand; ``False`` when it has ended."""
+        running = standing.status is Status.RUNNING
+        told = {
+            "reason": standing.reason,
+            "attempt": standing.attempt,
+            "attempts": attempts_text(standing.attempts) if standing.attempts else None,
+            "started_at": instant_text(standing.started_at),
+            "retry_at": instant_text(standing.retry_at),
+            "worker_id": standing.worker_id,
+            "progress": as_text(standing.progress),
+            "error": as_text(standing.error),
+            "running_shard": str(shard_of(execution_id, self.shards)) if running else None,
+        }
+        missing = [name for name in ("reason", "retry_at", "error", "running_shard") if told[name] is None]
+        key = {"job_id": job_id, "execution_id": execution_id}
+        return self._move(key, standing.status, told, remove=missing, sources=FOLLOWING).won
+
+    def close(self, execution: Execution, ending: Ending, now: datetime) -> bool:
+        """End an execution of the long lane; ``False`` when it has ended already."""
+        changes = {
+            "reason": ending.reason,
+            "attempt": ending.attempt,
+            "attempts": attempts_text(ending.attempts) if ending.attempts else None,
+            "started_at": instant_text(ending.started_at),
+            "worker_id": ending.worker_id,
+            "error": as_text(ending.error),
+            "result": as_text(ending.result),
+            "progress": as_text(ending.progress),
+            "ended_at": instant_text(now),
+            "expires_at": self._expiry(now),
+        }
+        gone = ["running_shard", "long_shard", "retry_at"]
+        gone += [name for name in ("reason", "error") if changes[name] is None]
+        return self._move(_key(execution), ending.status, changes, remove=gone, sources=FOLLOWING).won
+
+    def live_long(self) -> Iterator[Execution]:
+        """The executions of the long lane that have not ended."""
+        for shard in range(self.shards):
+            for page in self.table.query("#long_shard = :shard", {"shard": str(shard)}, index="long"):
+                yield from self.get_many(_key_of(item) for item in page)
+
     def running(self, shard: int) -> Iterator[Execution]:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
         for page in pages:
             yield from self.get_many(_key_of(item) for item in page)
+
+    def _item(self, execution: Execution) -> Item:
+        live_long = execution.lane is Lane.LONG and execution.status not in FINAL
+        shard = str(shard_of(execution.execution_id, self.shards)) if live_long else None
+        return {**execution_to_item(execution), "long_shard": shard}
 
     def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime) -> Item:
         return {
@@ -147,8 +249,8 @@ class DynamoExecutions:
             "reason": settlement.reason,
             "retry_at": instant_text(settlement.retry_at),
             "attempts": attempts_text((*execution.attempts, settlement.attempt)),
-            "error": dumped(asdict(error)) if error else None,
-            "result": dumped(asdict(result)) if result else None,
+            "error": as_text(error),
+            "result": as_text(result),
             "ended_at": instant_text(now) if final else None,
             "expires_at": self._expiry(now) if final else None,
         }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from punctual.aws.execution_item import batch_of_text, batch_text
 from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.deadline import parse_deadline
 from punctual.domain.errors import Unreadable
 from punctual.domain.job import Job, JobState, Lane, Priority
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import from_stored
+from punctual.domain.window import WindowUnit
 
 
 def job_to_item(job: Job) -> Item:
@@ -26,6 +28,9 @@ def job_to_item(job: Job) -> Item:
         "timeout_seconds": job.timeout_seconds,
         "retry": dumped(asdict(job.retry)),
         "deadline": dumped(job.deadline.to_spec()) if job.deadline else None,
+        "window": str(job.window) if job.window else None,
+        "batch": batch_text(job.batch),
+        "run_times": dumped(dict(job.run_times)) if job.run_times else None,
         "state": str(job.state),
         "revision": job.revision,
         "created_at": instant_text(job.created_at),
@@ -52,6 +57,9 @@ def item_to_job(item: Item) -> Job:
             timeout_seconds=item["timeout_seconds"],
             retry=RetryPolicy(**loaded(item["retry"])),
             deadline=parse_deadline(loaded(item.get("deadline"))),
+            window=WindowUnit(item["window"]) if "window" in item else None,
+            batch=batch_of_text(item.get("batch")),
+            run_times={kind: tuple(times) for kind, times in loaded(item.get("run_times"), {}).items()},
             state=JobState(item["state"]),
             revision=item["revision"],
             created_at=created_at,

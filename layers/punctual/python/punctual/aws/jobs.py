@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from punctual.aws.items import instant_text
+from punctual.aws.items import dumped, instant_text, loaded
 from punctual.aws.job_item import item_to_job, job_to_item
 from punctual.aws.table import Table
+from punctual.domain.forecast import KEPT_RUNS
 from punctual.domain.job import Job, JobState
 
 OWNERS_KEY = {"job_id": "#owners"}
@@ -38,6 +39,28 @@ class DynamoJobs:
 
     def delete(self, job: Job, now: datetime) -> bool:
         return self._move(job.job_id, JobState.DELETED, [JobState.ACTIVE, JobState.DONE], now)
+
+    def replace(self, job: Job) -> bool:
+        return self.table.put_if(
+            job_to_item(job),
+            "#revision = :before AND #state = :active",
+            {"before": job.revision - 1, "active": str(JobState.ACTIVE)},
+        )
+
+    def note_run(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
+        item = self.table.get({"job_id": job_id}, consistent=True)
+        if item is None or item.get("last_run") == execution_id:
+            return
+        known: dict[str, list[int]] = loaded(item.get("run_times"), {})
+        for kind, seconds in run_times.items():
+            known[kind] = [*known.get(kind, []), *seconds][-KEPT_RUNS:]
+        self.table.update(
+            {"job_id": job_id},
+            set={"run_times": dumped(known), "last_run": execution_id},
+            # two that end at once: one of them is not remembered, which does no harm
+            condition="attribute_not_exists(#last_run) OR #last_run = :last_run",
+            values={"last_run": item.get("last_run", "")},
+        )
 
     def finish(self, job_id: str, now: datetime) -> bool:
         return self._move(job_id, JobState.DONE, [JobState.ACTIVE], now)

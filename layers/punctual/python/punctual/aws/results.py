@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from punctual.domain.errors import Fatal
-from punctual.domain.execution import Execution, Result
+from punctual.domain.execution import Result
 from punctual.domain.limits import INLINE_RESULT_BYTES
 
 LINK_SECONDS = 300
@@ -20,12 +20,11 @@ class S3Results:
     s3: Callable[[], Any]
     """Made only when it is needed: most results are small, and the client is slow to make."""
 
-    def keep(self, execution: Execution, value: Any) -> Result:
+    def keep(self, name: str, value: Any) -> Result:
         text = _json(value)
         if len(text) <= INLINE_RESULT_BYTES:
             return Result(value=value)
-        # the attempt is part of the name: a late, refused attempt cannot overwrite the result that counts
-        key = f"results/{execution.job_id}/{execution.execution_id}/{execution.attempt}.json"
+        key = f"results/{name}.json"
         self.s3().put_object(Bucket=self.bucket, Key=key, Body=text, ContentType="application/json")
         return Result(location=f"s3://{self.bucket}/{key}")
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -50,6 +51,21 @@ class Table:
             return _standing(error)
         return None
 
+    def put_if(self, item: Item, condition: str, values: Mapping[str, Any]) -> bool:
+        """Store ``item`` in place of the one with its key, if ``condition`` holds for that one."""
+        try:
+            self.client.put_item(
+                TableName=self.name,
+                Item=typed(item),
+                ConditionExpression=condition,
+                ExpressionAttributeNames={f"#{name}": name for name in _NAME.findall(condition)},
+                ExpressionAttributeValues=typed({f":{name}": value for name, value in values.items()}),
+            )
+        except ClientError as error:
+            _standing(error)
+            return False
+        return True
+
     def update(
         self,
         key: Item,
@@ -60,27 +76,68 @@ class Table:
         values: Mapping[str, Any],
     ) -> Written:
         """Change an item if ``condition`` holds. Write ``#name`` for attributes and ``:name`` for ``values``."""
-        assigned = {name: value for name, value in set.items() if value is not None}
-        expression = "SET " + ", ".join(f"#{name} = :set_{name}" for name in assigned)
-        if gone := ", ".join(f"#{name}" for name in remove):
-            expression += f" REMOVE {gone}"
+        return self.apply(self.change(key, set=set, remove=remove, condition=condition, values=values))
+
+    def apply(self, change: Mapping[str, Any]) -> Written:
+        """Carry out a change of one item, if its condition holds."""
         try:
             answer = self.client.update_item(
-                TableName=self.name,
-                Key=typed(key),
-                UpdateExpression=expression,
-                ConditionExpression=condition,
-                ExpressionAttributeNames={f"#{name}": name for name in _NAME.findall(expression + condition)},
-                ExpressionAttributeValues=typed(
-                    {f":set_{name}": value for name, value in assigned.items()}
-                    | {f":{name}": value for name, value in values.items()}
-                ),
-                ReturnValues="ALL_NEW",
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                **change, ReturnValues="ALL_NEW", ReturnValuesOnConditionCheckFailure="ALL_OLD"
             )
         except ClientError as error:
             return Written(False, _standing(error))
         return Written(True, plain(answer["Attributes"]))
+
+    def change(
+        self,
+        key: Item,
+        *,
+        set: Mapping[str, Any] = MappingProxyType({}),
+        remove: Iterable[str] = (),
+        add: Mapping[str, int] = MappingProxyType({}),
+        condition: str = "",
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """The request for a change of one item, alone or in a transaction. ``add`` is what counters grow by."""
+        assigned = {name: value for name, value in set.items() if value is not None}
+        clauses = {
+            "SET": [f"#{name} = :set_{name}" for name in assigned],
+            "REMOVE": [f"#{name}" for name in remove],
+            "ADD": [f"#{name} :add_{name}" for name in add],
+        }
+        expression = " ".join(f"{verb} {', '.join(terms)}" for verb, terms in clauses.items() if terms)
+        bound = (
+            {f":set_{name}": value for name, value in assigned.items()}
+            | {f":add_{name}": value for name, value in add.items()}
+            | {f":{name}": value for name, value in values.items()}
+        )
+        request = {
+            "TableName": self.name,
+            "Key": typed(key),
+            "UpdateExpression": expression,
+            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(expression + condition)},
+        }
+        request |= {"ConditionExpression": condition} if condition else {}
+        request |= {"ExpressionAttributeValues": typed(bound)} if bound else {}
+        return request
+
+    def change_all(self, *changes: Mapping[str, Any]) -> list[bool]:
+        """All of the changes, or none: for each, whether its own condition held. All hold if it was done.
+
+        One that only met another transaction on its way is tried again.
+        """
+        for rest in (0.02, 0.05, 0.1, 0.2, None):
+            try:
+                self.client.transact_write_items(TransactItems=[{"Update": change} for change in changes])
+                return [True] * len(changes)
+            except self.client.exceptions.TransactionCanceledException as error:
+                reasons = [reason.get("Code", "None") for reason in error.response["CancellationReasons"]]
+                if "ConditionalCheckFailed" in reasons:
+                    return [reason != "ConditionalCheckFailed" for reason in reasons]
+                if rest is None or "TransactionConflict" not in reasons:
+                    raise
+                time.sleep(rest)
+        raise AssertionError("unreachable")
 
     def query(
         self,

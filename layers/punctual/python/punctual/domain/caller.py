@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from punctual.domain.errors import Forbidden
+from punctual.domain.execution import Execution
 from punctual.domain.job import Job
 
 TEAM_PREFIX = "team:"
@@ -42,8 +43,8 @@ class Caller:
         if _RANKS.index(self.role) < _RANKS.index(least):
             raise Forbidden(f"this needs the role {least}; yours is {self.role}")
 
-    def must_manage(self, job: Job) -> None:
-        """Raises ``Forbidden`` unless the caller may change ``job``."""
+    def must_manage(self, job: Job | Execution) -> None:
+        """Raises ``Forbidden`` unless the caller may change ``job``, or the one that an execution is of."""
         self.must_be(Role.OPERATOR)
         if self.role is not Role.ADMIN and job.owner != self.owner:
             raise Forbidden(f"job {job.job_id!r} belongs to {job.owner!r}; you manage those of {self.owner!r}")

@@ -8,6 +8,7 @@
     │   ├── TooLarge            a field is over its limit                            (413)
     │   ├── NotFound            no such job, execution, task or result               (404)
     │   ├── Conflict            it clashes with what is already there                (409)
+    │   ├── Stale               it was made for an earlier revision                  (412)
     │   └── Forbidden           the caller's role or team does not allow it          (403)
     ├── Unreadable              a message that no retry will ever make readable
     └── TaskSignal              what a task says by raising
@@ -56,6 +57,10 @@ class NotFound(Rejected):
 
 class Conflict(Rejected):
     """The request clashes with what is already there."""
+
+
+class Stale(Rejected):
+    """The request was made for a state of things that has changed since."""
 
 
 class Forbidden(Rejected):

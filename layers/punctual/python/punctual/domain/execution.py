@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from punctual.domain import identity
+from punctual.domain.batch import Batch
 from punctual.domain.job import Job, Lane, Priority
+from punctual.domain.progress import Progress as Progress
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.status import Status
 from punctual.domain.window import Window, window_of
@@ -25,6 +27,14 @@ class Outcome(StrEnum):
     TIMED_OUT = "timed_out"
     LOST = "lost"
     """The worker stopped renewing its lease: killed, frozen, or out of the function's own time."""
+    PREEMPTED = "preempted"
+    """Stopped at a checkpoint to let in one that would have missed its deadline."""
+    INTERRUPTED = "interrupted"
+    """Its container was told to leave: Spot capacity was taken back, or a person stopped it."""
+
+
+UNCOUNTED = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED})
+"""Not the task's doing: such an attempt goes on from its checkpoint and does not count against the retry rules."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +56,6 @@ class Attempt:
     ended_at: datetime
     worker_id: str | None = None
     error: Failure | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """How far a running task says that it is."""
-
-    percent: float
-    message: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +87,11 @@ class Execution:
     leads: bool = False
     """The last one planned of a recurring job: when it is queued, its successors are planned."""
     window: Window | None = None
+    batch: Batch | None = None
+    conductor: str | None = None
+    """The state machine run that carries it through the long lane."""
+    restarts: int = 0
+    """How often another run had to take over from one that stopped."""
     deadline_at: datetime | None = None
     reason: str | None = None
     attempt: int = 0
@@ -98,6 +105,15 @@ class Execution:
     result: Result | None = None
     error: Failure | None = None
     attempts: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An execution that has not started, as much as its replacement has to know of it."""
+
+    execution_id: str
+    scheduled_at: datetime
+    revision: int
 
 
 def execution_of(
@@ -126,7 +142,8 @@ def execution_of(
         revision=job.revision,
         once=not job.schedule.recurring and job.schedule.kind != "queue",
         leads=leads,
-        window=window_of(job.schedule, due),
+        window=window_of(job.schedule, due, job.window),
+        batch=job.batch,
         deadline_at=job.deadline.of(due) if job.deadline else None,
         queued_at=now if status is Status.QUEUED else None,
     )

@@ -10,12 +10,15 @@ within a job and across jobs alike::
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 from datetime import UTC, datetime
 
 from punctual.domain.errors import NotFound
 from punctual.domain.instant import to_epoch_ms
+
+LONGEST_NAME = 64
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _JOB_ID = re.compile(rf"[{_ALPHABET}]{{26}}")
@@ -31,6 +34,14 @@ def new_job_id(now: datetime) -> str:
 def execution_id(job_id: str, due: datetime, source: str | None = None) -> str:
     """The id of the execution of ``job_id`` that is due at ``due``; ``source`` tells several at one instant apart."""
     return f"{due_key(due)}-{job_id}" + (f"-{source}" if source else "")
+
+
+def short_name(an_execution_id: str) -> str:
+    """A name for things of AWS's that belong to one execution, of at most 64 characters."""
+    if len(an_execution_id) <= LONGEST_NAME:
+        return an_execution_id
+    digest = hashlib.sha256(an_execution_id.encode()).hexdigest()
+    return f"{an_execution_id[: LONGEST_NAME - 17]}-{digest[:16]}"
 
 
 def due_key(due: datetime) -> str:

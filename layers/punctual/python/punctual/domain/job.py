@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from punctual.domain.batch import Batch
 from punctual.domain.deadline import Deadline
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule
+from punctual.domain.window import WindowUnit
 
 
 class JobState(StrEnum):
@@ -39,6 +42,9 @@ class Lane(StrEnum):
     SHORT = "short"
     """SQS to Lambda, for up to 14 minutes."""
 
+    LONG = "long"
+    """Step Functions to Fargate, for hours and days."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -58,6 +64,12 @@ class Job:
     timeout_seconds: int = 600
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     deadline: Deadline | None = None
+    window: WindowUnit | None = None
+    """The calendar unit that an execution is about; without one it is about the time since the one before."""
+    batch: Batch | None = None
+    """How it runs in the long lane; ``None`` in another."""
+    run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """How many seconds its recent runs in the long lane took, by kind of part, the newest last."""
     state: JobState = JobState.ACTIVE
     revision: int = 1
 

@@ -11,8 +11,12 @@ from punctual.domain.errors import Invalid, TooLarge
 PARAMETERS_BYTES = 64 * 1024
 INLINE_RESULT_BYTES = 32 * 1024
 BATCH_JOBS = 1000
+USUAL_SHORT_RUN = 600
 LONGEST_SHORT_RUN = 840
 """Seconds. A Lambda ends at 900: a minute is left to claim, to settle, and to stop a task in an orderly way."""
+
+USUAL_LONG_RUN = 12 * 60 * 60
+LONGEST_LONG_RUN = 7 * 24 * 60 * 60
 
 
 def check_parameters(field: str, parameters: Mapping[str, Any]) -> None:

@@ -5,10 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
-from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Result
+from punctual.domain.execution import UNCOUNTED, Attempt, Failure, Outcome, Result
+from punctual.domain.retry import RetryPolicy
 from punctual.domain.status import Status
+
+
+class Tried(Protocol):
+    """An execution, or a part of one, with an attempt that has ended."""
+
+    @property
+    def attempt(self) -> int: ...
+    @property
+    def attempts(self) -> tuple[Attempt, ...]: ...
+    @property
+    def started_at(self) -> datetime | None: ...
+    @property
+    def worker_id(self) -> str | None: ...
+    @property
+    def retry(self) -> RetryPolicy: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,30 +49,32 @@ class Settlement:
     result: Result | None = None
 
 
-def settle(
-    execution: Execution, verdict: Verdict, *, now: datetime, uniform: Callable[[float, float], float]
-) -> Settlement:
+def settle(tried: Tried, verdict: Verdict, *, now: datetime, uniform: Callable[[float, float], float]) -> Settlement:
     """Decide what follows from ``verdict``. ``uniform`` draws the backoff's jitter."""
     attempt = Attempt(
-        number=execution.attempt,
+        number=tried.attempt,
         outcome=verdict.outcome,
-        started_at=execution.started_at,
+        started_at=tried.started_at,
         ended_at=now,
-        worker_id=execution.worker_id,
+        worker_id=tried.worker_id,
         error=verdict.error,
     )
     if verdict.outcome is Outcome.SUCCEEDED:
         return Settlement(status=Status.SUCCEEDED, reason=None, attempt=attempt)
     if verdict.outcome is Outcome.FATAL:
         return Settlement(status=Status.FAILED, reason="fatal", attempt=attempt)
-    if execution.retry.allows_after(execution.attempt):
-        rest = execution.retry.rest(execution.attempt, uniform)
+    if verdict.outcome in UNCOUNTED:
+        why = verdict.error.message if verdict.error else "was asked to leave"
+        return Settlement(status=Status.RETRYING, reason=why, attempt=attempt, retry_at=now)
+    tries = tried.attempt - sum(earlier.outcome in UNCOUNTED for earlier in tried.attempts)
+    if tried.retry.allows_after(tries):
+        rest = tried.retry.rest(tries, uniform)
         if verdict.after is not None:
             rest = timedelta(seconds=verdict.after)
-        reason = f"attempt {execution.attempt} of {execution.retry.max_attempts} {_past(verdict.outcome)}"
+        reason = f"attempt {tries} of {tried.retry.max_attempts} {_past(verdict.outcome)}"
         return Settlement(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + rest)
     status = Status.TIMED_OUT if verdict.outcome is Outcome.TIMED_OUT else Status.FAILED
-    return Settlement(status=status, reason=f"{execution.attempt} of {execution.attempt} attempts", attempt=attempt)
+    return Settlement(status=status, reason=f"{tries} of {tries} attempts", attempt=attempt)
 
 
 def _past(outcome: Outcome) -> str:

@@ -15,13 +15,22 @@ class Status(StrEnum):
     """Planned for an instant beyond the horizon. In: the planner. Out: the dispatcher, by its due timer."""
 
     QUEUED = "queued"
-    """On its way to a worker, or waiting for one. In: planner, dispatcher or intake. Out: the worker's claim."""
+    """On its way to a worker, or waiting for one. In: planner, dispatcher or intake. Out: the worker's claim; in the
+    long lane the conductor, when it asks for a slot."""
+
+    WAITING = "waiting"
+    """It asks for a slot of the long lane. In: the conductor. Out: admission."""
+
+    STARTING = "starting"
+    """It has a slot, and its container is on its way. In: admission. Out: the container's claim, or the conductor
+    when none came."""
 
     RUNNING = "running"
-    """A worker holds the lease. In: the worker's claim. Out: that worker, or whoever takes over a lapsed lease."""
+    """A worker or a container holds the lease. In: its claim. Out: itself, or whoever takes over a lapsed lease."""
 
     RETRYING = "retrying"
-    """An attempt failed and another one is due at ``retry_at``. In: the worker. Out: the next claim."""
+    """An attempt failed and another one is due at ``retry_at``. In: the worker. Out: the next claim, or in the long
+    lane the next time it asks for a slot."""
 
     SUCCEEDED = "succeeded"
     """The task returned. In: the worker. Final."""
@@ -33,19 +42,19 @@ class Status(StrEnum):
     """The last attempt ran over its time limit. In: the worker. Final."""
 
     CANCELLED = "cancelled"
-    """Withdrawn before it ran, because its job was deleted or changed. In: the planner. Final."""
+    """Withdrawn: by a person, or because its job was deleted or changed. In: planner or api. Final."""
 
 
-_WAITING_FOR_A_WORKER = frozenset({Status.RUNNING, Status.CANCELLED})
+_ENDINGS = frozenset({Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT, Status.CANCELLED})
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.SCHEDULED: frozenset({Status.QUEUED, Status.CANCELLED}),
-    Status.QUEUED: _WAITING_FOR_A_WORKER,
-    Status.RUNNING: frozenset(
-        # running → running: the next attempt takes over from a worker whose lease has lapsed
-        {Status.RUNNING, Status.RETRYING, Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT}
-    ),
-    Status.RETRYING: _WAITING_FOR_A_WORKER | {Status.QUEUED},
+    Status.QUEUED: frozenset({Status.WAITING, Status.RUNNING, Status.CANCELLED}),
+    Status.WAITING: frozenset({Status.STARTING, Status.RETRYING, Status.FAILED, Status.CANCELLED}),
+    Status.STARTING: frozenset({Status.RUNNING, Status.RETRYING}) | _ENDINGS,
+    # running → running: the next attempt takes over from a worker whose lease has lapsed
+    Status.RUNNING: frozenset({Status.RUNNING, Status.RETRYING}) | _ENDINGS,
+    Status.RETRYING: frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING, Status.CANCELLED}),
     Status.SUCCEEDED: frozenset(),
     Status.FAILED: frozenset(),
     Status.TIMED_OUT: frozenset(),
@@ -53,7 +62,13 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 }
 
 FINAL = frozenset(status for status, onward in TRANSITIONS.items() if not onward)
-NOT_STARTED = frozenset(status for status, onward in TRANSITIONS.items() if Status.CANCELLED in onward)
+NOT_STARTED = frozenset({Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RETRYING})
+HOLDING = frozenset({Status.STARTING, Status.RUNNING})
+"""A part in one of these has a slot of the long lane."""
+LIVE = frozenset(Status) - FINAL
+FOLLOWING = LIVE - {Status.SCHEDULED}
+"""An execution of the long lane stands where its parts stand. It is told of them now and then, so from any of these
+it may move to any other, and to any end."""
 
 
 def sources_of(target: Status) -> tuple[Status, ...]:

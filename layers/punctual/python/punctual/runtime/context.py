@@ -6,9 +6,15 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from punctual.domain.execution import Progress
+from punctual.domain.partition import Partition
+from punctual.domain.progress import Progress, progress_of
 from punctual.domain.window import Window
+
+
+def _forget(_state: Any) -> None:
+    """The short lane keeps no checkpoints."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +34,34 @@ class Context:
     """As any logger here: each line carries the execution's id, and is shown by ``/executions/{id}/logs``."""
     seconds_left: Callable[[], float]
     """How long this attempt may still run before it is stopped."""
+    partition: Partition | None = None
+    """Which piece of the work this is, for a job in partitions: its ``number`` of ``count``, ``value``, ``window``."""
     _report: Callable[[Progress], None] = field(repr=False)
     _cancelled: Callable[[], bool] = field(repr=False)
+    _keep: Callable[[Any], None] = field(default=_forget, repr=False)
+    _kept: Any = field(default=None, repr=False)
 
-    def progress(self, percent: float, message: str = "") -> None:
-        """Say how far the work is. Cheap: what is said faster than it can be stored is dropped but for the last."""
-        self._report(Progress(percent=min(max(float(percent), 0.0), 100.0), message=str(message)[:500]))
+    def progress(
+        self, percent: float | None = None, message: str = "", *, done: float | None = None, total: float | None = None
+    ) -> None:
+        """Say how far the work is: in percent, or in units ``done`` of ``total``.
+
+        Cheap: what is said faster than it can be stored is dropped but for the last.
+        """
+        self._report(progress_of(percent, message, done, total))
+
+    def checkpoint(self, state: Any) -> None:
+        """Say from where another attempt could go on: ``state`` is JSON, 4 MB at most.
+
+        Cheap: what is said faster than it can be stored is dropped but for the last. In the long lane this is also
+        where a container that was asked to leave does so, by an exception that is not the task's to catch. In the
+        short lane nothing is kept: an attempt there starts over.
+        """
+        self._keep(state)
+
+    def resume(self) -> Any:
+        """The last state that an earlier attempt of this execution gave to ``checkpoint``; ``None`` for the first."""
+        return self._kept
 
     @property
     def cancelled(self) -> bool:

@@ -13,6 +13,7 @@ from punctual.domain.errors import Invalid
 from punctual.runtime.context import Context
 
 TaskFunction = Callable[[Context, dict[str, Any]], Any]
+Collector = Callable[[Context, dict[str, Any], list[Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Task:
 
 
 _tasks: dict[str, Task] = {}
+_collectors: dict[str, Collector] = {}
 
 
 def task(name: str, *, parameters: Mapping[str, Any] | None = None) -> Callable[[TaskFunction], TaskFunction]:
@@ -54,6 +56,16 @@ def task(name: str, *, parameters: Mapping[str, Any] | None = None) -> Callable[
         if known is not None and known.function.__module__ != function.__module__:
             raise ValueError(f"two tasks are named {name!r}: in {known.function.__module__} and {function.__module__}")
         _tasks[name] = Task(name, function, parameters)
+        return function
+
+    return register
+
+
+def collect(name: str) -> Callable[[Collector], Collector]:
+    """Register the last step of the task ``name``: it gets what each partition returned, in their order."""
+
+    def register(function: Collector) -> Collector:
+        _collectors[name] = function
         return function
 
     return register
@@ -77,6 +89,16 @@ class Catalog:
 
     def check(self, name: str, parameters: Mapping[str, Any]) -> None:
         self.find(name).check(parameters)
+
+    def collects(self, name: str) -> bool:
+        self.find(name)
+        return name in _collectors
+
+    def collector(self, name: str) -> Collector:
+        """Raises ``Invalid`` for a task that has none."""
+        if not self.collects(name):
+            raise Invalid("task", f"task {name!r} has no step marked with @collect")
+        return _collectors[name]
 
     @property
     def names(self) -> list[str]:

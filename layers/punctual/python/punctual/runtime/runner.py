@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal, Rejected, Retry
 from punctual.domain.execution import Execution, Failure, Outcome
@@ -32,29 +33,17 @@ class TaskRunner:
 
     def run(self, execution: Execution, seconds_left: float) -> Verdict:
         """Run one attempt under a lease and a time limit. Whatever the task does, a verdict comes back."""
-        try:
+
+        def act() -> Any:
             task = self.catalog.find(execution.task)
             task.check(execution.parameters)
             with (
                 Lease(self.executions, execution, self.clock, self.logger.warning) as lease,
                 time_limit(seconds_left),
             ):
-                context = self._context(execution, lease, seconds_left)
-                return Verdict(outcome=Outcome.SUCCEEDED, value=task.function(context, execution.parameters))
-        except TimeLimitReached:
-            message = f"stopped after {seconds_left:.0f} seconds"
-            return Verdict(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
-        except Retry as error:
-            return Verdict(outcome=Outcome.FAILED, error=_failure(error), after=error.after)
-        except Fatal as error:
-            return Verdict(outcome=Outcome.FATAL, error=_failure(error))
-        except Rejected as error:  # an unknown task, or parameters that do not fit it
-            where = f"{error.field}: " if error.field else ""
-            message = f"{where}{error.message}"[:MESSAGE_LENGTH]
-            return Verdict(outcome=Outcome.FATAL, error=Failure(type="BadParameters", message=message))
-        except (Exception, SystemExit) as error:
-            self.logger.exception("the task failed")
-            return Verdict(outcome=Outcome.FAILED, error=_failure(error, with_trace=True))
+                return task.function(self._context(execution, lease, seconds_left), execution.parameters)
+
+        return judged(act, seconds_left, self.logger)
 
     def _context(self, execution: Execution, lease: Lease, seconds_left: float) -> Context:
         end = time.monotonic() + seconds_left
@@ -71,6 +60,26 @@ class TaskRunner:
             _report=lease.report,
             _cancelled=lambda: lease.lost,
         )
+
+
+def judged(act: Callable[[], Any], seconds: float, logger: logging.Logger) -> Verdict:
+    """How ``act`` went, which had so many ``seconds``."""
+    try:
+        return Verdict(outcome=Outcome.SUCCEEDED, value=act())
+    except TimeLimitReached:
+        message = f"stopped after {seconds:.0f} seconds"
+        return Verdict(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
+    except Retry as error:
+        return Verdict(outcome=Outcome.FAILED, error=_failure(error), after=error.after)
+    except Fatal as error:
+        return Verdict(outcome=Outcome.FATAL, error=_failure(error))
+    except Rejected as error:  # an unknown task, or parameters that do not fit it
+        where = f"{error.field}: " if error.field else ""
+        message = f"{where}{error.message}"[:MESSAGE_LENGTH]
+        return Verdict(outcome=Outcome.FATAL, error=Failure(type="BadParameters", message=message))
+    except (Exception, SystemExit) as error:
+        logger.exception("the task failed")
+        return Verdict(outcome=Outcome.FAILED, error=_failure(error, with_trace=True))
 
 
 def _failure(error: BaseException, *, with_trace: bool = False) -> Failure:

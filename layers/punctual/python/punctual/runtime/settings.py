@@ -53,17 +53,35 @@ class _ShortQueues(Settings):
         }
 
 
-class ApiSettings(_Retention):
+class _StateMachine(Settings):
+    state_machine_arn: str
+    schedule_group: str
+    schedule_role_arn: str
+
+
+class _LongLimits(Settings):
+    long_vcpus: int
+    long_tasks: int
+
+
+class ApiSettings(_LongLimits, _Retention):
     jobs_table: str
     executions_table: str
+    parts_table: str
     idempotency_table: str
     results_bucket: str
     worker_log_group: str
+    runner_log_group: str
+    long_images: str
     timer_shards: int
     punctual_stage: str
 
+    @property
+    def images(self) -> list[str]:
+        return [name for name in self.long_images.split(",") if name]
 
-class PlannerSettings(_ShortQueues, _Retention):
+
+class PlannerSettings(_StateMachine, _ShortQueues, _Retention):
     jobs_table: str
     executions_table: str
     timers_table: str
@@ -96,7 +114,45 @@ class WorkerSettings(_ShortQueues, _Retention):
 
 class SettlerSettings(_Retention):
     jobs_table: str
+    parts_table: str
+    schedule_group: str
+    cluster: str
     dead_letter_queue_url: str
+
+
+class ConductorSettings(_Retention):
+    jobs_table: str
+    executions_table: str
+    parts_table: str
+    results_bucket: str
+    cluster: str
+    timer_shards: int
+
+
+class ReporterSettings(_Retention):
+    executions_table: str
+    parts_table: str
+    results_bucket: str
+    heartbeat_seconds: int
+    timer_shards: int
+
+
+class AdmissionSettings(_LongLimits, _Retention):
+    executions_table: str
+    parts_table: str
+    cluster: str
+    dead_letter_queue_url: str
+    long_starts_per_second: int
+    heartbeat_seconds: int
+    task_definitions: str
+    timer_shards: int
+
+
+class ReconcilerSettings(_StateMachine, _Retention):
+    executions_table: str
+    parts_table: str
+    cluster: str
+    timer_shards: int
 
 
 class IntakeSettings(_Retention):

@@ -3,12 +3,15 @@
 Driven by streams alone, so each step may come twice, late, or after a crash between any two lines:
 
 * a job appeared → its first execution is stored; a job was deleted → what has not started is withdrawn;
-* an execution became ``queued`` → its order is sent, and if it leads, its successors are stored;
+* a job was edited → what has not started is replaced, or withdrawn where its instant is gone;
+* an execution became ``queued`` → its order is sent, or in the long lane its state machine started, and if it
+  leads, its successors are stored;
 * an execution became ``retrying`` → the order for its next attempt is sent, or a timer set for it;
 * a timer was removed by TTL → what it should have set in motion is checked (the dead man's switch).
 
-An execution is stored before its timer, and the one that leads after all others: whatever is missing after a crash
-is made up when the record comes again. Ids are derived, so what is there already stays as it is.
+An execution is stored before its timer, or its one-time schedule in the long lane, and the one that leads after all
+others: whatever is missing after a crash is made up when the record comes again. Ids are derived, so what is there
+already stays as it is.
 """
 
 from __future__ import annotations
@@ -21,13 +24,13 @@ from typing import TYPE_CHECKING
 from punctual.domain.execution import Execution, execution_of
 from punctual.domain.horizon import LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
-from punctual.domain.job import Job, JobState
+from punctual.domain.job import Job, JobState, Lane
 from punctual.domain.order import Order, order_for
 from punctual.domain.status import Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Jobs, Lanes, Timers
+    from punctual.ports import Clock, Executions, Jobs, Lanes, StateMachines, Timers
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
@@ -42,24 +45,31 @@ class Planner:
     executions: Executions
     timers: Timers
     lanes: Lanes
+    machines: StateMachines
     clock: Clock
 
     def job_changed(self, job: Job) -> None:
         """A job was stored, edited or deleted."""
         if job.state is JobState.ACTIVE:
             self.jobs.note_owner(job.owner)
-            self._plan(job, after=job.created_at - timedelta(milliseconds=1))
+            if job.revision == 1:
+                self._plan(job, after=job.created_at - timedelta(milliseconds=1))
+            else:
+                self._plan_anew(job)
         elif job.state is JobState.DELETED:
             for one in self.executions.not_started(job.job_id, since=self.clock() - WITHDRAW_SINCE):
-                self.executions.withdraw(job.job_id, one, "job deleted", self.clock())
+                self.executions.withdraw(job.job_id, one.execution_id, "job deleted", self.clock())
 
     def executions_ready(self, ready: Iterable[Execution]) -> None:
         """Executions became ``queued`` or ``retrying``: send them on their way and plan what follows them."""
         ready = list(ready)
         jobs = self.jobs.get_many({execution.job_id for execution in ready})
         current = [execution for execution in ready if self._still_wanted(execution, jobs.get(execution.job_id))]
-        self.lanes.send(filter(None, map(self._order, current)), self.clock())
+        short = [execution for execution in current if execution.lane is Lane.SHORT]
+        self.lanes.send(filter(None, map(self._order, short)), self.clock())
         for execution in current:
+            if execution.lane is Lane.LONG and execution.status is Status.QUEUED:
+                self.machines.start(execution)
             if execution.leads and execution.status is Status.QUEUED and execution.attempt == 0:
                 self._plan(jobs[execution.job_id], after=execution.scheduled_at)
 
@@ -112,6 +122,25 @@ class Planner:
         else:
             self._make_up(planned[1:])
 
+    def _plan_anew(self, job: Job) -> None:
+        """Replace what was planned under an earlier revision and has not started, and withdraw the rest of it."""
+        outdated = [
+            one
+            for one in self.executions.not_started(job.job_id, since=self.clock() - WITHDRAW_SINCE)
+            if one.revision < job.revision
+        ]
+        before = job.updated_at - timedelta(milliseconds=1)
+        overdue = [
+            one.scheduled_at for one in outdated if one.scheduled_at <= before and _is_due(job, one.scheduled_at)
+        ]
+        instants = self._instants(job, before)
+        for due in [*sorted(overdue), *instants]:
+            self._store(self._execution(job, due, leads=due == next(iter(instants[-1:]), None)))
+        kept = {execution_id(job.job_id, due) for due in [*overdue, *instants]}
+        for one in outdated:
+            if one.execution_id not in kept:
+                self.executions.withdraw(job.job_id, one.execution_id, "job changed", self.clock())
+
     def _make_up(self, planned: list[Execution]) -> None:
         """Store what is missing of a plan that was made before, and may have broken off.
 
@@ -138,9 +167,13 @@ class Planner:
     def _store(self, execution: Execution) -> Execution | None:
         """Store one, with its timer if it is far; what stands there already is set on its way and returned."""
         standing = self.executions.add(execution)
+        if standing is not None and standing.revision < execution.revision and self.executions.replace(execution):
+            standing = None
         if standing is not None and standing.status is not Status.SCHEDULED:
             return standing
-        if execution.status is Status.SCHEDULED:
+        if execution.status is Status.SCHEDULED and execution.lane is Lane.LONG:
+            self.machines.arm(execution)
+        elif execution.status is Status.SCHEDULED:
             self._set_timer(execution, execution.scheduled_at, TimerReason.DUE)
         elif standing is not None:
             self.executions.queue(_timer(execution, execution.scheduled_at, TimerReason.DUE), self.clock())
@@ -152,6 +185,10 @@ class Planner:
         self.timers.set(timer)
         if at <= self.clock() + (SWEEP + REACH) / 2:
             self.executions.queue(timer, self.clock())
+
+
+def _is_due(job: Job, instant: datetime) -> bool:
+    return job.schedule.next_after(instant - timedelta(milliseconds=1)) == instant
 
 
 def _timer(execution: Execution, at: datetime, reason: TimerReason) -> Timer:

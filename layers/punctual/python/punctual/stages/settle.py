@@ -3,21 +3,67 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution
-from punctual.domain.status import FINAL
+from punctual.domain.identity import short_name
+from punctual.domain.job import Lane
+from punctual.domain.part import Part, kind_of
+from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Jobs
+    from punctual.ports import Clock, Containers, Jobs, Parts, Runs
+
+TRIES = 5
+"""A part may move while it is being cancelled: then it is looked at again."""
 
 
 @dataclass(frozen=True)
 class Settler:
     jobs: Jobs
+    parts: Parts
+    runs: Runs
+    containers: Containers
     clock: Clock
 
     def execution_ended(self, execution: Execution) -> None:
-        """A job that was to run once is done. Coming again, or for a job deleted meanwhile, changes nothing."""
-        if execution.once and execution.status in FINAL:
+        """Coming again, or for a job deleted meanwhile, changes nothing."""
+        if execution.status not in FINAL:
+            return
+        if execution.lane is Lane.LONG and execution.status is Status.CANCELLED:
+            self._clear_away(execution)
+        elif execution.lane is Lane.LONG and execution.status is Status.SUCCEEDED:
+            self._remember_run_times(execution)
+        if execution.once:
             self.jobs.finish(execution.job_id, self.clock())
+
+    def _clear_away(self, execution: Execution) -> None:
+        """What a cancelled execution has in AWS: a schedule, a state machine run, slots, containers."""
+        self.runs.disarm(short_name(execution.execution_id))
+        if execution.conductor:
+            self.runs.stop(execution.conductor, execution.reason or "cancelled")
+        for part in self.parts.of(execution.execution_id):
+            self._cancel(part)
+
+    def _cancel(self, part: Part | None) -> None:
+        for _ in range(TRIES):
+            if part is None or part.status in FINAL:
+                return
+            if self.parts.cancel(part, "execution cancelled", self.clock()):
+                if part.task_arn:
+                    self.containers.stop(part.task_arn, "its execution was cancelled")
+                return
+            part = self.parts.get(part.execution_id, part.name)
+
+    def _remember_run_times(self, execution: Execution) -> None:
+        run_times: dict[str, list[int]] = {}
+        for part in self.parts.of(execution.execution_id):
+            run_times.setdefault(kind_of(part.name), []).append(_busy_seconds(part))
+        self.jobs.note_run(execution.job_id, execution.execution_id, run_times)
+
+
+def _busy_seconds(part: Part) -> int:
+    """How long its containers worked on it, all attempts together: one that was preempted went on where it was."""
+    spans = (one.ended_at - one.started_at for one in part.attempts if one.started_at)
+    return round(sum(spans, timedelta()).total_seconds())

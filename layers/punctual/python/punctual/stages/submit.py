@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from punctual.domain.batch import Batch
 from punctual.domain.caller import Caller, Role
-from punctual.domain.deadline import parse_deadline
-from punctual.domain.errors import Conflict, Invalid, NotFound, Rejected
+from punctual.domain.deadline import check_deadline, parse_deadline
+from punctual.domain.errors import Conflict, Invalid, NotFound, Rejected, Stale
 from punctual.domain.identity import check_job_id, new_job_id
-from punctual.domain.job import Job, Lane, Priority
-from punctual.domain.limits import check_parameters
+from punctual.domain.job import Job, JobState, Lane, Priority
+from punctual.domain.limits import (
+    LONGEST_LONG_RUN,
+    LONGEST_SHORT_RUN,
+    USUAL_LONG_RUN,
+    USUAL_SHORT_RUN,
+    check_parameters,
+)
+from punctual.domain.partition import parse_partitions
+from punctual.domain.resources import Resources, parse_resources
 from punctual.domain.retry import RetryPolicy
-from punctual.domain.schedule import parse_schedule
+from punctual.domain.schedule import Schedule, parse_schedule
+from punctual.domain.window import WindowUnit, check_window
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, Jobs, Tasks
+
+LONG_ONLY = ("resources", "container", "partitions", "preemptible", "expected_seconds")
 
 
 @dataclass(frozen=True)
@@ -25,6 +37,10 @@ class Submit:
     jobs: Jobs
     tasks: Tasks
     clock: Clock
+    images: Sequence[str] = ()
+    """The names of the images that jobs of the long lane may bring."""
+    largest_cpu: int = 16 * 1024
+    """How much of a vCPU, in 1/1024, the long lane has in all."""
 
     def submit(self, submission: Mapping[str, Any], caller: Caller) -> Job:
         caller.must_be(Role.OPERATOR)
@@ -40,10 +56,36 @@ class Submit:
         self.jobs.add(jobs)
         return jobs
 
+    def edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
+        """The next revision of a job, with ``changes`` in place of what it said. ``None`` sets a field back.
+
+        ``revision`` is the one that the caller has seen, if they say so: then another's change is not overwritten.
+        """
+        job = self._find(job_id)
+        caller.must_manage(job)
+        if job.state is not JobState.ACTIVE:
+            raise Conflict(f"job {job_id!r} is {job.state}: it cannot be changed", field="job_id")
+        if revision is not None and revision != job.revision:
+            raise Stale(f"the job is at revision {job.revision}, not {revision}: look at it again", field="If-Match")
+        now = self.clock()
+        said = {**_as_submitted(job), **changes}
+        kept = None if "schedule" in changes else job.schedule
+        edited = self._job({name: value for name, value in said.items() if value is not None}, caller, now, kept)
+        edited = replace(
+            edited,
+            job_id=job.job_id,
+            owner=job.owner,
+            created_by=job.created_by,
+            created_at=job.created_at,
+            revision=job.revision + 1,
+            run_times=job.run_times,
+        )
+        if not self.jobs.replace(edited):
+            raise Stale("the job was changed at the same moment: look at it again", field="If-Match")
+        return edited
+
     def delete(self, job_id: str, caller: Caller) -> Job:
-        job = self.jobs.get(check_job_id(job_id))
-        if job is None:
-            raise NotFound("job", job_id, field="job_id")
+        job = self._find(job_id)
         caller.must_manage(job)
         if not self.jobs.delete(job, self.clock()):
             raise Conflict(f"job {job_id!r} is deleted already", field="job_id")
@@ -56,31 +98,130 @@ class Submit:
             error.field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             raise
 
-    def _job(self, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
+    def _job(
+        self, submission: Mapping[str, Any], caller: Caller, now: datetime, schedule: Schedule | None = None
+    ) -> Job:
         """``submission`` has the right shape already; here its meaning is checked."""
-        schedule = parse_schedule(submission.get("schedule"), now=now)
+        schedule = schedule or parse_schedule(submission.get("schedule"), now=now)
         if schedule.recurring and schedule.next_after(now) is None:
             raise Invalid("schedule", "never comes due: each of its times falls where the clocks leave a gap")
         parameters = submission.get("parameters", {})
         check_parameters("parameters", parameters)
-        if schedule.kind != "queue":  # a queue job's parameters come with each message
-            self.tasks.check(submission["task"], parameters)
-        else:
-            self.tasks.check_name(submission["task"])
-        timezone = (submission.get("schedule") or {}).get("timezone", "UTC")
-        return Job(
+        task = self._task(submission, schedule, parameters)
+        timezone = getattr(schedule, "timezone", "UTC")
+        lane = Lane(submission.get("lane", Lane.SHORT))
+        job = Job(
             job_id=new_job_id(now),
-            name=submission.get("name") or submission["task"],
+            name=submission.get("name") or task,
             owner=caller.owner,
             created_by=caller.subject,
-            task=submission["task"],
+            task=task,
             parameters=parameters,
             schedule=schedule,
-            lane=Lane(submission.get("lane", Lane.SHORT)),
+            lane=lane,
             priority=Priority(submission.get("priority", Priority.NORMAL)),
-            timeout_seconds=submission.get("timeout_seconds", 600),
+            timeout_seconds=_timeout(submission.get("timeout_seconds"), lane),
             retry=RetryPolicy(**submission.get("retry", {})),
             deadline=parse_deadline(submission.get("deadline"), timezone=timezone),
+            window=WindowUnit(submission["window"]) if "window" in submission else None,
+            batch=self._batch(submission, lane),
             created_at=now,
             updated_at=now,
         )
+        _check_together(job)
+        return job
+
+    def _task(self, submission: Mapping[str, Any], schedule: Schedule, parameters: Mapping[str, Any]) -> str:
+        """Its name. What an own image does is its own affair: there the image's name stands for it."""
+        image = submission.get("container", {}).get("image")
+        task: str | None = submission.get("task")
+        if image:
+            return task or image
+        if task is None:
+            raise Invalid("task", "is missing: name one, or bring a container")
+        if schedule.kind == "queue":  # a queue job's parameters come with each message
+            self.tasks.check_name(task)
+        else:
+            self.tasks.check(task, parameters)
+        return task
+
+    def _batch(self, submission: Mapping[str, Any], lane: Lane) -> Batch | None:
+        if lane is not Lane.LONG:
+            for field in LONG_ONLY:
+                if field in submission:
+                    raise Invalid(
+                        field, f'goes with "lane": "long", not with "{lane}": leave it out, or change the lane'
+                    )
+            return None
+        container = submission.get("container", {})
+        resources = parse_resources(submission.get("resources"))
+        self._check_room(resources)
+        partitions = parse_partitions(submission.get("partitions"))
+        image = container.get("image", "")
+        if image and image not in self.images:
+            known = f"there are: {', '.join(self.images)}" if self.images else "none is named in the stack's settings"
+            raise Invalid("container.image", f"there is no image {image!r}; {known}")
+        return Batch(
+            resources=resources,
+            image=image,
+            command=tuple(container.get("command", ())),
+            partitions=partitions,
+            preemptible=submission.get("preemptible", False),
+            collects=not image and partitions is not None and self.tasks.collects(submission["task"]),
+            expected_seconds=submission.get("expected_seconds"),
+        )
+
+    def _check_room(self, resources: Resources) -> None:
+        if resources.cpu > self.largest_cpu:
+            most = self.largest_cpu / 1024
+            raise Invalid("resources.vcpu", f"the long lane has {most:g} in all: it would never get a slot")
+
+    def _find(self, job_id: str) -> Job:
+        job = self.jobs.get(check_job_id(job_id))
+        if job is None:
+            raise NotFound("job", job_id, field="job_id")
+        return job
+
+
+def _timeout(seconds: int | None, lane: Lane) -> int:
+    longest = LONGEST_LONG_RUN if lane is Lane.LONG else LONGEST_SHORT_RUN
+    if seconds is None:
+        return USUAL_LONG_RUN if lane is Lane.LONG else USUAL_SHORT_RUN
+    if seconds > longest:
+        where = '; "lane": "long" takes more' if lane is Lane.SHORT else ""
+        raise Invalid("timeout_seconds", f"is at most {longest:,} in the lane {lane}{where}")
+    return seconds
+
+
+def _check_together(job: Job) -> None:
+    """What no field can know of itself."""
+    check_window(job.schedule, job.window)
+    check_deadline(job.deadline, job.schedule)
+    if job.batch is not None and job.batch.partitions is not None:
+        job.batch.partitions.check(job.schedule, job.window)
+
+
+def _as_submitted(job: Job) -> dict[str, Any]:
+    """What a submission of this job would say."""
+    batch = job.batch
+    said: dict[str, Any] = {
+        "task": job.task,
+        "name": job.name,
+        "parameters": job.parameters,
+        "schedule": job.schedule.to_spec(),
+        "lane": job.lane,
+        "priority": job.priority,
+        "timeout_seconds": job.timeout_seconds,
+        "retry": asdict(job.retry),
+        "deadline": job.deadline.to_spec() if job.deadline else None,
+        "window": job.window,
+    }
+    if batch is not None:
+        said |= {
+            "resources": batch.resources.to_spec(),
+            "container": {"image": batch.image, "command": list(batch.command)} if batch.image else None,
+            "partitions": batch.partitions.to_spec() if batch.partitions else None,
+            "preemptible": batch.preemptible,
+            "expected_seconds": batch.expected_seconds,
+        }
+    return said

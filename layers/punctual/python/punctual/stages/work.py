@@ -98,7 +98,9 @@ class Worker:
             settlement = settle(execution, verdict, now=self.clock(), uniform=self.uniform)
             if settlement.status is not Status.SUCCEEDED:
                 return settlement
-            return replace(settlement, result=self.results.keep(execution, verdict.value))
+            # the attempt is part of the name: a late, refused attempt cannot overwrite the result that counts
+            name = f"{execution.job_id}/{execution.execution_id}/{execution.attempt}"
+            return replace(settlement, result=self.results.keep(name, verdict.value))
         except Fatal as error:
             failure = Failure(type="Fatal", message=str(error))
             verdict = Verdict(outcome=Outcome.FATAL, error=failure)

@@ -1,0 +1,144 @@
+"""state machine ─▶ Fargate ─▶ runner ─▶ reporter: the container that runs a part of a long execution."""
+
+import re
+from pathlib import Path
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_ecr_assets as assets
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from cdk.acknowledge import acknowledge
+from cdk.components.reporter import Reporter
+from cdk.names import family
+from cdk.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+CONTAINER = "runner"
+# Each run brings its own size; these are what a definition has to say.
+VCPU_UNITS = 1024
+MEMORY_MB = 2048
+# The longest that Fargate grants between the request to leave and the end.
+TIME_TO_LEAVE = Duration.seconds(120)
+ARCHITECTURES = {"arm64": ecs.CpuArchitecture.ARM64, "x86_64": ecs.CpuArchitecture.X86_64}
+PLATFORMS = {"arm64": assets.Platform.LINUX_ARM64, "x86_64": assets.Platform.LINUX_AMD64}
+# Account, Region, repository, and the tag or digest if there is one.
+PRIVATE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]+)(?:[:@](.+))?")
+
+
+class Runner(Construct):
+    """One task definition for Punctual's own image, and one for each image that the settings name.
+
+    A container may tell the reporter how it is doing, and nothing else: it has no other permission.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, reporter: Reporter) -> None:
+        super().__init__(scope, construct_id)
+        self._settings = settings
+        self._reporter = reporter.function.resource
+        self.log_group = logs.LogGroup(
+            self, "Logs", retention=settings.log_retention, removal_policy=RemovalPolicy.DESTROY
+        )
+        self.task_role = self._role("TaskRole", "What a container of Punctual may do")
+        self.task_role.add_to_policy(
+            iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self._reporter.function_arn])
+        )
+        self.execution_role = self._role("ExecutionRole", "What Fargate may do to start a container of Punctual")
+        self._define("Runner", "", self._own_image())
+        for name, address in settings.long.images.items():
+            self._define(f"Runner-{name}", name, self._others_image(name, address))
+
+    @property
+    def families(self) -> dict[str, str]:
+        """What to run for each image that a job may name; the empty name is Punctual's own."""
+        return {image: family(self, image) for image in ("", *self._settings.long.images)}
+
+    @property
+    def task_definitions(self) -> list[str]:
+        """The ARNs of all revisions."""
+        stack = Stack.of(self)
+        return [
+            stack.format_arn(service="ecs", resource="task-definition", resource_name=f"{name}:*")
+            for name in self.families.values()
+        ]
+
+    def _define(self, construct_id: str, image: str, contents: ecs.ContainerImage) -> None:
+        definition = ecs.FargateTaskDefinition(
+            self,
+            construct_id,
+            family=family(self, image),
+            cpu=VCPU_UNITS,
+            memory_limit_mib=MEMORY_MB,
+            runtime_platform=ecs.RuntimePlatform(
+                cpu_architecture=ARCHITECTURES[self._settings.platform.architecture],
+                operating_system_family=ecs.OperatingSystemFamily.LINUX,
+            ),
+            task_role=self.task_role,
+            execution_role=self.execution_role,
+        )
+        definition.add_container(
+            CONTAINER,
+            container_name=CONTAINER,
+            image=contents,
+            logging=ecs.LogDrivers.aws_logs(stream_prefix=image or CONTAINER, log_group=self.log_group),
+            stop_timeout=TIME_TO_LEAVE,
+            environment={
+                "PUNCTUAL_REPORTER": self._reporter.function_name,
+                "PUNCTUAL_STAGE": self._settings.stage,
+                "LOG_LEVEL": "INFO",
+            },
+        )
+        acknowledge(
+            definition,
+            "AwsSolutions-ECS2",
+            "The name of a function, the stage and the log level: nothing that is secret or differs between runs.",
+        )
+
+    def _own_image(self) -> ecs.ContainerImage:
+        if self._settings.long.image:
+            return ecs.ContainerImage.from_registry(self._settings.long.image)
+        self._may_sign_in()
+        return ecs.ContainerImage.from_docker_image_asset(
+            assets.DockerImageAsset(
+                self, "Image", directory=str(ROOT), platform=PLATFORMS[self._settings.platform.architecture]
+            )
+        )
+
+    def _others_image(self, name: str, address: str) -> ecs.ContainerImage:
+        """One in a private registry of AWS needs permission to be pulled; any other has to be public."""
+        private = PRIVATE.fullmatch(address)
+        if not private:
+            return ecs.ContainerImage.from_registry(address)
+        self._may_sign_in()
+        account, region, repository, version = private.groups()
+        arn = Stack.of(self).format_arn(
+            service="ecr", account=account, region=region, resource="repository", resource_name=repository
+        )
+        return ecs.ContainerImage.from_ecr_repository(
+            ecr.Repository.from_repository_attributes(
+                self, f"Repository-{name}", repository_arn=arn, repository_name=repository
+            ),
+            version or "latest",
+        )
+
+    def _may_sign_in(self) -> None:
+        """Pulling from a private registry begins with a token, which the CDK allows together with the pull."""
+        acknowledge(
+            self.execution_role,
+            "AwsSolutions-IAM5[Resource::*]",
+            "The token with which Fargate signs in to the registry is given for all of it or not at all.",
+        )
+
+    def _role(self, construct_id: str, description: str) -> iam.Role:
+        return iam.Role(
+            self,
+            construct_id,
+            description=description,
+            assumed_by=iam.ServicePrincipal(
+                "ecs-tasks.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+            ),
+        )

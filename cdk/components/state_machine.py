@@ -1,0 +1,100 @@
+"""planner, one-time schedules ─▶ state machine ─▶ conductor, Fargate: one run for each long execution."""
+
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_stepfunctions as sfn
+from constructs import Construct
+
+from cdk.acknowledge import acknowledge
+from cdk.components.cluster import Cluster
+from cdk.components.conductor import Conductor
+from cdk.components.function import Function
+from cdk.components.network import Network
+from cdk.components.runner import Runner
+from cdk.names import runs_arn, state_machine_name
+
+DEFINITION = Path(__file__).parents[1] / "state_machines" / "long.asl.json"
+
+
+class StateMachine(Construct):
+    """The states are in cdk/state_machines/long.asl.json. It may call the conductor and start containers."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: Network,
+        cluster: Cluster,
+        runner: Runner,
+        conductor: Conductor,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        role = self._role(cluster, runner, conductor)
+        first, second = network.subnets
+        self.resource = sfn.StateMachine(
+            self,
+            "Resource",
+            state_machine_name=state_machine_name(self),
+            definition_body=sfn.DefinitionBody.from_file(str(DEFINITION)),
+            definition_substitutions={
+                "ConductorArn": conductor.function.resource.function_arn,
+                "Cluster": cluster.arn,
+                "FirstSubnet": first,
+                "SecondSubnet": second,
+                "SecurityGroup": network.security_group.security_group_id,
+            },
+            role=role,
+        )
+        acknowledge(
+            self.resource,
+            "AwsSolutions-SF1",
+            "Step Functions itself keeps every step of a run for 90 days. To write them to CloudWatch as well it "
+            "asks for permissions on all log groups of the account.",
+        )
+        acknowledge(
+            self.resource,
+            "AwsSolutions-SF2",
+            "A run is hours of waiting for one container: its history says where the time went, a trace adds nothing.",
+        )
+
+    def _role(self, cluster: Cluster, runner: Runner, conductor: Conductor) -> iam.Role:
+        role = iam.Role(
+            self,
+            "Role",
+            description="What the state machine of Punctual's long lane may do",
+            assumed_by=iam.ServicePrincipal(
+                "states.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+            ),
+        )
+
+        def allow(action: str, on: list[str], when: dict[str, Any] | None = None) -> None:
+            role.add_to_policy(iam.PolicyStatement(actions=[action], resources=on, conditions=when))
+
+        allow("lambda:InvokeFunction", [conductor.function.resource.function_arn])
+        allow("ecs:RunTask", runner.task_definitions, cluster.only_here)
+        to_containers = {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}}
+        allow("iam:PassRole", [runner.task_role.role_arn, runner.execution_role.role_arn], to_containers)
+        for name in runner.families.values():
+            acknowledge(
+                role,
+                "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>"
+                f":task-definition/{name}:*]",
+                "Each deployment makes a new revision; the newest one is run, which a policy can only say like this.",
+            )
+        return role
+
+
+def allow_stopping(function: Function) -> None:
+    """Let `function` stop runs of the long lane's state machine."""
+    function.allow("states:StopExecution", on=[runs_arn(function)])
+    acknowledge(
+        function.role,
+        "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>"
+        f":execution:{state_machine_name(function)}:*]",
+        "A run is named after its execution, so its ARN is not known when the stack is deployed.",
+    )

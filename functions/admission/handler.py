@@ -1,0 +1,91 @@
+"""Stream records of parts, and the minute's tick → the follow, admit and watch stages."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any
+
+from punctual.aws.clients import sqs
+from punctual.aws.lanes import SqsDeadLetters
+from punctual.aws.part_item import item_to_part
+from punctual.domain import instant
+from punctual.domain.assignment import assignment_of
+from punctual.domain.laxity import Limits
+from punctual.domain.part import Part
+from punctual.domain.status import Status
+from punctual.runtime import adapters, long_lane
+from punctual.runtime.function import function, logger
+from punctual.runtime.settings import AdmissionSettings
+from punctual.runtime.streams import Change, changes_in, each
+from punctual.stages.admit import Admission
+from punctual.stages.follow import Follower
+from punctual.stages.watch import Watch
+
+RUNNER_COMMAND = ["python", "-m", "punctual.runtime.batch"]
+SETTLING_SECONDS = 60
+"""Beyond a task's own time-out, which its runner keeps: for the container to come up and to say how it ended."""
+SILENCE_SECONDS = 300
+"""Longer than any container takes to come up. One that falls silent later is found sooner, by its lease."""
+
+settings = AdmissionSettings.from_env()
+task_definitions: dict[str, str] = json.loads(settings.task_definitions)
+parts = long_lane.parts(settings)
+containers, callbacks = long_lane.containers(settings), long_lane.callbacks()
+follower = Follower(adapters.executions(settings), parts)
+watch = Watch(parts, containers, callbacks, instant.now)
+admission = Admission(
+    slots=parts,
+    containers=containers,
+    limits=Limits(
+        tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=settings.long_starts_per_second
+    ),
+    clock=instant.now,
+    new_key=lambda: secrets.token_urlsafe(24),
+)
+dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+
+
+@function
+def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+    changed = each(changes_in(event), _part, dead_letters, logger.warning)
+    for part in changed:
+        if part.status is Status.STARTING and part.ticket:
+            callbacks.succeed(part.ticket, grant(part))
+    follower.parts_changed(changed)
+    lapsed = watch.tick() if event.get("do") == "tick" else []
+    report = {
+        "granted": _names(admission.admit(part for part in changed if part.status is Status.WAITING)),
+        "asked_to_leave": _names(admission.make_room()),
+        "lapsed": _names(lapsed),
+    }
+    if any(report.values()):
+        logger.info("admission", extra=report)
+    return report
+
+
+def grant(part: Part) -> dict[str, Any]:
+    """What a state machine needs to start a container for ``part``."""
+    seconds = part.timeout_seconds + SETTLING_SECONDS
+    start_at = part.start_at or instant.now()
+    return {
+        "attempt": part.attempt,
+        "task_definition": task_definitions[part.image],
+        "capacity": [{"CapacityProvider": "FARGATE_SPOT" if part.spot else "FARGATE", "Weight": 1}],
+        "cpu": str(part.cpu),
+        "memory": str(part.memory_mb),
+        "command": list(part.command) if part.image else RUNNER_COMMAND,
+        "order": assignment_of(part).to_text(),
+        "start_at": instant.to_text(start_at),
+        "timeout_seconds": seconds + SILENCE_SECONDS,
+        # an own image does not beat
+        "heartbeat_seconds": max(SILENCE_SECONDS, 3 * settings.heartbeat_seconds) if part.reports else seconds,
+    }
+
+
+def _part(change: Change) -> Part:
+    return item_to_part(change.new or {})
+
+
+def _names(some: list[Part]) -> list[str]:
+    return [f"{part.execution_id}/{part.name}" for part in some]

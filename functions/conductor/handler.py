@@ -1,0 +1,62 @@
+"""Questions of the long lane's state machine → the conduct stage."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from punctual.aws.clients import s3
+from punctual.aws.results import S3Results
+from punctual.domain import instant
+from punctual.runtime import adapters, log, long_lane
+from punctual.runtime.function import function, logger
+from punctual.runtime.settings import ConductorSettings
+from punctual.stages.conduct import Conductor
+
+settings = ConductorSettings.from_env()
+conductor = Conductor(
+    jobs=adapters.jobs(settings),
+    executions=adapters.executions(settings),
+    parts=long_lane.parts(settings),
+    results=S3Results(settings.results_bucket, s3),
+    containers=long_lane.containers(settings),
+    callbacks=long_lane.callbacks(),
+    clock=instant.now,
+    uniform=random.uniform,
+)
+
+
+@function
+def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+    item = event.get("item", event)
+    with log.about(execution_id=item["execution_id"]):
+        answer = ANSWERS[event["do"]](item)
+        logger.info(event["do"], extra={"part": item.get("part"), "answer": answer})
+        return answer
+
+
+def _next(item: dict[str, Any]) -> dict[str, Any]:
+    step = conductor.next(item["job_id"], item["execution_id"], item["conductor"])
+    return {
+        "next": "run" if step.parts else "end",
+        "not_before": instant.to_text(step.not_before),
+        "parts": list(step.parts),
+        "at_once": step.at_once,
+    }
+
+
+def _ask(item: dict[str, Any]) -> dict[str, Any]:
+    conductor.ask(item["execution_id"], item["part"], item["ticket"])
+    return {}
+
+
+def _settle(item: dict[str, Any]) -> dict[str, Any]:
+    attempt = item.get("grant", {}).get("attempt")
+    settled = conductor.settle(item["execution_id"], item["part"], attempt, item.get("error"))
+    return {
+        "again": settled.again_at is not None,
+        "at": instant.to_text(settled.again_at or instant.now()),
+    }
+
+
+ANSWERS = {"next": _next, "ask": _ask, "settle": _settle}

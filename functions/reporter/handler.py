@@ -1,0 +1,115 @@
+"""What containers say, and what ECS says of them → the report stage."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from punctual.aws.checkpoints import S3Checkpoints
+from punctual.aws.clients import s3
+from punctual.aws.results import S3Results
+from punctual.domain import instant
+from punctual.domain.assignment import Assignment, read_assignment
+from punctual.domain.execution import Failure, Outcome, Progress
+from punctual.domain.part import Part
+from punctual.domain.settlement import Verdict
+from punctual.domain.window import Window
+from punctual.runtime import adapters, log, long_lane
+from punctual.runtime.function import function, logger
+from punctual.runtime.settings import ReporterSettings
+from punctual.stages.follow import Follower
+from punctual.stages.report import Reporter
+
+settings = ReporterSettings.from_env()
+executions = adapters.executions(settings)
+parts = long_lane.parts(settings)
+reporter = Reporter(
+    executions=executions,
+    parts=parts,
+    follow=Follower(executions, parts).parts_changed,
+    checkpoints=S3Checkpoints(settings.results_bucket, s3),
+    results=S3Results(settings.results_bucket, s3),
+    callbacks=long_lane.callbacks(),
+    clock=instant.now,
+    uniform=random.uniform,
+    beat_seconds=settings.heartbeat_seconds,
+)
+
+
+@function
+def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+    if "detail" in event:
+        _task_changed(event["detail"])
+        return {}
+    assignment = read_assignment(event["assignment"])
+    with log.about(execution_id=assignment.execution_id, attempt=assignment.attempt, part=assignment.part):
+        answer = ANSWERS[event["do"]](assignment, event)
+        if not answer["ok"]:
+            logger.warning("refused", extra={"said": event["do"]})
+        return answer
+
+
+def _task_changed(task: dict[str, Any]) -> None:
+    if task.get("lastStatus") == "RUNNING":
+        reporter.running(task)
+    elif task.get("lastStatus") == "STOPPED":
+        reporter.stopped(task)
+
+
+def _claim(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
+    work = reporter.claim(assignment, event["token"], event.get("task_arn"))
+    if work is None:
+        return {"ok": False}
+    execution, part = work.execution, work.part
+    return {
+        "ok": True,
+        "job_id": execution.job_id,
+        "execution_id": execution.execution_id,
+        "owner": execution.owner,
+        "task": execution.task,
+        "parameters": execution.parameters,
+        "attempt": part.attempt,
+        "due": instant.to_text(execution.scheduled_at),
+        "window": _span(execution.window),
+        "deadline": instant.to_text(execution.deadline_at) if execution.deadline_at else None,
+        "seconds": part.timeout_seconds,
+        "beat_seconds": settings.heartbeat_seconds,
+        "part": part.name,
+        "number": part.number,
+        "count": part.count,
+        "value": part.value,
+        "part_window": _span(part.window),
+        "resume": work.resume,
+        "results": work.results,
+    }
+
+
+def _beat(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
+    progress = event.get("progress")
+    return _standing(reporter.beat(assignment, Progress(**progress) if progress else None))
+
+
+def _checkpoint(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
+    return _standing(reporter.checkpoint(assignment, event["state"]))
+
+
+def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
+    said = event["verdict"]
+    verdict = Verdict(
+        outcome=Outcome(said["outcome"]),
+        value=said.get("value"),
+        error=Failure(**said["error"]) if said.get("error") else None,
+        after=said.get("after"),
+    )
+    return {"ok": reporter.conclude(assignment, verdict)}
+
+
+def _standing(part: Part | None) -> dict[str, Any]:
+    return {"ok": part is not None, "leave": part.leave if part else None}
+
+
+def _span(window: Window | None) -> dict[str, str] | None:
+    return None if window is None else {"start": instant.to_text(window.start), "end": instant.to_text(window.end)}
+
+
+ANSWERS = {"claim": _claim, "beat": _beat, "checkpoint": _checkpoint, "conclude": _conclude}

@@ -1,0 +1,117 @@
+"""The state machine of the long lane: its runs, the one-time schedules that start them, and those who wait for word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from punctual.domain.execution import Execution
+from punctual.domain.identity import short_name
+
+AHEAD = timedelta(seconds=60)
+"""EventBridge Scheduler is precise to a minute. So it starts a run this much early, which then waits for the second."""
+
+_ENDED = {"TaskDoesNotExist", "TaskTimedOut", "InvalidToken"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongRuns:
+    """Undoing what belongs to one execution."""
+
+    schedule_group: str
+    states: Callable[[], Any]
+    scheduler: Callable[[], Any]
+
+    def disarm(self, execution_id: str) -> None:
+        try:
+            self.scheduler().delete_schedule(Name=short_name(execution_id), GroupName=self.schedule_group)
+        except ClientError as error:
+            _unless(error, "ResourceNotFoundException")
+
+    def stop(self, run: str, reason: str) -> None:
+        try:
+            self.states().stop_execution(executionArn=run, error="Punctual.Cancelled", cause=reason)
+        except ClientError as error:
+            _unless(error, "ExecutionDoesNotExist", "ValidationException")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongStateMachine(LongRuns):
+    """And setting it up."""
+
+    arn: str
+    schedule_role_arn: str
+
+    def start(self, execution: Execution) -> None:
+        again = f"-{execution.restarts}" if execution.restarts else ""
+        try:
+            self.states().start_execution(
+                stateMachineArn=self.arn, name=f"{short_name(execution.execution_id)}{again}", input=_input(execution)
+            )
+        except ClientError as error:
+            _unless(error, "ExecutionAlreadyExists")
+
+    def arm(self, execution: Execution) -> None:
+        at = execution.scheduled_at - AHEAD
+        try:
+            self.scheduler().create_schedule(
+                Name=short_name(execution.execution_id),
+                GroupName=self.schedule_group,
+                Description=f"Starts {execution.execution_id}",
+                ScheduleExpression=f"at({at:%Y-%m-%dT%H:%M:%S})",
+                ScheduleExpressionTimezone="UTC",
+                FlexibleTimeWindow={"Mode": "OFF"},
+                ActionAfterCompletion="DELETE",
+                Target={"Arn": self.arn, "RoleArn": self.schedule_role_arn, "Input": _input(execution)},
+            )
+        except ClientError as error:
+            _unless(error, "ConflictException")
+
+    def armed(self) -> Iterator[str]:
+        for page in self.scheduler().get_paginator("list_schedules").paginate(GroupName=self.schedule_group):
+            yield from (schedule["Name"] for schedule in page["Schedules"])
+
+    def running(self) -> Iterator[str]:
+        pages = self.states().get_paginator("list_executions")
+        for page in pages.paginate(stateMachineArn=self.arn, statusFilter="RUNNING"):
+            yield from (run["executionArn"] for run in page["executions"])
+
+
+@dataclass(frozen=True)
+class TaskTokens:
+    """Those who wait with a task token."""
+
+    states: Callable[[], Any]
+
+    def succeed(self, token: str, answer: Mapping[str, Any]) -> bool:
+        return self._tell("send_task_success", taskToken=token, output=json.dumps(answer))
+
+    def fail(self, token: str, error: str, cause: str) -> bool:
+        return self._tell("send_task_failure", taskToken=token, error=error, cause=cause[:30_000])
+
+    def beat(self, token: str) -> bool:
+        return self._tell("send_task_heartbeat", taskToken=token)
+
+    def _tell(self, call: str, **arguments: Any) -> bool:
+        if not arguments["taskToken"]:
+            return False
+        try:
+            getattr(self.states(), call)(**arguments)
+        except ClientError as error:
+            _unless(error, *_ENDED)
+            return False
+        return True
+
+
+def _input(execution: Execution) -> str:
+    return json.dumps({"job_id": execution.job_id, "execution_id": execution.execution_id})
+
+
+def _unless(error: ClientError, *expected: str) -> None:
+    if error.response["Error"]["Code"] not in expected:
+        raise error

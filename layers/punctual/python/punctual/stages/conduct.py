@@ -1,0 +1,185 @@
+"""Conduct: what the state machine of the long lane asks on its way through an execution.
+
+It asks three things. *Next*: which parts to run now, or that it is over. *Ask*: have a part wait for a slot. *Settle*:
+an attempt is over, what follows? The records are the truth: each answer comes from them alone, so a question that
+comes twice, late, or from a run that was replaced does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from punctual.domain.batch import Batch
+from punctual.domain.death import verdict_on
+from punctual.domain.errors import Invalid
+from punctual.domain.execution import Execution, Failure, Result
+from punctual.domain.forecast import expected_seconds
+from punctual.domain.job import Job
+from punctual.domain.laxity import as_it_goes_on, latest_start
+from punctual.domain.part import COLLECT, WHOLE, Part, kind_of
+from punctual.domain.partition import Partition
+from punctual.domain.settlement import settle
+from punctual.domain.standing import Ending, ending_of
+from punctual.domain.status import FINAL, HOLDING, Status
+from punctual.domain.window import zone_of
+
+if TYPE_CHECKING:
+    from punctual.ports import Callbacks, Clock, Containers, Jobs, LongExecutions, Parts, Results
+
+NO_SLOT = "it waited for a slot until its state machine gave up"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What to do next: run some parts side by side, or nothing more."""
+
+    parts: tuple[str, ...] = ()
+    not_before: datetime
+    at_once: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """What follows an attempt: another one, at an instant, or nothing."""
+
+    again_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Conductor:
+    jobs: Jobs
+    executions: LongExecutions
+    parts: Parts
+    results: Results
+    containers: Containers
+    callbacks: Callbacks
+    clock: Clock
+    uniform: Callable[[float, float], float]
+
+    def next(self, job_id: str, execution_id: str, conductor: str) -> Step:
+        """The parts to run now. None when it is over, or when another state machine run carries this execution."""
+        execution = self.executions.conduct(job_id, execution_id, conductor, self.clock())
+        if execution is None:
+            return Step(not_before=self.clock())
+        try:
+            parts = self.parts.of(execution_id) or self._divide(execution)
+        except Invalid as error:  # partitions that this window cannot be cut into
+            failure = Failure(type="BadPartitions", message=f"{error.field}: {error.message}")
+            self.executions.close(execution, Ending(status=Status.FAILED, reason="fatal", error=failure), self.clock())
+            return Step(not_before=self.clock())
+        todo = [part for part in parts if part.status not in FINAL]
+        if not todo and _may_collect(execution, parts):
+            todo = [self._collector(execution, parts)]
+            self.parts.add(todo[0])
+        if not todo:
+            self._close(execution, parts)
+            return Step(not_before=self.clock())
+        return Step(
+            parts=tuple(part.name for part in todo),
+            not_before=execution.scheduled_at,
+            at_once=_at_once(execution, len(todo)),
+        )
+
+    def ask(self, execution_id: str, name: str, ticket: str) -> None:
+        """Have a part wait for a slot: ``ticket`` is what admission answers to."""
+        part = self.parts.get(execution_id, name)
+        if part is None or not self.parts.ask(part, ticket, self.clock()):
+            self.callbacks.fail(ticket, "Punctual.Stale", "this part does not need a slot")
+
+    def settle(self, execution_id: str, name: str, attempt: int | None, error: Mapping[str, str] | None) -> Settled:
+        """An attempt is over, or none could be made: whether there is to be another.
+
+        Most containers have said how they ended. For one that has not, the state machine's ``error`` speaks.
+        """
+        part = self.parts.get(execution_id, name)
+        if part is not None and part.status in HOLDING and part.attempt == attempt:
+            self._speak_for(part, error or {})
+            part = self.parts.get(execution_id, name)
+        if part is not None and part.status is Status.WAITING and (error or {}).get("Error") == "States.Timeout":
+            self.parts.fail_waiting(part, NO_SLOT, self.clock())
+            part = self.parts.get(execution_id, name)
+        if part is None or part.status in FINAL:
+            return Settled(again_at=None)
+        return Settled(again_at=part.retry_at or self.clock())
+
+    def _speak_for(self, part: Part, error: Mapping[str, str]) -> None:
+        if part.task_arn:
+            self.containers.stop(part.task_arn, "it did not say how it ended")
+        settlement = settle(part, verdict_on(part, error), now=self.clock(), uniform=self.uniform)
+        self.parts.conclude(as_it_goes_on(part, settlement), settlement, self.clock())
+
+    def _divide(self, execution: Execution) -> list[Part]:
+        job = self.jobs.get(execution.job_id)
+        batch = execution.batch or Batch()
+        if batch.partitions is None:
+            parts = [self._part(execution, job, WHOLE)]
+        else:
+            pieces = batch.partitions.split(execution.window, zone_of(job.schedule) if job else "UTC")
+            parts = [self._part(execution, job, piece.name, piece) for piece in pieces]
+        for part in parts:
+            self.parts.add(part)
+        return parts
+
+    def _collector(self, execution: Execution, parts: Sequence[Part]) -> Part:
+        return self._part(execution, self.jobs.get(execution.job_id), COLLECT, Partition(number=0, count=len(parts)))
+
+    def _part(self, execution: Execution, job: Job | None, name: str, piece: Partition | None = None) -> Part:
+        batch = execution.batch or Batch()
+        run_times = (job.run_times if job else {}).get(kind_of(name), ())
+        seconds = expected_seconds(run_times, batch.expected_seconds, execution.timeout_seconds)
+        return Part(
+            execution_id=execution.execution_id,
+            name=name,
+            job_id=execution.job_id,
+            owner=execution.owner,
+            status=Status.QUEUED,
+            cpu=batch.resources.cpu,
+            memory_mb=batch.resources.memory_mb,
+            spot=batch.resources.spot,
+            latest_start=latest_start(execution.deadline_at, execution.scheduled_at, execution.priority, seconds),
+            expected_seconds=seconds,
+            image=batch.image,
+            command=batch.command,
+            timeout_seconds=execution.timeout_seconds,
+            retry=execution.retry,
+            priority=execution.priority,
+            preemptible=batch.preemptible,
+            number=piece.number if piece else 0,
+            count=piece.count if piece else 1,
+            value=piece.value if piece else None,
+            window=(piece.window if piece else None) or execution.window,
+        )
+
+    def _close(self, execution: Execution, parts: list[Part]) -> None:
+        result = None
+        if all(part.status is Status.SUCCEEDED for part in parts):
+            result = self._result(execution, parts)
+        self.executions.close(execution, ending_of(parts, result), self.clock())
+
+    def _result(self, execution: Execution, parts: list[Part]) -> Result | None:
+        """The only part's, the collector's, or the list of all partitions'."""
+        for part in parts:
+            if part.name in (WHOLE, COLLECT):
+                return part.result
+        values = [_shown(part.result) for part in parts]
+        return self.results.keep(f"{execution.job_id}/{execution.execution_id}/all", values)
+
+
+def _may_collect(execution: Execution, parts: Sequence[Part]) -> bool:
+    if execution.batch is None or not execution.batch.collects or execution.batch.partitions is None:
+        return False
+    return all(part.status is Status.SUCCEEDED and part.name != COLLECT for part in parts)
+
+
+def _at_once(execution: Execution, parts: int) -> int:
+    partitions = execution.batch.partitions if execution.batch else None
+    return min(partitions.at_once or parts, parts) if partitions else 1
+
+
+def _shown(result: Result | None) -> Any:
+    if result is None:
+        return None
+    return {"location": result.location} if result.location else result.value

@@ -1,0 +1,26 @@
+"""Follow: tell an execution of the long lane how its parts stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from punctual.domain.part import Part
+from punctual.domain.standing import standing_of
+
+if TYPE_CHECKING:
+    from punctual.ports import LongExecutions, Parts
+
+
+@dataclass(frozen=True)
+class Follower:
+    executions: LongExecutions
+    parts: Parts
+
+    def parts_changed(self, changed: Iterable[Part]) -> None:
+        """Once for each execution among them, however many of its parts have changed."""
+        for job_id, execution_id in dict.fromkeys((part.job_id, part.execution_id) for part in changed):
+            standing = standing_of(self.parts.of(execution_id))
+            if standing is not None:
+                self.executions.follow(job_id, execution_id, standing)

@@ -1,0 +1,158 @@
+"""Report: what containers say of themselves, and what ECS says of those that said nothing.
+
+A container speaks for one attempt of one part, and proves it with the key that it was started with. Nothing else
+is open to it: it reads no table, no bucket and no other part. What it says after it was superseded is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from punctual.domain.assignment import Assignment, read_assignment
+from punctual.domain.death import STOPPED, cause_of_stop
+from punctual.domain.errors import Fatal, Unreadable
+from punctual.domain.execution import Execution, Failure, Outcome, Progress
+from punctual.domain.laxity import as_it_goes_on
+from punctual.domain.part import COLLECT, WHOLE, Part
+from punctual.domain.settlement import Settlement, Verdict, settle
+from punctual.domain.status import HOLDING, Status
+
+if TYPE_CHECKING:
+    from punctual.ports import Callbacks, Checkpoints, Clock, LongExecutions, Results, RunningParts
+
+BEATS_PER_LEASE = 3
+"""Two beats may be missed before a container counts as lost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a container has to do."""
+
+    execution: Execution
+    part: Part
+    resume: Any
+    """The state that an earlier attempt left."""
+    results: list[Any]
+    """For the collecting step: what the partitions returned, or where it can be fetched."""
+
+
+@dataclass(frozen=True)
+class Reporter:
+    executions: LongExecutions
+    parts: RunningParts
+    follow: Callable[[Iterable[Part]], None]
+    """Have the executions of changed parts told."""
+    checkpoints: Checkpoints
+    results: Results
+    callbacks: Callbacks
+    clock: Clock
+    uniform: Callable[[float, float], float]
+    beat_seconds: int
+
+    def claim(self, assignment: Assignment, token: str, task_arn: str | None) -> Work | None:
+        """A container is there. ``None`` when it comes too late."""
+        part = self.parts.claim(assignment, token, task_arn, self._lease(), self.clock())
+        execution = self.executions.get(assignment.job_id, assignment.execution_id) if part else None
+        if part is None or execution is None:
+            return None
+        self.callbacks.beat(token)
+        self.follow([part])
+        resume = self.checkpoints.load(part.checkpoint) if part.checkpoint else None
+        results = self._results_of_partitions(part) if part.name == COLLECT else []
+        return Work(execution=execution, part=part, resume=resume, results=results)
+
+    def beat(self, assignment: Assignment, progress: Progress | None) -> Part | None:
+        """It is alive, and this far. ``None`` when it was superseded; ``leave`` of the part says if it has to go."""
+        part = self.parts.renew(assignment, self._lease(), progress)
+        if part is not None:
+            self.callbacks.beat(part.token or "")
+            if progress is not None:
+                self.follow([part])
+        return part
+
+    def checkpoint(self, assignment: Assignment, state: Any) -> Part | None:
+        """Keep the state from which the next attempt would go on."""
+        if self.parts.renew(assignment, self._lease(), None) is None:  # a late one must not overwrite anything
+            return None
+        return self.parts.keep_checkpoint(assignment, self.checkpoints.keep(assignment, state), self._lease())
+
+    def conclude(self, assignment: Assignment, verdict: Verdict) -> bool:
+        """How it ended, in its own words. Coming again changes nothing."""
+        part = self.parts.get(assignment.execution_id, assignment.part)
+        if part is None or part.status not in HOLDING or not assignment.fits(part):
+            return False
+        return self._conclude(part, verdict)
+
+    def running(self, task: Mapping[str, Any]) -> None:
+        """ECS has started a container. One with an own image says nothing itself, so this is its claim."""
+        assignment, token = _assigned(task)
+        if assignment is None:
+            return
+        part = self.parts.get(assignment.execution_id, assignment.part)
+        if part is not None and assignment.fits(part) and not part.reports and part.status is Status.STARTING:
+            claimed = self.parts.claim(assignment, token, task.get("taskArn"), None, self.clock())
+            self.follow([claimed or part])
+
+    def stopped(self, task: Mapping[str, Any]) -> None:
+        """ECS has stopped a container. If it did not say how it ended, its state machine is told at once."""
+        assignment, token = _assigned(task)
+        if assignment is None:
+            return
+        part = self.parts.get(assignment.execution_id, assignment.part)
+        if part is None or part.status not in HOLDING or not assignment.fits(part):
+            self.callbacks.succeed(token, {})  # it has said how it ended; in case nobody told its state machine
+        elif not part.reports and not part.leave and _exit_code(task) == 0:
+            self._conclude(replace(part, token=token), Verdict(outcome=Outcome.SUCCEEDED))
+        else:
+            self.callbacks.fail(token, STOPPED, cause_of_stop(task))
+
+    def _conclude(self, part: Part, verdict: Verdict) -> bool:
+        if verdict.outcome is Outcome.INTERRUPTED and part.leave:
+            failure = Failure(type="Preempted", message=part.leave)
+            verdict = Verdict(outcome=Outcome.PREEMPTED, error=failure)
+        settlement = self._settlement(part, verdict)
+        concluded = self.parts.conclude(as_it_goes_on(part, settlement), settlement, self.clock())
+        self.callbacks.succeed(part.token or "", {})
+        return concluded
+
+    def _settlement(self, part: Part, verdict: Verdict) -> Settlement:
+        settlement = settle(part, verdict, now=self.clock(), uniform=self.uniform)
+        if settlement.status is not Status.SUCCEEDED:
+            return settlement
+        try:
+            name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"
+            return replace(settlement, result=self.results.keep(name, verdict.value))
+        except Fatal as error:
+            failure = Failure(type="Fatal", message=str(error))
+            return settle(part, Verdict(outcome=Outcome.FATAL, error=failure), now=self.clock(), uniform=self.uniform)
+
+    def _results_of_partitions(self, part: Part) -> list[Any]:
+        partitions = [one for one in self.parts.of(part.execution_id) if one.name not in (COLLECT, WHOLE)]
+        return [self._handed_on(one) for one in partitions]
+
+    def _handed_on(self, partition: Part) -> dict[str, Any]:
+        result = partition.result
+        if result is None:
+            return {"value": None}
+        return {"link": self.results.link(result)} if result.location else {"value": result.value}
+
+    def _lease(self) -> datetime:
+        return self.clock() + timedelta(seconds=self.beat_seconds * BEATS_PER_LEASE)
+
+
+def _assigned(task: Mapping[str, Any]) -> tuple[Assignment | None, str]:
+    """What a task of ECS was started for, told from its environment. ``None`` for a task that is not ours."""
+    overrides = (task.get("overrides") or {}).get("containerOverrides") or ()
+    given = {one["name"]: one["value"] for override in overrides for one in override.get("environment") or ()}
+    try:
+        return read_assignment(given.get("PUNCTUAL_ORDER", "")), given.get("PUNCTUAL_TASK_TOKEN", "")
+    except Unreadable:
+        return None, ""
+
+
+def _exit_code(task: Mapping[str, Any]) -> int | None:
+    container: Mapping[str, Any] = next(iter(task.get("containers") or ()), {})
+    return container.get("exitCode")

@@ -1,0 +1,81 @@
+"""The process that stands in for Fargate: started, found and stopped beside the emulator."""
+
+import subprocess
+import sys
+import time
+
+from local import processes
+from local.container import kill_left_over
+from local.errors import FargateFailed
+from local.fargate import READY
+from local.places import ROOT, Places
+
+START_SECONDS = 60
+LONGEST_GRACE = 10.0
+"""A container has so long to leave, even if its definition would give it minutes."""
+# Beyond that grace, for the last reports.
+STOP_SECONDS = 20
+
+
+class StandIn:
+    """The stand-in of one state folder. It holds a lock there for as long as it lives."""
+
+    def __init__(self, places: Places, endpoint: str, longest_grace: float = LONGEST_GRACE) -> None:
+        self._places = places
+        self._endpoint = endpoint
+        self._longest_grace = longest_grace
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def pid(self) -> int | None:
+        """The process id if it runs, else `None`."""
+        found = processes.holder(self._places.fargate_lock)
+        return int(found["pid"]) if found else None
+
+    def serves(self, cluster: str) -> bool:
+        """Whether it runs, and looks at this cluster of this emulator."""
+        found = processes.holder(self._places.fargate_lock) or {}
+        return (found.get("endpoint"), found.get("cluster")) == (self._endpoint, cluster)
+
+    def start(self, cluster: str) -> None:
+        """Start it for `cluster` in place of one that serves another, and return when it looks for tasks."""
+        self.stop()
+        self._places.containers.mkdir(parents=True, exist_ok=True)
+        if self._places.fargate_log.exists():
+            self._places.fargate_log.replace(self._places.fargate_log.with_suffix(".old.log"))
+        process = self._process = self._spawn(cluster)
+        end = time.monotonic() + START_SECONDS
+        while READY not in self._places.fargate_log.read_text(errors="replace"):
+            if process.poll() is not None or time.monotonic() > end:
+                self.stop()
+                raise FargateFailed(f"The stand-in for Fargate did not start: see {self._places.fargate_log}.")
+            time.sleep(0.05)
+
+    def stop(self) -> bool:
+        """Let it and its containers end, or kill what does not. `False` if nothing ran."""
+        pid = self.pid()
+        processes.terminate(self._places.fargate_lock)
+        if pid is not None and not processes.gone(self._places.fargate_lock, self._longest_grace + STOP_SECONDS):
+            processes.kill_session(pid)
+        if self._process:
+            self._process.wait()
+        kill_left_over(self._places.containers)
+        return pid is not None
+
+    def _spawn(self, cluster: str) -> subprocess.Popen[bytes]:
+        with self._places.fargate_log.open("ab") as log:
+            process = processes.start(
+                [
+                    *(sys.executable, "-m", "local.fargate"),
+                    *("--endpoint", self._endpoint, "--cluster", cluster),
+                    *("--folder", str(self._places.containers), "--longest-grace", str(self._longest_grace)),
+                ],
+                lock=self._places.fargate_lock,
+                cwd=ROOT,
+                environment=processes.clean_environment(),
+                output=log,
+                endpoint=self._endpoint,
+                cluster=cluster,
+            )
+        if process is None:
+            raise FargateFailed("Another `make up` is starting the stand-in for Fargate already.")
+        return process

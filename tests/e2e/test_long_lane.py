@@ -1,0 +1,325 @@
+"""The long lane on the emulator: the real state machine, admission and runner; the containers are processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from punctual.domain.identity import short_name
+from punctual.domain.instant import from_text, to_text
+from tests.e2e.processes import descendants
+from tests.e2e.punctual import FINAL, Punctual, awaited, soon
+
+HOURS_OF_A_WEEK = 7 * 24
+NO_REST = {"backoff_seconds": 0}
+
+
+@pytest.fixture(scope="module")
+def armed(punctual: Punctual) -> dict[str, Any]:
+    """A job far enough ahead for a schedule of its own; by the end of this file it will have fired."""
+    return punctual.submit(lane="long", parameters={"hello": "later"}, schedule={"at": to_text(soon(250))})
+
+
+@pytest.fixture(scope="module")
+def weekly(punctual: Punctual) -> dict[str, Any]:
+    """A recurring job over the last week, by days; it comes due at the next full minute."""
+    due = soon(65)
+    return punctual.submit(
+        task="quality.weekly",
+        lane="long",
+        parameters={"dataset": "orders"},
+        schedule={"cron": f"{due.minute} {due.hour} * * *"},
+        window="week",
+        partitions={"by": "day"},
+        resources={"vcpu": 0.25},
+    )
+
+
+@pytest.fixture(autouse=True)
+def _first(armed: dict[str, Any], weekly: dict[str, Any]) -> None:
+    """They are there before anything else."""
+
+
+def schedules(punctual: Punctual) -> list[str]:
+    """The names of the one-time schedules: each is its execution's id."""
+    answer = punctual.aws("scheduler").list_schedules(GroupName=punctual.stack["schedule_group"])
+    return [one["Name"] for one in answer["Schedules"]]
+
+
+def fires(punctual: Punctual, execution: dict[str, Any]) -> str:
+    """When an execution's schedule fires."""
+    where = {"Name": execution["execution_id"], "GroupName": punctual.stack["schedule_group"]}
+    return str(punctual.aws("scheduler").get_schedule(**where)["ScheduleExpression"])
+
+
+def containers(punctual: Punctual, execution: dict[str, Any]) -> list[int]:
+    """The processes that run an execution's containers."""
+    marker = execution["execution_id"]
+    return [pid for pid, environment in descendants(punctual.stack["fargate_pid"]).items() if marker in environment]
+
+
+def standing(punctual: Punctual, job: dict[str, Any], *statuses: str, seconds: float = 60) -> dict[str, Any]:
+    """A job's execution once it is in one of these statuses."""
+
+    def found() -> dict[str, Any] | None:
+        some = [one for one in punctual.executions(job) if one["status"] in statuses]
+        return punctual.get(f"/executions/{some[0]['execution_id']}") if some else None
+
+    return awaited(found, seconds, f"{job['name']} to be {' or '.join(statuses)}")
+
+
+def progressed(punctual: Punctual, job: dict[str, Any], percent: float, seconds: float = 90) -> dict[str, Any]:
+    def found() -> dict[str, Any] | None:
+        running = [one for one in punctual.executions(job) if one["status"] == "running"]
+        return next((one for one in running if one["progress"] and one["progress"]["percent"] >= percent), None)
+
+    return awaited(found, seconds, f"{job['name']} to be at {percent}%")
+
+
+def week_in(punctual: Punctual, seconds: float, **submission: Any) -> dict[str, Any]:
+    """A week of data, worked through in so many seconds."""
+    parameters = {"dataset": "orders", "week_of": "2026-11-10", "seconds": seconds}
+    return punctual.submit(task="quality.weekly", lane="long", parameters=parameters, retry=NO_REST, **submission)
+
+
+def tick(punctual: Punctual) -> dict[str, Any]:
+    """What comes every minute, now."""
+    function = punctual.stack["functions"]["admission"]
+    answer = punctual.aws("lambda").invoke(FunctionName=function, Payload=json.dumps({"do": "tick"}))
+    return dict(json.loads(answer["Payload"].read()))
+
+
+def free_slots(punctual: Punctual) -> tuple[int, int]:
+    item = punctual.aws("dynamodb").get_item(
+        TableName=punctual.stack["tables"]["parts"], Key={"execution_id": {"S": "#lane"}, "part": {"S": "long"}}
+    )["Item"]
+    return int(item["tasks"]["N"]), int(item["cpu"]["N"])
+
+
+def lane_is_free(punctual: Punctual) -> None:
+    awaited(lambda: free_slots(punctual) == (0, 0), 60, "all slots to be free")
+
+
+def sleeper(punctual: Punctual, seconds: float, **submission: Any) -> dict[str, Any]:
+    return punctual.submit(task="sleep", lane="long", parameters={"seconds": seconds}, retry=NO_REST, **submission)
+
+
+def test_a_long_job_runs_in_a_container_and_its_result_and_lines_can_be_read(punctual: Punctual) -> None:
+    job = punctual.submit(lane="long", parameters={"hello": "container"}, resources={"vcpu": 0.5})
+    [execution] = punctual.ended(job, seconds=60)
+    assert execution["status"] == "succeeded"
+    assert execution["result"]["value"] == {"hello": "container"}
+    assert [one["outcome"] for one in execution["attempts"]] == ["succeeded"]
+    lines = awaited(lambda: punctual.get(f"/executions/{execution['execution_id']}/logs")["items"], 30, "its lines")
+    assert {line["fields"]["part"] for line in lines} == {"all"}
+    awaited(lambda: punctual.get(f"/jobs/{job['job_id']}")["state"] == "done", 30, "the job to be done")
+    lane_is_free(punctual)
+
+
+def test_it_starts_on_time_and_never_early(punctual: Punctual) -> None:
+    due = soon(10)
+    execution = punctual.ran(lane="long", schedule={"at": to_text(due)})
+    [part] = punctual.get(f"/executions/{execution['execution_id']}")["parts"]
+    asked, started = from_text(part["asked_at"]), from_text(execution["started_at"])
+    assert timedelta() <= asked - from_text(execution["scheduled_at"]) < timedelta(seconds=3)
+    assert started - asked < timedelta(seconds=15)
+
+
+def test_one_that_finds_no_slot_waits_and_starts_as_soon_as_one_is_free(punctual: Punctual) -> None:
+    lane_is_free(punctual)
+    first = sleeper(punctual, 12, resources={"vcpu": 4})
+    standing(punctual, first, "running")
+    second = sleeper(punctual, 0, resources={"vcpu": 1})
+    waiting = standing(punctual, second, "waiting")
+    assert "waits for a slot; the latest safe start is" in waiting["reason"]
+    [ended] = punctual.ended(first)
+    [late] = punctual.ended(second)
+    assert [one["status"] for one in (ended, late)] == ["succeeded", "succeeded"]
+    gap = from_text(late["started_at"]) - from_text(ended["ended_at"])
+    assert timedelta(seconds=-1) < gap < timedelta(seconds=20)  # a process takes a while here; a minute it never is
+
+
+def test_a_killed_container_is_noticed_at_once_and_the_next_goes_on_from_its_checkpoint(punctual: Punctual) -> None:
+    job = week_in(punctual, 16)
+    half_way = progressed(punctual, job, 50)
+    [victim] = containers(punctual, half_way)
+    os.kill(victim, signal.SIGKILL)
+    killed_at = soon(0)
+    [execution] = punctual.ended(job, seconds=120)
+    assert execution["status"] == "succeeded"
+    lost, last = execution["attempts"]
+    assert (lost["outcome"], last["outcome"]) == ("lost", "succeeded")
+    assert "exit code 137" in lost["error"]["message"]
+    assert from_text(lost["ended_at"]) - killed_at < timedelta(seconds=10)
+    week = execution["result"]["value"]
+    assert (week["records"], week["runs"]) == (HOURS_OF_A_WEEK * 200, 2)  # nothing left out, nothing done twice
+    took = from_text(last["ended_at"]) - from_text(last["started_at"])
+    assert took < timedelta(seconds=15)  # 16 would be all of it: half was left, and up to 5 seconds to redo
+
+
+def test_a_container_that_hangs_is_found_by_its_lease(punctual: Punctual) -> None:
+    job = sleeper(punctual, 8)
+    execution = standing(punctual, job, "running")
+    [frozen] = containers(punctual, execution)
+    os.kill(frozen, signal.SIGSTOP)
+    awaited(lambda: tick(punctual)["lapsed"], 60, "its lease to lapse")
+    [ended] = punctual.ended(job, seconds=60)
+    assert [one["outcome"] for one in ended["attempts"]] == ["lost", "succeeded"]
+    assert "has not been heard of" in ended["attempts"][0]["error"]["message"]
+    awaited(lambda: frozen not in containers(punctual, execution), 60, "the frozen one to be gone")
+
+
+def test_cancelling_stops_the_container_and_the_state_machine_and_frees_the_slot(punctual: Punctual) -> None:
+    job = sleeper(punctual, 600)
+    execution = standing(punctual, job, "running")
+    answer = punctual.request("PUT", f"/executions/{execution['execution_id']}/cancel")
+    assert answer.json()["status"] == "cancelled"
+    assert answer.json()["reason"].startswith("cancelled by ")
+    awaited(lambda: not containers(punctual, execution), 60, "its container to be gone")
+    lane_is_free(punctual)
+    states = punctual.aws("stepfunctions")
+    runs = states.list_executions(stateMachineArn=punctual.stack["state_machine_arn"])["executions"]
+    [run] = [one for one in runs if one["name"] == short_name(execution["execution_id"])]
+    assert run["status"] == "ABORTED"
+    assert punctual.get(f"/executions/{execution['execution_id']}")["parts"][0]["status"] == "cancelled"
+
+
+def test_one_in_danger_has_a_preemptible_one_leave_which_goes_on_later(punctual: Punctual) -> None:
+    lane_is_free(punctual)
+    lax = week_in(
+        punctual,
+        20,
+        resources={"vcpu": 4},
+        preemptible=True,
+        expected_seconds=60,
+        deadline={"within_seconds": 86_400},
+    )
+    progressed(punctual, lax, 10)
+    urgent = sleeper(punctual, 1, resources={"vcpu": 4}, expected_seconds=60, deadline={"within_seconds": 300})
+    [rescued] = punctual.ended(urgent, seconds=90)
+    [preempted] = punctual.ended(lax, seconds=90)
+    assert (rescued["status"], preempted["status"]) == ("succeeded", "succeeded")
+    first, second = preempted["attempts"]
+    assert (first["outcome"], second["outcome"]) == ("preempted", "succeeded")
+    assert rescued["execution_id"] in first["error"]["message"]
+    assert from_text(rescued["started_at"]) < from_text(second["started_at"])
+    assert (preempted["result"]["value"]["records"], preempted["result"]["value"]["runs"]) == (HOURS_OF_A_WEEK * 200, 2)
+
+
+def test_only_the_partition_that_failed_runs_again(punctual: Punctual) -> None:
+    lane_is_free(punctual)
+    job = punctual.submit(
+        task="fail",
+        lane="long",
+        parameters={"times": 1, "partition": 1},
+        partitions={"of": ["a", "b", "c"], "at_once": 2},
+        resources={"vcpu": 1},
+        retry=NO_REST,
+    )
+    [ended] = punctual.ended(job, seconds=120)
+    execution = punctual.get(f"/executions/{ended['execution_id']}")
+    assert execution["status"] == "succeeded"
+    outcomes = {part["part"]: [one["outcome"] for one in part["attempts"]] for part in execution["parts"]}
+    assert outcomes == {"0000": ["succeeded"], "0001": ["failed", "succeeded"], "0002": ["succeeded"]}
+    assert [part["value"] for part in execution["parts"]] == ["a", "b", "c"]
+    assert [one["succeeded_on_attempt"] for one in execution["result"]["value"]] == [1, 2, 1]
+    assert execution["progress"] == {"percent": 100.0, "message": "3 of 3 partitions done", "done": 3.0, "total": 3.0}
+
+
+def test_a_week_by_days_is_collected_into_one_report(punctual: Punctual, weekly: dict[str, Any]) -> None:
+    [ended] = punctual.ended(weekly, seconds=180)
+    punctual.request("DELETE", f"/jobs/{weekly['job_id']}")
+    execution = punctual.get(f"/executions/{ended['execution_id']}")
+    assert execution["status"] == "succeeded", execution
+    assert [part["part"] for part in execution["parts"]] == [*(f"{n:04d}" for n in range(7)), "collect"]
+    week = execution["result"]["value"]
+    assert (week["records"], len(week["days"])) == (HOURS_OF_A_WEEK * 200, 7)
+    assert from_text(week["worst_day"].replace("+00:00", ".000Z")).weekday() == 2
+    window = execution["window"]
+    assert from_text(window["end"]) - from_text(window["start"]) == timedelta(days=7)
+
+
+def test_an_image_of_ones_own_succeeds_with_exit_code_0_and_fails_with_any_other(punctual: Punctual) -> None:
+    def run(script: str) -> dict[str, Any]:
+        container = {"image": "shell", "command": ["sh", "-c", script]}
+        job = punctual.submit(task=None, lane="long", container=container, retry={"max_attempts": 1})
+        return punctual.ended(job, seconds=60)[0]
+
+    assert run("echo done")["status"] == "succeeded"
+    failed = run("exit 3")
+    assert (failed["status"], failed["error"]["message"]) == (
+        "failed",
+        "the container stopped with exit code 3: Essential container in task exited",
+    )
+
+
+def test_a_container_that_cannot_be_started_fails_in_the_words_of_aws(punctual: Punctual) -> None:
+    container = {"image": "shell", "command": ["no-such-program"]}
+    job = punctual.submit(task=None, lane="long", container=container, retry={**NO_REST, "max_attempts": 2})
+    [execution] = punctual.ended(job, seconds=90)
+    assert (execution["status"], execution["reason"]) == ("failed", "2 of 2 attempts")
+    assert "CannotStartContainerError" in execution["error"]["message"]
+    lane_is_free(punctual)
+
+
+def test_an_edit_before_it_fires_moves_its_schedule_and_deletion_removes_it(punctual: Punctual) -> None:
+    first, second = soon(900), soon(1800)
+    job = punctual.submit(lane="long", schedule={"at": to_text(first)})
+    [planned] = awaited(lambda: punctual.executions(job), 30, "its execution")
+    awaited(lambda: planned["execution_id"] in schedules(punctual), 30, "its schedule")
+    path = f"/jobs/{job['job_id']}"
+    change = {"schedule": {"at": to_text(second)}, "parameters": {"hello": "edited"}}
+    answer = punctual.request("PATCH", path, change, headers={"If-Match": "1"})
+    assert (answer.status_code, answer.json()["revision"]) == (200, 2)
+    assert punctual.request("PATCH", path, change, headers={"If-Match": "1"}).status_code == 412
+    [moved] = awaited(
+        lambda: [one for one in punctual.executions(job) if one["status"] == "scheduled" and one != planned],
+        30,
+        "a new one",
+    )
+    awaited(lambda: planned["execution_id"] not in schedules(punctual), 30, "the old schedule to go")
+    awaited(lambda: moved["execution_id"] in schedules(punctual), 30, "the new schedule")
+    assert fires(punctual, moved) == f"at({second - timedelta(seconds=60):%Y-%m-%dT%H:%M:%S})"
+    assert moved["parameters"] == {"hello": "edited"}
+    old = punctual.get(f"/executions/{planned['execution_id']}")
+    assert (old["status"], old["reason"]) == ("cancelled", "job changed")
+    punctual.request("DELETE", path)
+    awaited(lambda: moved["execution_id"] not in schedules(punctual), 30, "its schedule to go")
+
+
+def test_a_runner_with_a_key_of_another_is_refused(punctual: Punctual) -> None:
+    job = sleeper(punctual, 5)
+    execution = standing(punctual, job, "running")
+    foreign = {
+        "job_id": job["job_id"],
+        "execution_id": execution["execution_id"],
+        "part": "all",
+        "attempt": 1,
+        "key": "made up",
+    }
+    for said in (
+        {"do": "beat"},
+        {"do": "checkpoint", "state": {"forged": True}},
+        {"do": "conclude", "verdict": {"outcome": "succeeded", "value": "forged"}},
+    ):
+        answer = punctual.aws("lambda").invoke(
+            FunctionName=punctual.stack["functions"]["reporter"], Payload=json.dumps({**said, "assignment": foreign})
+        )
+        assert json.loads(answer["Payload"].read())["ok"] is False
+    [ended] = punctual.ended(job)
+    assert ended["result"]["value"] != "forged"
+
+
+def test_the_schedule_of_a_far_one_fires(punctual: Punctual, armed: dict[str, Any]) -> None:
+    [execution] = punctual.ended(armed, seconds=300)
+    assert execution["result"]["value"] == {"hello": "later"}
+    [part] = punctual.get(f"/executions/{execution['execution_id']}")["parts"]
+    lateness = from_text(part["asked_at"]) - from_text(execution["scheduled_at"])
+    assert timedelta() <= lateness < timedelta(seconds=4)
+    assert execution["execution_id"] not in schedules(punctual)
+    assert execution["status"] in FINAL

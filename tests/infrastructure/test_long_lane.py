@@ -1,0 +1,181 @@
+"""The long lane: its limits, the network, the containers, and who is told when one runs or stopped."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App
+
+from cdk.settings import LOCAL, PROD, LongLane
+from cdk.stack import PunctualStack
+from cdk.validation import validate
+from tests.infrastructure.deployed import Deployed, readable
+
+
+def test_the_subnets_are_in_two_zones_and_lead_straight_to_the_internet(prod: Deployed) -> None:
+    zones = [subnet["AvailabilityZone"]["Fn::Select"][0] for subnet in prod.all("AWS::EC2::Subnet").values()]
+    assert sorted(zones) == [0, 1]
+    for route in prod.all("AWS::EC2::Route").values():
+        assert readable(route["GatewayId"]) == "NetworkVpcIGW"
+
+
+def test_there_is_no_nat_gateway_to_pay_for(prod: Deployed) -> None:
+    assert not prod.all("AWS::EC2::NatGateway")
+
+
+def test_nobody_can_call_a_container(prod: Deployed) -> None:
+    (group,) = prod.all("AWS::EC2::SecurityGroup").values()
+    assert "SecurityGroupIngress" not in group
+    assert not prod.all("AWS::EC2::SecurityGroupIngress")
+    assert [rule["CidrIp"] for rule in group["SecurityGroupEgress"]] == ["0.0.0.0/0"]
+
+
+def test_the_cluster_knows_fargate_and_spot(prod: Deployed) -> None:
+    (cluster,) = prod.all("AWS::ECS::Cluster").values()
+    assert cluster["CapacityProviders"] == ["FARGATE", "FARGATE_SPOT"]
+
+
+def test_the_runner_is_the_projects_own_image_for_graviton(prod: Deployed) -> None:
+    definition = _definitions(prod)["Punctual-runner"]
+    assert definition["RuntimePlatform"] == {"CpuArchitecture": "ARM64", "OperatingSystemFamily": "LINUX"}
+    assert definition["RequiresCompatibilities"] == ["FARGATE"]
+    assert definition["NetworkMode"] == "awsvpc"
+    assert (definition["Cpu"], definition["Memory"]) == ("1024", "2048")
+    images = json.loads((prod.directory / "Punctual.assets.json").read_text())["dockerImages"]
+    (image,) = images.values()
+    assert image["source"]["platform"] == "linux/arm64"
+    (destination,) = image["destinations"].values()
+    assert destination["imageTag"] in json.dumps(_container(definition)["Image"])
+
+
+def test_the_image_holds_the_runner_and_the_tasks_and_little_else(prod: Deployed) -> None:
+    (image,) = json.loads((prod.directory / "Punctual.assets.json").read_text())["dockerImages"].values()
+    context = prod.directory / image["source"]["directory"]
+    assert (context / "tasks" / "echo.py").exists()
+    assert (context / "layers" / "punctual" / "python" / "punctual" / "__init__.py").exists()
+    top = {entry.name for entry in context.iterdir()}
+    assert top == {"Dockerfile", ".dockerignore", "constraints.txt", "layers", "tasks"}
+    assert not list(context.rglob("*.pyc"))
+
+
+def test_the_emulator_needs_no_image(local: Deployed) -> None:
+    assert not json.loads((local.directory / "Punctual.assets.json").read_text()).get("dockerImages")
+    assert _container(_definitions(local)["Punctual-runner"])["Image"] == "punctual-runner:local"
+
+
+def test_a_container_gets_all_the_time_to_leave_that_fargate_grants(prod: Deployed) -> None:
+    assert _container(_definitions(prod)["Punctual-runner"])["StopTimeout"] == 120
+
+
+def test_a_container_knows_whom_to_tell_and_nothing_secret(prod: Deployed) -> None:
+    container = _container(_definitions(prod)["Punctual-runner"])
+    variables = {variable["Name"]: readable(variable["Value"]) for variable in container["Environment"]}
+    assert variables == {"PUNCTUAL_REPORTER": "ReporterFunction", "PUNCTUAL_STAGE": "prod", "LOG_LEVEL": "INFO"}
+    assert "Secrets" not in container
+    assert "EntryPoint" not in container
+
+
+def test_containers_write_to_a_log_group_of_their_own(prod: Deployed) -> None:
+    log = _container(_definitions(prod)["Punctual-runner"])["LogConfiguration"]
+    assert log["LogDriver"] == "awslogs"
+    assert readable(log["Options"]["awslogs-group"]) == "RunnerLogs"
+
+
+def test_an_image_of_ones_own_has_a_definition_of_its_own(local: Deployed) -> None:
+    container = _container(_definitions(local)["Punctual-shell"])
+    assert container["Name"] == "runner"
+    assert container["Image"] == "punctual-shell:local"
+    assert local.environment("api")["LONG_IMAGES"] == "shell"
+    runnable = {resource for action, resource in local.permissions("StateMachineRole") if action == "ecs:RunTask"}
+    assert {resource.rpartition("/")[2] for resource in runnable} == {"Punctual-runner:*", "Punctual-shell:*"}
+
+
+def test_admission_knows_the_definition_of_every_image(prod: Deployed, local: Deployed) -> None:
+    for stack in (prod, local):
+        known = json.loads(stack.environment("admission")["TASK_DEFINITIONS"])
+        assert set(known.values()) == set(_definitions(stack))
+        assert known[""] == "Punctual-runner"
+
+
+def test_an_image_in_a_private_registry_may_be_pulled(tmp_path: Path) -> None:
+    image = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/team/batch:7"
+    long = dataclasses.replace(PROD.long, images={"batch": image})
+    app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
+    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, long=long))
+    validate(app)
+    stack = Deployed.of(app)
+    repository = "arn:AWS::Partition:ecr:eu-west-1:123456789012:repository/team/batch"
+    assert ("ecr:BatchGetImage", repository) in stack.permissions("RunnerExecutionRole")
+    used = readable(_container(_definitions(stack)["Punctual-batch"])["Image"])
+    assert used == image.replace("amazonaws.com", "AWS::URLSuffix")
+
+
+@pytest.mark.parametrize("name", ["runner", "Shell", "a,b", ""])
+def test_a_name_that_no_image_can_have_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="no name for an image"):
+        dataclasses.replace(LOCAL.long, images={name: "image:1"})
+
+
+def test_the_reporter_is_told_when_a_container_runs_and_when_it_has_stopped(prod: Deployed) -> None:
+    rule = prod.one("AWS::Events::Rule", "ReporterTaskChanges")
+    assert rule["EventPattern"]["source"] == ["aws.ecs"]
+    assert rule["EventPattern"]["detail-type"] == ["ECS Task State Change"]
+    assert rule["EventPattern"]["detail"]["lastStatus"] == ["RUNNING", "STOPPED"]
+    (cluster,) = rule["EventPattern"]["detail"]["clusterArn"]
+    assert readable(cluster) == "FargateCluster.Arn"
+    (target,) = rule["Targets"]
+    assert readable(target["Arn"]) == "ReporterFunction.Arn"
+
+
+def test_only_that_rule_may_call_the_reporter_from_outside(prod: Deployed) -> None:
+    permissions = prod.all("AWS::Lambda::Permission").values()
+    (permission,) = (one for one in permissions if readable(one["FunctionName"]) == "ReporterFunction.Arn")
+    assert permission["Principal"] == "events.amazonaws.com"
+    assert readable(permission["SourceArn"]) == "ReporterTaskChanges.Arn"
+
+
+def test_the_stand_in_for_fargate_is_believed_on_the_emulator_only(prod: Deployed, local: Deployed) -> None:
+    for stack, sources in ((prod, ["aws.ecs"]), (local, ["aws.ecs", "punctual.fargate"])):
+        assert stack.one("AWS::Events::Rule", "ReporterTaskChanges")["EventPattern"]["source"] == sources
+
+
+def test_the_one_time_schedules_have_a_group_of_their_own(prod: Deployed) -> None:
+    groups = {readable(group["Name"]) for group in prod.all("AWS::Scheduler::ScheduleGroup").values()}
+    assert groups == {"Punctual-ticks", "Punctual-long"}
+    for name in ("planner", "settler", "reconciler"):
+        assert prod.environment(name)["SCHEDULE_GROUP"] == "Punctual-long"
+
+
+@pytest.mark.parametrize("name", ["planner", "reconciler"])
+def test_whoever_makes_schedules_knows_their_target_and_their_role(prod: Deployed, name: str) -> None:
+    environment = prod.environment(name)
+    assert environment["STATE_MACHINE_ARN"].endswith(":stateMachine:Punctual-long")
+    assert environment["SCHEDULE_ROLE_ARN"] == "SchedulesRole.Arn"
+    (machine,) = prod.all("AWS::StepFunctions::StateMachine").values()
+    assert machine["StateMachineName"] == "Punctual-long"
+
+
+@pytest.mark.parametrize(("stage", "long"), [("prod", PROD.long), ("local", LOCAL.long)])
+def test_the_limits_of_the_settings_reach_admission(stage: str, long: LongLane, request: pytest.FixtureRequest) -> None:
+    deployed: Deployed = request.getfixturevalue(stage)
+    admission, api = deployed.environment("admission"), deployed.environment("api")
+    assert int(admission["LONG_STARTS_PER_SECOND"]) == long.starts_per_second
+    assert int(admission["LONG_VCPUS"]) == int(api["LONG_VCPUS"]) == long.vcpus
+    assert int(admission["LONG_TASKS"]) == int(api["LONG_TASKS"]) == long.tasks
+    assert int(deployed.environment("reporter")["HEARTBEAT_SECONDS"]) == long.heartbeat_seconds
+
+
+def test_starts_stay_below_what_ecs_accepts() -> None:
+    assert PROD.long.starts_per_second < 20
+
+
+def _definitions(stack: Deployed) -> dict[str, dict[str, Any]]:
+    """The task definitions, by family."""
+    return {found["Family"]: found for found in stack.all("AWS::ECS::TaskDefinition").values()}
+
+
+def _container(definition: dict[str, Any]) -> dict[str, Any]:
+    (only,) = definition["ContainerDefinitions"]
+    return dict(only)

@@ -1,0 +1,181 @@
+"""The state machine of the long lane: the way of an execution and of its parts, and what is done when it goes wrong."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.infrastructure.conftest import ROOT
+from tests.infrastructure.deployed import Deployed
+
+VALIDATOR = ROOT / "node_modules" / ".bin" / "asl-validator"
+LAMBDA = "arn:aws:states:::lambda:invoke"
+CALLBACK = ".waitForTaskToken"
+FINAL_WORDS = {"Punctual.Stopped", "Punctual.Lost", "Punctual.Cancelled", "States.Timeout", "States.HeartbeatTimeout"}
+
+
+@pytest.fixture
+def machine(prod: Deployed) -> dict[str, Any]:
+    """The states that every execution goes through."""
+    return dict(prod.state_machine()["States"])
+
+
+@pytest.fixture
+def part(machine: dict[str, Any]) -> dict[str, Any]:
+    """The states that every part of it goes through."""
+    return dict(machine["Parts"]["ItemProcessor"]["States"])
+
+
+@pytest.mark.parametrize("stage", ["prod", "local"])
+def test_the_validator_accepts_the_state_machine(stage: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    deployed: Deployed = request.getfixturevalue(stage)
+    rendered = tmp_path / "long.asl.json"
+    rendered.write_text(json.dumps(deployed.state_machine()))
+    found = subprocess.run([VALIDATOR, "--json-path", rendered], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_no_placeholder_is_left_in_the_state_machine(prod: Deployed) -> None:
+    assert "${" not in json.dumps(prod.state_machine())
+
+
+def test_an_execution_asks_what_is_left_until_nothing_is(prod: Deployed, machine: dict[str, Any]) -> None:
+    assert prod.state_machine()["StartAt"] == "WhatIsLeft"
+    assert machine["WhatIsLeft"]["Next"] == "AnythingLeft"
+    assert machine["AnythingLeft"]["Choices"] == [
+        {"Variable": "$.step.next", "StringEquals": "run", "Next": "UntilDue"}
+    ]
+    assert machine["AnythingLeft"]["Default"] == "Ended"
+    assert machine["UntilDue"]["Next"] == "Parts"
+    assert machine["Parts"]["Next"] == "WhatIsLeft"
+    assert machine["Ended"]["Type"] == "Succeed"
+
+
+def test_whoever_conducts_names_itself_so_that_a_second_start_does_nothing(
+    machine: dict[str, Any], part: dict[str, Any]
+) -> None:
+    for state in (machine["WhatIsLeft"], part["Ask"]):
+        assert state["Parameters"]["Payload"]["conductor.$"] == "$$.Execution.Id"
+
+
+def test_nothing_runs_before_it_is_due(machine: dict[str, Any]) -> None:
+    assert machine["UntilDue"]["Type"] == "Wait"
+    assert machine["UntilDue"]["TimestampPath"] == "$.step.not_before"
+
+
+def test_parts_run_side_by_side_within_the_limit_of_their_job(machine: dict[str, Any]) -> None:
+    parts = machine["Parts"]
+    assert parts["QueryLanguage"] == "JSONata"
+    assert parts["Items"] == "{% $states.input.step.parts %}"
+    assert parts["MaxConcurrency"] == "{% $states.input.step.at_once %}"
+    assert parts["ItemProcessor"]["ProcessorConfig"] == {"Mode": "INLINE"}
+
+
+def test_a_part_is_admitted_then_run_then_settled(machine: dict[str, Any], part: dict[str, Any]) -> None:
+    assert machine["Parts"]["ItemProcessor"]["StartAt"] == "Ask"
+    way = ["Ask"]
+    while following := part[way[-1]].get("Next"):
+        way.append(following)
+    assert way == ["Ask", "Turn", "Run", "Settle", "Again"]
+    assert part["Ask"]["Resource"] == LAMBDA + CALLBACK
+    assert part["Run"]["Resource"] == "arn:aws:states:::ecs:runTask" + CALLBACK
+    assert part["Settle"]["Resource"] == LAMBDA
+
+
+def test_a_part_that_is_to_run_again_rests_and_asks_anew(part: dict[str, Any]) -> None:
+    assert part["Again"]["Choices"] == [{"Variable": "$.settled.again", "BooleanEquals": True, "Next": "Rest"}]
+    assert part["Rest"]["TimestampPath"] == "$.settled.at"
+    assert part["Rest"]["Next"] == "Anew"
+    assert set(part["Anew"]["Parameters"]) == {"job_id.$", "execution_id.$", "part.$"}
+    assert part["Anew"]["Next"] == "Ask"
+    assert part["Again"]["Default"] == "Done"
+
+
+def test_starts_are_paced_by_the_grant(part: dict[str, Any]) -> None:
+    assert part["Ask"]["ResultPath"] == "$.grant"
+    assert part["Turn"]["TimestampPath"] == "$.grant.start_at"
+
+
+def test_nobody_waits_for_ever(part: dict[str, Any]) -> None:
+    assert part["Ask"]["TimeoutSeconds"] == 14 * 24 * 3600
+    assert part["Run"]["TimeoutSecondsPath"] == "$.grant.timeout_seconds"
+    assert part["Run"]["HeartbeatSecondsPath"] == "$.grant.heartbeat_seconds"
+
+
+@pytest.mark.parametrize("name", ["Ask", "Run"])
+def test_whatever_goes_wrong_is_settled_with_its_reason(part: dict[str, Any], name: str) -> None:
+    assert part[name]["Catch"] == [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Settle"}]
+
+
+def test_a_start_that_aws_refused_is_tried_again_but_never_a_container_that_ran(part: dict[str, Any]) -> None:
+    ran, refused = part["Run"]["Retry"]
+    assert set(ran["ErrorEquals"]) == FINAL_WORDS
+    assert ran["MaxAttempts"] == 0
+    assert refused["ErrorEquals"] == ["States.TaskFailed"]
+    assert refused["MaxAttempts"] == 6
+    assert refused["BackoffRate"] == 2
+    assert refused["JitterStrategy"] == "FULL"
+
+
+def test_the_conductor_is_asked_again_for_hours(machine: dict[str, Any], part: dict[str, Any]) -> None:
+    for state in (machine["WhatIsLeft"], part["Settle"]):
+        (retry,) = state["Retry"]
+        assert retry["ErrorEquals"] == ["States.ALL"]
+        assert retry["MaxAttempts"] * retry["MaxDelaySeconds"] > 4 * 3600
+
+
+def test_a_slot_is_asked_for_again_only_if_lambda_could_not_be_reached(part: dict[str, Any]) -> None:
+    (retry,) = part["Ask"]["Retry"]
+    assert all(error.startswith("Lambda.") for error in retry["ErrorEquals"])
+
+
+def test_every_lambda_step_calls_the_conductor(machine: dict[str, Any], part: dict[str, Any]) -> None:
+    calls = [state for state in (*machine.values(), *part.values()) if state.get("Resource", "").startswith(LAMBDA)]
+    assert {state["Parameters"]["FunctionName"] for state in calls} == {"ConductorFunction.Arn"}
+    assert {state["Parameters"]["Payload"]["do"] for state in calls} == {"next", "ask", "settle"}
+
+
+def test_a_container_gets_its_size_capacity_command_and_order_from_the_grant(part: dict[str, Any]) -> None:
+    run = part["Run"]["Parameters"]
+    assert run["Cluster"] == "FargateCluster.Arn"
+    assert run["TaskDefinition.$"] == "$.grant.task_definition"
+    assert run["CapacityProviderStrategy.$"] == "$.grant.capacity"
+    assert run["Overrides"]["Cpu.$"] == "$.grant.cpu"
+    assert run["Overrides"]["Memory.$"] == "$.grant.memory"
+    (container,) = run["Overrides"]["ContainerOverrides"]
+    assert container["Name"] == "runner"
+    assert container["Command.$"] == "$.grant.command"
+    variables = {variable["Name"]: variable["Value.$"] for variable in container["Environment"]}
+    assert variables == {"PUNCTUAL_ORDER": "$.grant.order", "PUNCTUAL_TASK_TOKEN": "$$.Task.Token"}
+
+
+def test_a_container_runs_in_the_public_subnets_with_an_address_of_its_own(
+    prod: Deployed, part: dict[str, Any]
+) -> None:
+    network = part["Run"]["Parameters"]["NetworkConfiguration"]["AwsvpcConfiguration"]
+    assert set(network["Subnets"]) == set(prod.all("AWS::EC2::Subnet"))
+    assert network["SecurityGroups"] == ["NetworkContainers.GroupId"]
+    assert network["AssignPublicIp"] == "ENABLED"
+
+
+def test_the_picture_in_the_documentation_shows_exactly_the_states_and_the_ways_between_them(
+    prod: Deployed, machine: dict[str, Any], part: dict[str, Any]
+) -> None:
+    text = (ROOT / "docs" / "long-lane.md").read_text()
+    picture = text.split("stateDiagram-v2")[1].split("```")[0]
+    shown = set(re.findall(r"^\s*(\S+) --> (\w+|\[\*\])", picture, flags=re.MULTILINE))
+    drawn = _ways(machine) | _ways(part) | {("[*]", prod.state_machine()["StartAt"]), ("[*]", "Ask")}
+    assert shown == drawn
+
+
+def _ways(states: dict[str, Any]) -> set[tuple[str, str]]:
+    ways = set()
+    for name, state in states.items():
+        onward = [one["Next"] for one in (state, *state.get("Choices", ()), *state.get("Catch", ())) if "Next" in one]
+        onward += [state["Default"]] if "Default" in state else []
+        onward += ["[*]"] if state.get("End") or state["Type"] == "Succeed" else []
+        ways |= {(name, target) for target in onward}
+    return ways

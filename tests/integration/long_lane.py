@@ -1,0 +1,155 @@
+"""What Step Functions, ECS and the containers do in the long lane, one step at a time, as the test decides."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from punctual.aws import clients
+from tests.integration.world import STATE_MACHINE, World
+
+
+@dataclass
+class Container:
+    """A container as its runner is seen from outside: by what it says."""
+
+    world: World
+    grant: dict[str, Any]
+    token: str = field(default_factory=lambda: f"run-{uuid.uuid4()}")
+    task_arn: str = ""
+
+    def __post_init__(self) -> None:
+        self.task_arn = self.task_arn or self.world.start_container()
+
+    @property
+    def assignment(self) -> dict[str, Any]:
+        return json.loads(self.grant["order"])
+
+    def say(self, what: str, **more: Any) -> dict[str, Any]:
+        return self.world.call("reporter", {"do": what, "assignment": self.assignment, **more})
+
+    def claim(self) -> dict[str, Any]:
+        return self.say("claim", token=self.token, task_arn=self.task_arn)
+
+    def beat(self, **progress: Any) -> dict[str, Any]:
+        shape = {"percent": 0.0, "message": "", "done": None, "total": None}
+        return self.say("beat", progress={**shape, **progress} if progress else None)
+
+    def conclude(self, outcome: str = "succeeded", **verdict: Any) -> dict[str, Any]:
+        return self.say("conclude", verdict={"outcome": outcome, **verdict})
+
+    def stop(self, exit_code: int | None = 137, reason: str = "", stop_code: str = "") -> None:
+        """ECS tells that it has stopped."""
+        self._tell(
+            "STOPPED", containers=[{"name": "runner", "exitCode": exit_code, "reason": reason}], stopCode=stop_code
+        )
+
+    def appear(self) -> None:
+        """ECS tells that it runs."""
+        self._tell("RUNNING")
+
+    def _tell(self, status: str, **more: Any) -> None:
+        environment = {"PUNCTUAL_ORDER": self.grant["order"], "PUNCTUAL_TASK_TOKEN": self.token}
+        override = {"name": "runner", "environment": [{"name": k, "value": v} for k, v in environment.items()]}
+        detail = {
+            "taskArn": self.task_arn,
+            "lastStatus": status,
+            "overrides": {"containerOverrides": [override]},
+            **more,
+        }
+        self.world.call("reporter", {"detail-type": "ECS Task State Change", "detail": detail})
+
+
+class LongLane:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.told: list[tuple[str, dict[str, Any]]] = []
+        """What was said to state machines that wait: the operation, and its parameters."""
+        self.stopped: list[str] = []
+        """The containers that ECS was asked to stop."""
+        clients.states().meta.events.register("provide-client-params.sfn", self._note)
+        clients.ecs().meta.events.register("provide-client-params.ecs.StopTask", self._note_stop)
+
+    def _note(self, params: dict[str, Any], model: Any, **_: Any) -> None:
+        if "taskToken" in params:
+            self.told.append((model.name, dict(params)))
+
+    def _note_stop(self, params: dict[str, Any], **_: Any) -> None:
+        self.stopped.append(params["task"])
+
+    def submit(self, **submission: Any) -> dict[str, Any]:
+        job = self.world.submit(**{"lane": "long", **submission})
+        self.world.deliver_streams()
+        return job
+
+    def execution(self, job: dict[str, Any]) -> dict[str, Any]:
+        """The job's first execution, with its parts."""
+        return self.world.execution(self.world.executions(job["job_id"])[0]["execution_id"])
+
+    def runs(self) -> list[str]:
+        """The names of the state machine runs that were started."""
+        return [one["name"] for one in self.world.states.list_executions(stateMachineArn=STATE_MACHINE)["executions"]]
+
+    def schedules(self) -> dict[str, str]:
+        names = [one["Name"] for one in self.world.scheduler.list_schedules(GroupName="long")["Schedules"]]
+        found = {name: self.world.scheduler.get_schedule(Name=name, GroupName="long") for name in names}
+        return {name: one["ScheduleExpression"] for name, one in found.items()}
+
+    def run_arn(self, job: dict[str, Any]) -> str:
+        """The state machine run that was started for a job's execution."""
+        wanted = self.execution(job)["execution_id"]
+        listed = self.world.states.list_executions(stateMachineArn=STATE_MACHINE)["executions"]
+        return next(one["executionArn"] for one in listed if one["name"].startswith(wanted))
+
+    def next(self, job: dict[str, Any], run: str | None = None) -> dict[str, Any]:
+        execution_id = self.execution(job)["execution_id"]
+        question = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id}
+        return self.world.call("conductor", {**question, "conductor": run or self.run_arn(job)})
+
+    def ask(self, job: dict[str, Any], part: str = "all") -> str:
+        """Have a part ask for a slot. Its ticket."""
+        ticket = f"ticket-{uuid.uuid4()}"
+        execution_id = self.execution(job)["execution_id"]
+        question = {"do": "ask", "job_id": job["job_id"], "execution_id": execution_id, "part": part}
+        self.world.call("conductor", {**question, "ticket": ticket, "conductor": "any"})
+        return ticket
+
+    def granted(self, ticket: str) -> dict[str, Any] | None:
+        for operation, params in self.told:
+            if operation == "SendTaskSuccess" and params["taskToken"] == ticket:
+                return json.loads(params["output"])
+        return None
+
+    def container(self, job: dict[str, Any], part: str = "all") -> Container:
+        """Ask for a slot, be granted one, and start a container in it."""
+        ticket = self.ask(job, part)
+        self.world.deliver_streams()
+        self.world.deliver_streams()
+        grant = self.granted(ticket)
+        assert grant is not None, "no slot was given"
+        return Container(self.world, grant)
+
+    def settle(
+        self, job: dict[str, Any], grant: dict[str, Any] | None, part: str = "all", **error: str
+    ) -> dict[str, Any]:
+        item = {"job_id": job["job_id"], "execution_id": self.execution(job)["execution_id"], "part": part}
+        item |= {"grant": grant} if grant else {}
+        item |= {"error": error} if error else {}
+        return self.world.call("conductor", {"do": "settle", "item": item})
+
+    def answers_to(self, token: str) -> list[str]:
+        return [operation for operation, params in self.told if params["taskToken"] == token]
+
+    def tick(self) -> dict[str, Any]:
+        return self.world.call("admission", {"do": "tick"})
+
+    def reconcile(self) -> dict[str, Any]:
+        return self.world.call("reconciler", {})
+
+    def taken(self) -> tuple[int, int]:
+        """Tasks and vCPUs that the lane's record counts."""
+        key = {"execution_id": {"S": "#lane"}, "part": {"S": "long"}}
+        item = self.world.dynamodb.get_item(TableName="parts", Key=key).get("Item", {})
+        return int(item.get("tasks", {"N": "0"})["N"]), int(item.get("cpu", {"N": "0"})["N"]) // 1024
