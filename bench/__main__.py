@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from bench import cost, imports, lateness, sweep
+from bench import cost, imports, lateness, sweep, week
 from bench.report import Report, console
 from bench.stack import deployed
 
+ALONE = {"imports": imports.measure, "week": week.measure}
 # cost first: orders of jobs that another part has deleted would be counted
 ON_A_STACK = {"cost": cost.measure, "lateness": lateness.measure, "sweep": sweep.measure}
 
 
 def main(wanted: list[str]) -> int:
     reports: list[Report] = []
-    if not wanted or "imports" in wanted:
-        reports.append(_shown("imports", imports.measure))
+    for name, part in ALONE.items():
+        if not wanted or name in wanted:
+            reports.append(_shown(name, part))
     if parts := {name: part for name, part in ON_A_STACK.items() if not wanted or name in wanted}:
         console.print("deploying a stack of its own …")
         with deployed() as punctual:

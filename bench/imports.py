@@ -23,8 +23,11 @@ ENVIRONMENT = {
     "PUNCTUAL_STAGE": "bench",
     "RETENTION_DAYS": "1",
     "TIMER_SHARDS": "1",
-    **dict.fromkeys(("JOBS_TABLE", "EXECUTIONS_TABLE", "TIMERS_TABLE", "IDEMPOTENCY_TABLE", "RESULTS_BUCKET"), "x"),
-    **dict.fromkeys(("WORKER_LOG_GROUP", "DEAD_LETTER_QUEUE_URL"), "x"),
+    "TASK_DEFINITIONS": "{}",
+    **dict.fromkeys(("LONG_VCPUS", "LONG_TASKS", "LONG_STARTS_PER_SECOND", "HEARTBEAT_SECONDS"), "1"),
+    **dict.fromkeys(("JOBS_TABLE", "EXECUTIONS_TABLE", "PARTS_TABLE", "TIMERS_TABLE", "IDEMPOTENCY_TABLE"), "x"),
+    **dict.fromkeys(("RESULTS_BUCKET", "WORKER_LOG_GROUP", "RUNNER_LOG_GROUP", "DEAD_LETTER_QUEUE_URL"), "x"),
+    **dict.fromkeys(("STATE_MACHINE_ARN", "SCHEDULE_GROUP", "SCHEDULE_ROLE_ARN", "CLUSTER", "LONG_IMAGES"), "x"),
     **{f"{one}_{kind}QUEUE_URL": "x" for one in ("HIGH", "NORMAL", "LOW") for kind in ("", "DEAD_LETTER_")},
 }
 

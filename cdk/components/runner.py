@@ -85,6 +85,8 @@ class Runner(Construct):
             image=contents,
             logging=ecs.LogDrivers.aws_logs(stream_prefix=image or CONTAINER, log_group=self.log_group),
             stop_timeout=TIME_TO_LEAVE,
+            # A first process that hands signals on: the kernel keeps those from it that it does not ask for.
+            linux_parameters=ecs.LinuxParameters(self, f"{construct_id}-Linux", init_process_enabled=True),
             environment={
                 "PUNCTUAL_REPORTER": self._reporter.function_name,
                 "PUNCTUAL_STAGE": self._settings.stage,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from local.stack import Stack
-from tests.e2e.punctual import Punctual
+from punctual.domain.instant import to_text
+from tests.e2e.punctual import Punctual, soon
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +25,12 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 @pytest.fixture(scope="session")
 def punctual(stack: Stack) -> Punctual:
     return Punctual(stack.up())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def far_ahead(punctual: Punctual) -> dict[str, Any]:
+    """A long job beyond the horizon. Submitted first and looked at late, so that nobody waits for it."""
+    return punctual.submit(lane="long", parameters={"hello": "later"}, schedule={"at": to_text(soon(250))})
 
 
 def free_port() -> int:

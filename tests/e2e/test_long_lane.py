@@ -13,16 +13,10 @@ import pytest
 from punctual.domain.identity import short_name
 from punctual.domain.instant import from_text, to_text
 from tests.e2e.processes import descendants
-from tests.e2e.punctual import FINAL, Punctual, awaited, soon
+from tests.e2e.punctual import Punctual, awaited, soon
 
 HOURS_OF_A_WEEK = 7 * 24
 NO_REST = {"backoff_seconds": 0}
-
-
-@pytest.fixture(scope="module")
-def armed(punctual: Punctual) -> dict[str, Any]:
-    """A job far enough ahead for a schedule of its own; by the end of this file it will have fired."""
-    return punctual.submit(lane="long", parameters={"hello": "later"}, schedule={"at": to_text(soon(250))})
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +35,8 @@ def weekly(punctual: Punctual) -> dict[str, Any]:
 
 
 @pytest.fixture(autouse=True)
-def _first(armed: dict[str, Any], weekly: dict[str, Any]) -> None:
-    """They are there before anything else."""
+def _first(weekly: dict[str, Any]) -> None:
+    """It is there before anything else."""
 
 
 def schedules(punctual: Punctual) -> list[str]:
@@ -313,13 +307,3 @@ def test_a_runner_with_a_key_of_another_is_refused(punctual: Punctual) -> None:
         assert json.loads(answer["Payload"].read())["ok"] is False
     [ended] = punctual.ended(job)
     assert ended["result"]["value"] != "forged"
-
-
-def test_the_schedule_of_a_far_one_fires(punctual: Punctual, armed: dict[str, Any]) -> None:
-    [execution] = punctual.ended(armed, seconds=300)
-    assert execution["result"]["value"] == {"hello": "later"}
-    [part] = punctual.get(f"/executions/{execution['execution_id']}")["parts"]
-    lateness = from_text(part["asked_at"]) - from_text(execution["scheduled_at"])
-    assert timedelta() <= lateness < timedelta(seconds=4)
-    assert execution["execution_id"] not in schedules(punctual)
-    assert execution["status"] in FINAL

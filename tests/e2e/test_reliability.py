@@ -75,12 +75,19 @@ def test_after_a_restart_of_everything_jobs_go_on(punctual: Punctual, stack: Sta
     recurring = punctual.submit(schedule={"every_seconds": 20})
     pending = punctual.submit(schedule={"at": to_text(soon(25))})
     retrying = punctual.submit(task="fail", parameters={"times": 1}, retry={"backoff_seconds": 40})
+    batch = punctual.submit(
+        task="quality.weekly", lane="long", parameters={"dataset": "orders", "week_of": "2026-11-10", "seconds": 20}
+    )
     awaited(lambda: [one for one in punctual.executions(retrying) if one["attempt"]], 30, "the first attempt")
+    awaited(lambda: [one for one in punctual.executions(batch) if one["progress"]], 60, "the batch to be under way")
     punctual.ended(recurring)
     assert stack.down()
     punctual.use(stack.up())
     assert [one["status"] for one in punctual.ended(pending, seconds=120)] == ["succeeded"]
     assert [one["status"] for one in punctual.ended(retrying, seconds=120)] == ["succeeded"]
+    [week] = punctual.ended(batch, seconds=120)
+    assert [one["outcome"] for one in week["attempts"]] == ["interrupted", "succeeded"]
+    assert (week["result"]["value"]["records"], week["result"]["value"]["runs"]) == (7 * 24 * 200, 2)
     runs = punctual.ended(recurring, count=4, seconds=180)
     punctual.request("DELETE", f"/jobs/{recurring['job_id']}")
     dues = [from_text(one["scheduled_at"]) for one in runs]

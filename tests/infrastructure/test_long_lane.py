@@ -66,7 +66,9 @@ def test_the_emulator_needs_no_image(local: Deployed) -> None:
 
 
 def test_a_container_gets_all_the_time_to_leave_that_fargate_grants(prod: Deployed) -> None:
-    assert _container(_definitions(prod)["Punctual-runner"])["StopTimeout"] == 120
+    container = _container(_definitions(prod)["Punctual-runner"])
+    assert container["StopTimeout"] == 120
+    assert container["LinuxParameters"]["InitProcessEnabled"] is True  # or SIGTERM would not reach it early on
 
 
 def test_a_container_knows_whom_to_tell_and_nothing_secret(prod: Deployed) -> None:

@@ -86,6 +86,47 @@ SUBMISSIONS: list[tuple[str, Any, int, str]] = [
     ("an impossible deadline", {"task": "echo", "deadline": {"by": {"cron": "0 0 31 2 *"}}}, 422, "deadline.by.cron"),
 ]
 
+LONG_ONES: list[tuple[str, Any, str, str]] = [
+    ("an unknown image", {"container": {"image": "spark", "command": ["x"]}}, "container.image", "there are: shell"),
+    ("an image without a command", {"container": {"image": "shell"}}, "container.command", "required"),
+    ("an empty command", {"container": {"image": "shell", "command": []}}, "container.command", "at least 1 item"),
+    ("a size that Fargate lacks", {"resources": {"vcpu": 3}}, "resources.vcpu", "nearest to 3: 2 or 4"),
+    (
+        "memory that does not go with it",
+        {"resources": {"vcpu": 2, "memory_mb": 2048}},
+        "resources.memory_mb",
+        "nearest: 4096",
+    ),
+    ("more than the lane has", {"resources": {"vcpu": 8}}, "resources.vcpu", "it would never get a slot"),
+    ("no memory", {"resources": {"memory_mb": 0}}, "resources.memory_mb", "greater than 0"),
+    (
+        "a deadline before the start",
+        {"schedule": {"at": "2026-12-01T00:00:00Z"}, "deadline": {"at": "2026-11-30T00:00:00Z"}},
+        "deadline.at",
+        "not after the scheduled start",
+    ),
+    (
+        "an instant as the deadline of many",
+        {"schedule": {"every_seconds": 60}, "deadline": {"at": "2026-11-30T00:00:00Z"}},
+        "deadline.at",
+        "within_seconds",
+    ),
+    ("a window on a job that runs once", {"window": "week"}, "window", "schedule it by cron"),
+    ("a window on a queue job", {"window": "week", "schedule": {"queue": True}}, "window", "schedule it by cron"),
+    ("an unknown window", {"window": "fortnight"}, "window", "week"),
+    ("days of a job that runs once", {"partitions": {"by": "day"}}, "partitions.by", "no data window"),
+    ("no partition", {"partitions": 0}, "partitions", "1 to 200"),
+    ("too many partitions", {"partitions": 201}, "partitions", "1 to 200"),
+    ("an empty list of partitions", {"partitions": []}, "partitions", "1 to 200"),
+    ("two kinds of partitions", {"partitions": {"count": 2, "of": [1]}}, "partitions", "exclude each other"),
+    ("more at once than there are", {"partitions": {"count": 2, "at_once": 3}}, "partitions.at_once", "1 to 2"),
+    ("a time-out of ages", {"timeout_seconds": 604_801}, "timeout_seconds", "604800"),
+    ("no expected time", {"expected_seconds": 0}, "expected_seconds", "greater than or equal to 1"),
+    ("neither task nor container", {"task": None}, "task", "bring a container"),
+    ("a size in the short lane", {"lane": "short", "resources": {"vcpu": 1}}, "resources", '"lane": "long"'),
+    ("partitions in the short lane", {"lane": "short", "partitions": 2}, "partitions", '"lane": "long"'),
+]
+
 RAW_BODIES: list[tuple[str, str, int, str]] = [
     ("nothing", "", 422, "body"),
     ("no JSON", "task=echo", 400, "body"),

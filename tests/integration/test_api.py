@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.instant import to_text
-from tests.integration.malformed import RAW_BODIES, SUBMISSIONS
+from tests.integration.malformed import LONG_ONES, RAW_BODIES, SUBMISSIONS
 from tests.integration.world import World
 
 
@@ -329,3 +329,63 @@ def test_the_api_describes_itself(world: World) -> None:
     )
     assert json.dumps(description).count("Problem") > 1
     assert world.request("GET", "/health") == (200, {"status": "ok", "stage": "test"})
+
+
+@pytest.mark.parametrize(("what", "submission", "field", "remedy"), LONG_ONES, ids=[one[0] for one in LONG_ONES])
+def test_a_long_job_that_cannot_run_is_refused_with_the_field_and_the_remedy(
+    world: World, what: str, submission: Any, field: str, remedy: str
+) -> None:
+    status, problem = world.request("POST", "/jobs", {"task": "echo", "lane": "long", **submission})
+    assert status == 422, what
+    assert problem["errors"][0]["field"] == field
+    assert remedy in problem["errors"][0]["message"]
+    assert world.items("jobs") == []
+
+
+def test_an_edit_is_refused_like_a_submission_and_changes_nothing(world: World) -> None:
+    job = world.submit(lane="long", schedule={"every_seconds": 3600}, window="week")
+    path = f"/jobs/{job['job_id']}"
+    for change, headers, status, field in [
+        ({"resources": {"vcpu": 3}}, {}, 422, "resources.vcpu"),
+        ({"schedule": None}, {}, 422, "window"),
+        ({"lane": "short", "resources": {"vcpu": 1}}, {}, 422, "resources"),
+        ({"colour": "red"}, {}, 422, "colour"),
+        ({"name": "other"}, {"if-match": "7"}, 412, "If-Match"),
+        ({"name": "other"}, {"if-match": "seven"}, 422, "If-Match"),
+    ]:
+        answered, problem = world.request("PATCH", path, change, headers=headers)
+        assert (answered, problem["errors"][0]["field"]) == (status, field), change
+    assert world.request("PATCH", path, {"name": "other"}, role="viewer")[0] == 403
+    assert world.request("PATCH", path, {"name": "other"}, team="another")[0] == 403
+    assert world.request("GET", path)[1] == job
+
+
+def test_an_edit_takes_what_it_names_and_keeps_the_rest(world: World) -> None:
+    job = world.submit(
+        schedule={"every_seconds": 3600}, priority="high", parameters={"a": 1}, retry={"max_attempts": 7}
+    )
+    status, edited = world.request(
+        "PATCH", f"/jobs/{job['job_id']}", {"parameters": {"a": 2}, "retry": None}, headers={"if-match": '"1"'}
+    )
+    assert status == 200
+    same = {name: value for name, value in job.items() if name not in ("revision", "updated_at", "parameters", "retry")}
+    assert {name: edited[name] for name in same} == same
+    assert (edited["parameters"], edited["retry"]["max_attempts"], edited["revision"]) == ({"a": 2}, 3, 2)
+
+
+def test_an_execution_is_cancelled_by_its_own_team_and_once(world: World) -> None:
+    job = world.submit(schedule={"at": "2026-12-01T00:00:00Z"})
+    world.settle_down()
+    [execution] = world.executions(job["job_id"])
+    path = f"/executions/{execution['execution_id']}/cancel"
+    assert world.request("PUT", path, role="viewer")[0] == 403
+    assert world.request("PUT", path, team="another")[0] == 403
+    assert world.request("PUT", path)[1]["status"] == "cancelled"
+    assert world.request("PUT", path)[0] == 200
+    world.settle_down()
+    assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
+    done = world.submit()
+    world.settle_down()
+    [ended] = world.executions(done["job_id"])
+    status, problem = world.request("PUT", f"/executions/{ended['execution_id']}/cancel")
+    assert (status, problem["errors"][0]["field"]) == (409, "execution_id")

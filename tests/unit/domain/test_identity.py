@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punctual.domain.errors import NotFound
-from punctual.domain.identity import check_job_id, due_key, execution_id, job_of, new_job_id
+from punctual.domain.identity import check_job_id, due_key, execution_id, job_of, new_job_id, short_name
 
 INSTANTS = st.datetimes(datetime(2000, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 JOB = "01m7gtek00sg4dxbryqzdsz4p5"
+DUE = datetime(2026, 11, 16, tzinfo=UTC)
 
 
 @given(INSTANTS, INSTANTS)
@@ -51,3 +52,10 @@ def test_what_cannot_be_an_execution_id_is_not_found(text: str) -> None:
 def test_what_cannot_be_a_job_id_is_not_found(text: str) -> None:
     with pytest.raises(NotFound, match="there is no job"):
         check_job_id(text)
+
+
+def test_a_name_for_aws_is_short_and_its_own() -> None:
+    plain, of_a_message = execution_id(JOB, DUE), execution_id(JOB, DUE, "m" * 80)
+    assert short_name(plain) == plain
+    assert len(short_name(of_a_message)) == 64
+    assert short_name(of_a_message) != short_name(execution_id(JOB, DUE, "m" * 79))

@@ -75,7 +75,10 @@ def _parse_vcpu(vcpu: object) -> int:
     sizes = {_vcpu(cpu): cpu for cpu in _MEMORY}
     if vcpu not in sizes:
         nearest = _either(_nearest(vcpu, sizes))
-        raise Invalid("resources.vcpu", f"Fargate has {_either(sizes)} vCPU; nearest to {str(vcpu)[:20]}: {nearest}")
+        raise Invalid(
+            "resources.vcpu",
+            f"Fargate has {_either(sizes)} vCPU; nearest to {str(vcpu).removesuffix('.0')[:20]}: {nearest}",
+        )
     return sizes[vcpu]
 
 

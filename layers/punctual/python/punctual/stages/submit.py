@@ -68,7 +68,10 @@ class Submit:
         if revision is not None and revision != job.revision:
             raise Stale(f"the job is at revision {job.revision}, not {revision}: look at it again", field="If-Match")
         now = self.clock()
-        said = {**_as_submitted(job), **changes}
+        standing = _as_submitted(job)
+        if changes.get("lane", job.lane) != job.lane:  # what belongs to the lane that it leaves goes with it
+            standing = {name: value for name, value in standing.items() if name not in (*LONG_ONLY, "timeout_seconds")}
+        said = {**standing, **changes}
         kept = None if "schedule" in changes else job.schedule
         edited = self._job({name: value for name, value in said.items() if value is not None}, caller, now, kept)
         edited = replace(

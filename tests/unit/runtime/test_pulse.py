@@ -1,0 +1,154 @@
+"""What a container says while it runs, told by what reaches the reporter."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from punctual.aws.desk import Deaf, Desk
+from punctual.domain.assignment import Assignment
+from punctual.domain.progress import Progress
+from punctual.runtime.pulse import Leaving, Pulse, leaving_on_term
+from punctual.runtime.time_limit import time_limit
+
+ASSIGNMENT = Assignment(job_id="j", execution_id="e", part="all", attempt=1, key="k")
+
+
+class Lambda:
+    """The Lambda service as far as a container uses it: answers each call as the test says."""
+
+    def __init__(self, answer: Callable[[dict[str, Any]], Any]) -> None:
+        self.heard: list[dict[str, Any]] = []
+        self._answer = answer
+
+    def invoke(self, FunctionName: str, Payload: str) -> dict[str, Any]:
+        assert FunctionName == "reporter"
+        said = json.loads(Payload)
+        self.heard.append(said)
+        answer = self._answer(said)
+        if isinstance(answer, Exception):
+            return {"FunctionError": "Unhandled", "Payload": io.BytesIO(json.dumps(str(answer)).encode())}
+        return {"Payload": io.BytesIO(json.dumps(answer).encode())}
+
+    def of(self, what: str) -> list[dict[str, Any]]:
+        return [said for said in self.heard if said["do"] == what]
+
+
+def pulse(client: Lambda, every: float = 0.02) -> Pulse:
+    return Pulse(Desk("reporter", ASSIGNMENT, client, sleep=lambda _: None), every, lambda _: None)
+
+
+def awaited(condition: Callable[[], Any]) -> None:
+    end = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def fine(_said: dict[str, Any]) -> dict[str, Any]:
+    return {"ok": True, "leave": None}
+
+
+def test_it_beats_and_tells_progress_only_when_there_is_news() -> None:
+    client = Lambda(fine)
+    with pulse(client) as beating:
+        beating.report(Progress(percent=40, message="on it"))
+        awaited(lambda: len(client.of("beat")) >= 3)
+    told = [beat["progress"] for beat in client.of("beat")]
+    assert [one["percent"] for one in told if one] == [40]
+    assert client.heard[0]["assignment"]["key"] == "k"
+
+
+def test_of_many_checkpoints_the_first_and_the_last_are_handed_in() -> None:
+    client = Lambda(fine)
+    with pulse(client, every=0.2) as beating:
+        for number in range(100):
+            beating.checkpoint({"number": number})
+        awaited(lambda: len(client.of("checkpoint")) == 2)
+    assert [said["state"]["number"] for said in client.of("checkpoint")] == [0, 99]
+
+
+def test_a_checkpoint_is_what_the_state_was_when_it_was_given() -> None:
+    client = Lambda(fine)
+    with pulse(client, every=0.1) as beating:
+        state = {"done": [1]}
+        beating.checkpoint({})
+        beating.checkpoint(state)
+        state["done"].append(2)
+        awaited(lambda: len(client.of("checkpoint")) == 2)
+    assert client.of("checkpoint")[1]["state"] == {"done": [1]}
+
+
+def test_whoever_is_asked_to_leave_does_so_at_the_next_checkpoint_and_hands_it_in() -> None:
+    client = Lambda(lambda said: {"ok": True, "leave": "somebody is in a hurry" if said["do"] == "beat" else None})
+    with pulse(client) as beating:
+        awaited(lambda: beating.leaving)
+        with pytest.raises(Leaving):
+            beating.checkpoint({"last": True})
+    beating.hand_in()
+    assert client.of("checkpoint")[-1]["state"] == {"last": True}
+
+
+def test_one_that_was_superseded_stops_at_its_next_checkpoint_and_hands_nothing_in() -> None:
+    client = Lambda(lambda _: {"ok": False, "leave": None})
+    with pulse(client) as beating:
+        awaited(lambda: beating.lost)
+        with pytest.raises(Leaving):
+            beating.checkpoint({"late": True})
+    beating.hand_in()
+    assert client.of("checkpoint") == []
+
+
+def test_a_reporter_in_trouble_is_told_again() -> None:
+    troubles = iter([RuntimeError("throttled")] * 3)
+    client = Lambda(lambda said: next(troubles, None) or fine(said))
+    with pulse(client) as beating:
+        beating.report(Progress(percent=10))
+        awaited(lambda: len(client.of("beat")) >= 5)
+        assert not beating.lost
+    assert [beat["progress"]["percent"] for beat in client.of("beat") if beat["progress"]] == [10, 10, 10, 10]
+
+
+def test_what_must_get_through_is_said_until_it_does_or_it_is_hopeless() -> None:
+    troubles = iter([RuntimeError("down")] * 4)
+    desk = Desk("reporter", ASSIGNMENT, Lambda(lambda said: next(troubles, None) or fine(said)), sleep=lambda _: None)
+    assert desk.insist("conclude")["ok"] is True
+    deaf = Desk("reporter", ASSIGNMENT, Lambda(lambda _: RuntimeError("down")), sleep=lambda _: None)
+    with pytest.raises(Deaf):
+        deaf.insist("conclude")
+
+
+@pytest.mark.parametrize("state", [{"a": {1, 2}}, {"a": float("nan")}])
+def test_a_checkpoint_that_is_no_json_is_the_tasks_own_failure(state: Any) -> None:
+    with pulse(Lambda(fine)) as beating, pytest.raises((TypeError, ValueError)):
+        beating.checkpoint(state)
+
+
+def test_a_checkpoint_that_is_too_large_is_refused_with_the_remedy() -> None:
+    with pulse(Lambda(fine)) as beating, pytest.raises(ValueError, match="keep where it is"):
+        beating.checkpoint("x" * 4_000_001)
+
+
+def test_sigterm_means_leave_at_the_next_checkpoint() -> None:
+    client = Lambda(fine)
+    with pulse(client) as beating, time_limit(60), leaving_on_term(beating, 60):
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Leaving):
+            beating.checkpoint({"last": 1})
+
+
+def test_a_task_that_makes_no_checkpoint_leaves_when_its_grace_is_over() -> None:
+    def linger(beating: Pulse) -> None:
+        with time_limit(60), leaving_on_term(beating, 0.05):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+
+    with pulse(Lambda(fine)) as beating, pytest.raises(Leaving):
+        linger(beating)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from punctual import Context, Fatal
+from punctual.domain.partition import Partition
+from punctual.domain.window import Window
+from tasks.quality_weekly import report, weekly
+
+SUNDAY = datetime(2026, 11, 8, tzinfo=UTC)
+WEEK = Window(SUNDAY, SUNDAY + timedelta(days=7))
+PARAMETERS = {"dataset": "orders", "records_per_hour": 20}
+
+
+class Stopped(BaseException):
+    """The container was killed."""
+
+
+def context(kept: Any = None, die_at: int | None = None, **fields: Any) -> Context:
+    checkpoints = 0
+
+    def keep(state: Any) -> None:
+        nonlocal checkpoints
+        checkpoints += 1
+        if checkpoints == die_at:
+            raise Stopped(state)
+
+    return Context(
+        job_id="j",
+        execution_id="e",
+        owner="o",
+        attempt=1,
+        due=WEEK.end,
+        deadline=None,
+        logger=logging.getLogger(),
+        seconds_left=lambda: 60.0,
+        _report=lambda _: None,
+        _cancelled=lambda: False,
+        _keep=keep,
+        _kept=kept,
+        **{"window": WEEK, **fields},
+    )
+
+
+def test_a_week_has_all_its_records_and_the_same_faults_each_time() -> None:
+    first, second = weekly(context(), PARAMETERS), weekly(context(), PARAMETERS)
+    assert first == second
+    assert first["records"] == 7 * 24 * 20
+    assert all(first["faults"].values())
+
+
+def test_one_that_was_stopped_half_way_goes_on_and_finds_the_same() -> None:
+    with pytest.raises(Stopped) as stopped:
+        weekly(context(die_at=84), PARAMETERS)
+    resumed = weekly(context(kept=stopped.value.args[0]), PARAMETERS)
+    whole = weekly(context(), PARAMETERS)
+    assert resumed.pop("runs") == 2
+    assert whole.pop("runs") == 1
+    assert resumed == whole
+
+
+def test_days_collected_are_the_week() -> None:
+    slices = [Window(SUNDAY + n * timedelta(days=1), SUNDAY + (n + 1) * timedelta(days=1)) for n in range(7)]
+    days = [
+        weekly(context(partition=Partition(number=n, count=7, window=one)), PARAMETERS) for n, one in enumerate(slices)
+    ]
+    week = report(context(), PARAMETERS, days)
+    whole = weekly(context(), PARAMETERS)
+    assert (week["records"], week["faults"]) == (whole["records"], whole["faults"])
+    assert datetime.fromisoformat(week["worst_day"]).strftime("%A") == "Wednesday"
+    assert 90 < week["score"] < 100
+
+
+def test_a_job_that_runs_once_names_its_week() -> None:
+    named = weekly(context(window=None), {**PARAMETERS, "week_of": "2026-11-11"})
+    assert (named["from"], named["to"]) == ("2026-11-08T00:00:00+00:00", "2026-11-15T00:00:00+00:00")
+    with pytest.raises(Fatal, match="which week"):
+        weekly(context(window=None), PARAMETERS)
