@@ -233,6 +233,8 @@ def test_a_week_by_days_is_collected_into_one_report(punctual: Punctual, weekly:
     assert [part["part"] for part in execution["parts"]] == [*(f"{n:04d}" for n in range(7)), "collect"]
     week = execution["result"]["value"]
     assert (week["records"], len(week["days"])) == (HOURS_OF_A_WEEK * 200, 7)
+    bucket, _, key = execution["result"]["location"].removeprefix("s3://").partition("/")
+    assert json.load(punctual.aws("s3").get_object(Bucket=bucket, Key=key)["Body"]) == week
     assert from_text(week["worst_day"].replace("+00:00", ".000Z")).weekday() == 2
     window = execution["window"]
     assert from_text(window["end"]) - from_text(window["start"]) == timedelta(days=7)

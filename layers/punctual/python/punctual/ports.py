@@ -266,8 +266,11 @@ class Lanes(Protocol):
 class Results(Protocol):
     """Where results too large for a record lie."""
 
-    def keep(self, name: str, value: Any) -> Result:
-        """``value`` as a result: inline when small, else stored under ``name``. Raises ``Fatal`` for no JSON."""
+    def keep(self, name: str, value: Any, *, always: bool = False) -> Result:
+        """``value`` as a result: inline when small, stored under ``name`` when it is not, or ``always``.
+
+        Raises ``Fatal`` for what is not JSON.
+        """
 
     def link(self, result: Result) -> str | None:
         """An address from which a stored result can be fetched for a while; ``None`` for one that is inline."""

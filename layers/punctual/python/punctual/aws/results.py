@@ -20,17 +20,18 @@ class S3Results:
     s3: Callable[[], Any]
     """Made only when it is needed: most results are small, and the client is slow to make."""
 
-    def keep(self, name: str, value: Any) -> Result:
+    def keep(self, name: str, value: Any, *, always: bool = False) -> Result:
         text = _json(value)
-        if len(text) <= INLINE_RESULT_BYTES:
+        small = len(text) <= INLINE_RESULT_BYTES
+        if small and not always:
             return Result(value=value)
         key = f"results/{name}.json"
         self.s3().put_object(Bucket=self.bucket, Key=key, Body=text, ContentType="application/json")
-        return Result(location=f"s3://{self.bucket}/{key}")
+        return Result(value=value if small else None, location=f"s3://{self.bucket}/{key}")
 
     def link(self, result: Result) -> str | None:
         """An address from which a stored result can be fetched for a while; ``None`` for one that is inline."""
-        if result.location is None:
+        if result.location is None or result.value is not None:
             return None
         bucket, _, key = result.location.removeprefix("s3://").partition("/")
         link: str = self.s3().generate_presigned_url(

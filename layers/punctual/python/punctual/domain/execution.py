@@ -60,7 +60,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a task returned: inline when small, else where it lies in the results bucket."""
+    """What a task returned: inline when small, and where it lies in the results bucket if it does."""
 
     value: Any = None
     location: str | None = None

@@ -165,7 +165,7 @@ class Conductor:
             if part.name in (WHOLE, COLLECT):
                 return part.result
         values = [_shown(part.result) for part in parts]
-        return self.results.keep(f"{execution.job_id}/{execution.execution_id}/all", values)
+        return self.results.keep(f"{execution.job_id}/{execution.execution_id}/all", values, always=True)
 
 
 def _may_collect(execution: Execution, parts: Sequence[Part]) -> bool:
@@ -182,4 +182,4 @@ def _at_once(execution: Execution, parts: int) -> int:
 def _shown(result: Result | None) -> Any:
     if result is None:
         return None
-    return {"location": result.location} if result.location else result.value
+    return {"location": result.location} if result.location and result.value is None else result.value

@@ -124,7 +124,7 @@ class Reporter:
             return settlement
         try:
             name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"
-            return replace(settlement, result=self.results.keep(name, verdict.value))
+            return replace(settlement, result=self.results.keep(name, verdict.value, always=True))
         except Fatal as error:
             failure = Failure(type="Fatal", message=str(error))
             return settle(part, Verdict(outcome=Outcome.FATAL, error=failure), now=self.clock(), uniform=self.uniform)
@@ -137,7 +137,8 @@ class Reporter:
         result = partition.result
         if result is None:
             return {"value": None}
-        return {"link": self.results.link(result)} if result.location else {"value": result.value}
+        link = self.results.link(result)
+        return {"link": link} if link else {"value": result.value}
 
     def _lease(self) -> datetime:
         return self.clock() + timedelta(seconds=self.beat_seconds * BEATS_PER_LEASE)
