@@ -1,6 +1,6 @@
-"""The stand-in for Fargate where there is no Docker: `python -m local.fargate`, a process beside the emulator.
+"""The stand-in for Fargate: `python -m local.fargate`, a process beside the emulator.
 
-The emulator's ECS keeps book of tasks, and without Docker it runs none. This process looks there every moment: what
+The emulator's ECS keeps book of tasks and runs none. This process looks there every moment: what
 shall run is started as a process, what was stopped is asked to leave, and what ended is marked as stopped and told
 to EventBridge, as ECS would.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local import docker, stack_file
+from local import stack_file
 from local.deploy import Deployment, fingerprint
 from local.emulator import Emulator, answers, exclusive, recorded_port
 from local.errors import DeployFailed, NotRunning
@@ -141,14 +141,10 @@ class Stack:
             self._progress.say("The reconciler failed: see `make logs`. It tries again within the hour.")
 
     def _provide_containers(self, cluster: str) -> int | None:
-        """Let containers run: by the emulator where there is Docker, else as processes. The latter's process id."""
-        if docker.engine_answers():
-            self.stand_in.stop()
-            with self._progress.step("docker build"):
-                docker.build_image(self.places.deploy_log)
-            return None
+        """Let containers run, as processes. With Docker too: a container of it could not reach an emulator that
+        listens on loopback alone. The process id of what runs them."""
         if not self.stand_in.serves(cluster):
-            with self._progress.step("containers run as processes: there is no Docker"):
+            with self._progress.step("containers run as processes"):
                 self.stand_in.start(cluster)
         return self.stand_in.pid()
 

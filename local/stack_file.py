@@ -18,7 +18,7 @@ DEAD_LETTERS = (*QUEUES, "planner", "settler", "admission")
 def describe(
     outputs: dict[str, str], *, endpoint: str, tokens: dict[str, str], pid: int, fargate_pid: int | None = None
 ) -> dict[str, Any]:
-    """The outputs of the stack, by what they are. Where Docker runs the containers, nothing stands in for Fargate."""
+    """The outputs of the stack, by what they are."""
     return {
         "api_url": api_url(endpoint, outputs["ApiId"]),
         "endpoint_url": endpoint,

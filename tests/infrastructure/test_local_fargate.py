@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from local import docker
 from local.aws import client
 from local.ecs_task import EcsTask
 from local.emulator import Emulator
@@ -334,11 +333,6 @@ def test_the_image_names_of_this_machine_are_known() -> None:
     assert known("punctual-shell:local")
     assert not known("punctual-unknown:local")
     assert not known("123456789012.dkr.ecr.us-east-1.amazonaws.com/punctual-runner:local")
-
-
-def test_without_the_package_that_the_emulator_needs_docker_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docker, "find_spec", lambda _: None)
-    assert docker.engine_answers() is False
 
 
 def awaited(find: Callable[[], T], what: str, seconds: float = 30) -> T:
