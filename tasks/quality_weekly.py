@@ -39,8 +39,8 @@ def weekly(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
     """
     start, end = _span(context, parameters)
     hours = [start + n * HOUR for n in range(round((end - start) / HOUR))]
-    state = context.resume() or {"hours": 0, "records": 0, "faults": {}, "runs": 0}
-    state["runs"] += 1
+    state = context.resume() or {"hours": 0, "records": 0, "faults": {}, "begun_at": []}
+    state["begun_at"].append(state["hours"])
     faults = Counter(state["faults"])
     for done, hour in enumerate(hours[state["hours"] :], start=state["hours"] + 1):
         seen: set[str] = set()
@@ -57,7 +57,7 @@ def weekly(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
         "to": end.isoformat(),
         "records": state["records"],
         "faults": {check: faults[check] for check in CHECKS},
-        "runs": state["runs"],
+        "begun_at": state["begun_at"],
     }
 
 

@@ -90,7 +90,6 @@ class Api(Construct):
                 "RUNNER_LOG_GROUP": runner.log_group.log_group_name,
                 "LONG_IMAGES": ",".join(settings.long.images),
                 "LONG_VCPUS": str(settings.long.vcpus),
-                "LONG_TASKS": str(settings.long.tasks),
                 "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
             },

@@ -76,6 +76,7 @@ class Planner(Construct):
         self.function.allow("dynamodb:PutItem", on=[tables.timers.table_arn])
         self.function.allow("sqs:SendMessage", on=[*queues.short_arns, dead_letters.queue_arn])
         schedules.allow_making(self.function)
+        schedules.allow(self.function, "scheduler:DeleteSchedule")
         self.function.allow("states:StartExecution", on=[state_machine_arn(self)])
 
         for construct, table, matching in (

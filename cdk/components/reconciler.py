@@ -8,6 +8,7 @@ from cdk.components.cluster import Cluster
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.schedules import Schedules
+from cdk.components.state_machine import allow_stopping
 from cdk.components.tables import Tables
 from cdk.components.ticks import Ticks
 from cdk.names import state_machine_arn
@@ -58,12 +59,8 @@ class Reconciler(Construct):
         schedules.allow_listing(self.function)
         schedules.allow_making(self.function)
         schedules.allow(self.function, "scheduler:DeleteSchedule")
-        self.function.allow(
-            "states:ListExecutions",
-            "states:StartExecution",
-            "states:SendTaskFailure",
-            on=[state_machine_arn(self)],
-        )
+        self.function.allow("states:ListExecutions", "states:SendTaskFailure", on=[state_machine_arn(self)])
+        allow_stopping(self.function)
         cluster.allow(self.function, "ecs:DescribeTasks", "ecs:StopTask")
         Ticks(self, self.function, "reconciler", ticks).every(
             "1 hour", "Tick", "Compares executions, schedules, runs and containers"

@@ -39,6 +39,7 @@ class Reporter(Construct):
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "PARTS_TABLE": tables.parts.table_name,
                 "RESULTS_BUCKET": results.bucket.bucket_name,
+                "CLUSTER": cluster.name,
                 "HEARTBEAT_SECONDS": str(settings.long.heartbeat_seconds),
                 "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
@@ -47,6 +48,7 @@ class Reporter(Construct):
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query", on=[tables.parts.table_arn])
         results.allow(self.function, "s3:GetObject", "s3:PutObject")
+        cluster.allow(self.function, "ecs:StopTask")
         self.function.allow(
             "states:SendTaskSuccess",
             "states:SendTaskFailure",

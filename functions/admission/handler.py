@@ -11,6 +11,7 @@ from punctual.aws.lanes import SqsDeadLetters
 from punctual.aws.part_item import item_to_part
 from punctual.domain import instant
 from punctual.domain.assignment import assignment_of
+from punctual.domain.death import IMPOSSIBLE
 from punctual.domain.laxity import Limits
 from punctual.domain.part import Part
 from punctual.domain.status import Status
@@ -51,7 +52,7 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
     changed = each(changes_in(event), _part, dead_letters, logger.warning)
     for part in changed:
         if part.status is Status.STARTING and part.ticket:
-            callbacks.succeed(part.ticket, grant(part))
+            _send_grant(part)
     follower.parts_changed(changed)
     lapsed = watch.tick() if event.get("do") == "tick" else []
     report = {
@@ -62,6 +63,15 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
     if any(report.values()):
         logger.info("admission", extra=report)
     return report
+
+
+def _send_grant(part: Part) -> None:
+    """Coming again changes nothing. One that can never be carried out fails there, and holds up nobody here."""
+    assert part.ticket is not None
+    if part.image in task_definitions:
+        callbacks.succeed(part.ticket, grant(part))
+    else:
+        callbacks.fail(part.ticket, IMPOSSIBLE, f"the image {part.image!r} is no longer among the stack's settings")
 
 
 def grant(part: Part) -> dict[str, Any]:
@@ -79,7 +89,9 @@ def grant(part: Part) -> dict[str, Any]:
         "start_at": instant.to_text(start_at),
         "timeout_seconds": seconds + SILENCE_SECONDS,
         # an own image does not beat
-        "heartbeat_seconds": max(SILENCE_SECONDS, 3 * settings.heartbeat_seconds) if part.reports else seconds,
+        "heartbeat_seconds": max(SILENCE_SECONDS, 3 * settings.heartbeat_seconds)
+        if part.reports
+        else seconds + SILENCE_SECONDS - 1,
     }
 
 

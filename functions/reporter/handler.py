@@ -30,6 +30,7 @@ reporter = Reporter(
     checkpoints=S3Checkpoints(settings.results_bucket, s3),
     results=S3Results(settings.results_bucket, s3),
     callbacks=long_lane.callbacks(),
+    containers=long_lane.containers(settings),
     clock=instant.now,
     uniform=random.uniform,
     beat_seconds=settings.heartbeat_seconds,

@@ -54,11 +54,8 @@ def test_an_execution_asks_what_is_left_until_nothing_is(prod: Deployed, machine
     assert machine["Ended"]["Type"] == "Succeed"
 
 
-def test_whoever_conducts_names_itself_so_that_a_second_start_does_nothing(
-    machine: dict[str, Any], part: dict[str, Any]
-) -> None:
-    for state in (machine["WhatIsLeft"], part["Ask"]):
-        assert state["Parameters"]["Payload"]["conductor.$"] == "$$.Execution.Id"
+def test_whoever_conducts_names_itself_so_that_a_second_start_does_nothing(machine: dict[str, Any]) -> None:
+    assert machine["WhatIsLeft"]["Parameters"]["Payload"]["conductor.$"] == "$$.Execution.Id"
 
 
 def test_nothing_runs_before_it_is_due(machine: dict[str, Any]) -> None:
@@ -127,9 +124,12 @@ def test_the_conductor_is_asked_again_for_hours(machine: dict[str, Any], part: d
         assert retry["MaxAttempts"] * retry["MaxDelaySeconds"] > 4 * 3600
 
 
-def test_a_slot_is_asked_for_again_only_if_lambda_could_not_be_reached(part: dict[str, Any]) -> None:
-    (retry,) = part["Ask"]["Retry"]
-    assert all(error.startswith("Lambda.") for error in retry["ErrorEquals"])
+def test_a_slot_is_asked_for_again_with_rests_unless_the_answer_was_no(part: dict[str, Any]) -> None:
+    answered, troubled = part["Ask"]["Retry"]
+    assert set(answered["ErrorEquals"]) == {"Punctual.Stale", "Punctual.Impossible", "States.Timeout"}
+    assert answered["MaxAttempts"] == 0
+    assert troubled["ErrorEquals"] == ["States.ALL"]
+    assert (troubled["BackoffRate"], troubled["MaxDelaySeconds"]) == (2, 300)
 
 
 def test_every_lambda_step_calls_the_conductor(machine: dict[str, Any], part: dict[str, Any]) -> None:

@@ -113,7 +113,7 @@ class LongLane:
         ticket = f"ticket-{uuid.uuid4()}"
         execution_id = self.execution(job)["execution_id"]
         question = {"do": "ask", "job_id": job["job_id"], "execution_id": execution_id, "part": part}
-        self.world.call("conductor", {**question, "ticket": ticket, "conductor": "any"})
+        self.world.call("conductor", {**question, "ticket": ticket})
         return ticket
 
     def granted(self, ticket: str) -> dict[str, Any] | None:

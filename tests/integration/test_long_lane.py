@@ -215,7 +215,7 @@ def test_a_container_that_cannot_be_started_is_tried_again_and_ends_in_the_words
     assert lane.next(job)["next"] == "end"
     world.settle_down()
     ended = lane.execution(job)
-    assert (ended["status"], ended["reason"]) == ("failed", "2 of 2 attempts")
+    assert (ended["status"], ended["reason"]) == ("failed", f"2 of 2 attempts: {words}")
     assert ended["error"] == {"type": "ECS.AmazonECSException", "message": words, "trace": None}
 
 
@@ -390,15 +390,13 @@ def test_run_times_are_remembered_and_forecast_the_next(world: World, lane: Long
     job = lane.submit(schedule={"every_seconds": 3600}, expected_seconds=600, deadline={"within_seconds": 36_000})
     for run in range(6):
         world.pass_time(3600)
-        lane.reconcile()
-        world.deliver_streams()
         execution = next(one for one in world.executions(job["job_id"]) if one["status"] == "scheduled")
         step = {"job_id": job["job_id"], "execution_id": execution["execution_id"]}
         world.call("conductor", {"do": "next", **step, "conductor": f"run-{run}"})
         [part] = world.execution(execution["execution_id"])["parts"]
         expected = from_text(execution["deadline"]["at"]) - from_text(part["latest_start"])
         assert expected == timedelta(seconds=600 if run < 5 else 1200)
-        world.call("conductor", {"do": "ask", **step, "part": "all", "ticket": f"ticket-{run}", "conductor": "any"})
+        world.call("conductor", {"do": "ask", **step, "part": "all", "ticket": f"ticket-{run}"})
         world.deliver_streams()
         world.deliver_streams()
         container = Container(world, lane.granted(f"ticket-{run}") or {})
@@ -441,6 +439,145 @@ def test_an_edit_without_a_new_schedule_keeps_the_instant_and_takes_the_new_rule
     assert list(lane.schedules()) == [execution["execution_id"]]
 
 
+def test_an_execution_that_was_half_divided_gets_all_its_parts(lane: LongLane, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = lane.submit(partitions=["a", "b", "c"])
+    parts = lane.world.function("conductor").conductor.parts
+    added: list[str] = []
+
+    def dies_after_one(_self: Any, part: Any) -> None:
+        if added:
+            raise ConnectionError("the function was killed")
+        added.append(part.name)
+        add(parts, part)
+
+    add = type(parts).add
+    with monkeypatch.context() as dying:
+        dying.setattr(type(parts), "add", dies_after_one)
+        with pytest.raises(ConnectionError):
+            lane.next(job)
+    assert len(lane.execution(job)["parts"]) == 1
+    assert lane.next(job)["parts"] == ["0000", "0001", "0002"]
+
+
+def test_a_grant_for_whoever_asked_and_is_gone_goes_to_the_one_who_asks_again(world: World, lane: LongLane) -> None:
+    job = lane.submit()
+    lane.next(job)
+    lane.ask(job)
+    world.deliver_streams()
+    world.deliver_streams()  # the slot is given, and nobody hears of it
+    second = lane.ask(job)
+    world.deliver_streams()
+    grant = lane.granted(second)
+    assert grant is not None
+    assert Container(world, grant).claim()["attempt"] == 1
+    assert lane.taken()[0] == 1
+
+
+def test_who_could_not_ask_rests_before_it_asks_again(world: World, lane: LongLane) -> None:
+    job = lane.submit()
+    lane.next(job)
+    settled = lane.settle(job, None, Error="Punctual.Stale", Cause="")
+    assert settled["again"] is True
+    assert from_text(settled["at"]) - world.now == timedelta(seconds=15)
+
+
+def test_an_image_that_is_gone_from_the_settings_fails_its_execution_and_holds_up_nobody(
+    world: World, lane: LongLane
+) -> None:
+    job = lane.submit(task=None, container={"image": "shell", "command": ["true"]})
+    other = lane.submit()
+    world.function("admission").task_definitions.pop("shell")
+    for one in (job, other):
+        lane.next(one)
+    lane.ask(job)
+    ticket = lane.ask(other)
+    world.deliver_streams()
+    world.deliver_streams()
+    assert lane.granted(ticket) is not None
+    [(_, told)] = [one for one in lane.told if one[0] == "SendTaskFailure"]
+    assert lane.settle(job, None, Error=told["error"], Cause=told["cause"])["again"] is False
+    lane.next(job)
+    world.settle_down()
+    ended = lane.execution(job)
+    assert (ended["status"], ended["error"]["message"]) == (
+        "failed",
+        "the image 'shell' is no longer among the stack's settings",
+    )
+    assert lane.taken()[0] == 1
+
+
+def test_one_that_changes_to_the_short_lane_runs_there_alone(world: World, lane: LongLane) -> None:
+    job = lane.submit(schedule={"at": to_text(world.now + timedelta(hours=1))})
+    execution_id = lane.execution(job)["execution_id"]
+    status, edited = world.request("PATCH", f"/jobs/{job['job_id']}", {"lane": "short"})
+    assert (status, edited["lane"], edited["timeout_seconds"]) == (200, "short", 600)
+    world.settle_down()
+    assert lane.schedules() == {}
+    question = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id, "conductor": "fired anyway"}
+    assert world.call("conductor", question)["next"] == "end"
+    world.run_for(3700, step=60)
+    assert lane.execution(job)["status"] == "succeeded"
+
+
+def test_a_cancel_that_broke_off_before_the_container_was_stopped_is_made_good(world: World, lane: LongLane) -> None:
+    job, container = begun(lane)
+    world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel")
+    records = world.stream_records("executions", "settler")
+    world.call("settler", {"Records": records})
+    lane.stopped.clear()  # as if the function had died just before it
+    world.call("settler", {"Records": records})
+    assert lane.stopped == [container.task_arn]
+
+
+def test_a_container_that_comes_up_after_its_execution_was_cancelled_is_stopped(world: World, lane: LongLane) -> None:
+    job = lane.submit(task=None, container={"image": "shell", "command": ["sleep", "9999"]})
+    lane.next(job)
+    container = lane.container(job)
+    world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel")
+    world.settle_down()
+    assert lane.stopped == []
+    container.appear()
+    assert lane.stopped == [container.task_arn]
+
+
+def test_of_two_containers_for_one_attempt_the_first_runs_on_and_answers_to_the_newer_token(
+    world: World, lane: LongLane
+) -> None:
+    job, first = begun(lane, retry={"max_attempts": 1})
+    second = Container(world, first.grant)  # RunTask had succeeded, and was tried again all the same
+    assert second.claim()["ok"] is False
+    second.stop(exit_code=0)
+    assert "SendTaskFailure" not in lane.answers_to(second.token)
+    first.conclude(value="good")
+    assert lane.answers_to(second.token)[-1] == "SendTaskSuccess"
+    lane.next(job)
+    world.settle_down()
+    assert lane.execution(job)["result"]["value"] == "good"
+
+
+def test_what_waits_for_days_is_withdrawn_with_its_job(world: World, lane: LongLane) -> None:
+    begun(lane, resources={"vcpu": 4})
+    job = lane.submit()
+    lane.next(job)
+    lane.ask(job)
+    world.deliver_streams()
+    world.pass_time(6 * 86_400)
+    world.request("DELETE", f"/jobs/{job['job_id']}")
+    world.settle_down()
+    assert lane.execution(job)["status"] == "cancelled"
+
+
+def test_partitions_that_run_one_after_the_other_have_to_start_earlier(lane: LongLane) -> None:
+    spec = {"expected_seconds": 3600, "deadline": {"within_seconds": 28_800}}
+    for at_once, rounds in ((None, 1), (2, 4), (1, 7)):
+        job = lane.submit(partitions={"count": 7, **({"at_once": at_once} if at_once else {})}, **spec)
+        lane.next(job)
+        execution = lane.execution(job)
+        starts = {part["latest_start"] for part in execution["parts"]}
+        expected = from_text(execution["deadline"]["at"]) - timedelta(seconds=3600 * rounds)
+        assert starts == {to_text(expected)}
+
+
 class TestReconciler:
     """What no message tells of."""
 
@@ -460,8 +597,10 @@ class TestReconciler:
     def test_one_whose_schedule_never_fired_is_started(self, world: World, lane: LongLane) -> None:
         job = lane.submit(schedule={"at": to_text(world.now + timedelta(hours=1))})
         world.pass_time(3700)
+        world.scheduler.delete_schedule(Name=lane.execution(job)["execution_id"], GroupName="long")
         assert lane.reconcile()["started"] == [lane.execution(job)["execution_id"]]
-        assert lane.runs() == [lane.execution(job)["execution_id"]]
+        world.deliver_streams()
+        assert lane.runs() == [f"{lane.execution(job)['execution_id']}-1"]
 
     def test_a_schedule_without_an_execution_is_removed(self, world: World, lane: LongLane) -> None:
         world.scheduler.create_schedule(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -20,8 +21,9 @@ from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution
 from punctual.domain.identity import check_job_id, job_of
 from punctual.domain.job import Lane
+from punctual.domain.part import Part
 from punctual.domain.status import Status
-from punctual.stages.browse import ExecutionFilter
+from punctual.stages.browse import LARGEST_PAGE, ExecutionFilter
 from routes.queries import CursorQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
@@ -99,7 +101,7 @@ def list_executions_of_job(
 )
 def get_execution(execution_id: str) -> models.Execution:
     execution = _find(execution_id)
-    return execution_view(execution, all_parts.of(execution_id) if execution.lane is Lane.LONG else None)
+    return execution_view(execution, _light(all_parts.of(execution_id)) if execution.lane is Lane.LONG else None)
 
 
 @router.put(
@@ -132,6 +134,13 @@ def get_logs(execution_id: str) -> models.Logs:
     execution = _find(execution_id)
     lines = logs[execution.lane].lines(execution, instant.now())
     return models.Logs(items=[models.LogLine(**line) for line in lines])
+
+
+def _light(parts: list[Part]) -> list[Part]:
+    """Without what each returned, if that is too much for one answer: it lies in S3 as well."""
+    if sum(len(json.dumps(part.result.value)) for part in parts if part.result) <= LARGEST_PAGE:
+        return parts
+    return [replace(part, result=replace(part.result, value=None)) if part.result else part for part in parts]
 
 
 def _find(execution_id: str) -> Execution:

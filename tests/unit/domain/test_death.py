@@ -30,6 +30,14 @@ def stopped(exit_code: int | None = None, **task: Any) -> dict[str, str]:
         (part(), stopped(137, stoppedReason="OutOfMemoryError"), Outcome.LOST, "exit code 137: OutOfMemoryError"),
         (part(), stopped(stoppedReason="CannotPullContainerError: no"), Outcome.LOST, "CannotPullContainerError: no"),
         (part(image="own"), stopped(3, stoppedReason="exited"), Outcome.FAILED, "exit code 3: exited"),
+        (
+            part(image="own", timeout_seconds=7),
+            {"Error": "States.HeartbeatTimeout"},
+            Outcome.TIMED_OUT,
+            "after 7 seconds",
+        ),
+        (part(), stopped(143, stopCode="UserInitiated"), Outcome.INTERRUPTED, "exit code 143"),
+        (part(), {"Error": "Punctual.Impossible", "Cause": "no image"}, Outcome.FATAL, "no image"),
         (part(), stopped(143, stopCode="SpotInterruption"), Outcome.INTERRUPTED, "exit code 143"),
         (part(leave="x needs its slot"), stopped(137), Outcome.PREEMPTED, "x needs its slot"),
         (part(), {"Error": "Punctual.Lost", "Cause": "silent"}, Outcome.LOST, "silent"),
@@ -48,3 +56,8 @@ def test_how_an_attempt_ended_is_told_from_what_aws_says(
     assert verdict.outcome is outcome
     assert verdict.error is not None
     assert words in verdict.error.message
+
+
+def test_an_own_image_that_ended_well_has_succeeded_though_nobody_told_at_once() -> None:
+    assert verdict_on(part(image="own"), stopped(0)).outcome is Outcome.SUCCEEDED
+    assert verdict_on(part(), stopped(0)).outcome is Outcome.LOST

@@ -107,9 +107,13 @@ def test_one_that_runs_over_its_forecast_needs_a_while_more() -> None:
 
 
 def test_the_slack_of_one_that_runs_is_the_laxity_it_would_have_if_stopped() -> None:
-    started_in_time = part(latest=NOW - 2 * HOUR, ran=3 * HOUR)
+    started_in_time = replace(part(latest=NOW - 2 * HOUR, ran=3 * HOUR), checkpoint="s3")
     assert slack(started_in_time, NOW) == HOUR
     assert slack(started_in_time, NOW + HOUR) == HOUR
+
+
+def test_one_without_a_checkpoint_would_start_over_and_has_no_such_slack() -> None:
+    assert slack(part(latest=NOW - 2 * HOUR, ran=3 * HOUR), NOW) == -2 * HOUR
 
 
 def test_one_that_left_waits_with_the_laxity_of_the_rest() -> None:

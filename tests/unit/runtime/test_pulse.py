@@ -15,7 +15,7 @@ import pytest
 from punctual.aws.desk import Deaf, Desk
 from punctual.domain.assignment import Assignment
 from punctual.domain.progress import Progress
-from punctual.runtime.pulse import Leaving, Pulse, leaving_on_term
+from punctual.runtime.pulse import Leaving, Pulse, leaving_on_term, remember_term
 from punctual.runtime.time_limit import time_limit
 
 ASSIGNMENT = Assignment(job_id="j", execution_id="e", part="all", attempt=1, key="k")
@@ -28,7 +28,7 @@ class Lambda:
         self.heard: list[dict[str, Any]] = []
         self._answer = answer
 
-    def invoke(self, FunctionName: str, Payload: str) -> dict[str, Any]:
+    def invoke(self, FunctionName: str, Payload: bytes) -> dict[str, Any]:
         assert FunctionName == "reporter"
         said = json.loads(Payload)
         self.heard.append(said)
@@ -142,6 +142,30 @@ def test_sigterm_means_leave_at_the_next_checkpoint() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(Leaving):
             beating.checkpoint({"last": 1})
+
+
+def test_sigterm_before_the_task_begins_is_remembered() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        remember_term()
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pulse(Lambda(fine)) as beating, time_limit(60), leaving_on_term(beating, 60), pytest.raises(Leaving):
+            beating.checkpoint({})
+        os.kill(os.getpid(), signal.SIGTERM)  # and after it, while the word gets out, it ends nothing
+    finally:
+        remember_term()
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_progress_that_cannot_be_sent_does_not_stop_the_beat() -> None:
+    client = Lambda(fine)
+    with pulse(client) as beating:
+        beating.report(Progress(percent=1, message="", done={1, 2}))  # type: ignore[arg-type]
+        beating.report(Progress(percent=1, message="", done={1, 2}))  # type: ignore[arg-type]
+        time.sleep(0.06)
+        beating.report(Progress(percent=2))
+        awaited(lambda: [beat for beat in client.of("beat") if beat["progress"]])
+    assert [beat["progress"]["percent"] for beat in client.of("beat") if beat["progress"]] == [2]
 
 
 def test_a_task_that_makes_no_checkpoint_leaves_when_its_grace_is_over() -> None:

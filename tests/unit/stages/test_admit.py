@@ -256,9 +256,15 @@ def test_only_those_leave_who_run_may_leave_and_can_spare_the_time() -> None:
 
 
 def test_one_with_an_early_latest_start_has_slack_when_most_of_its_run_is_behind_it() -> None:
-    nearly_done = replace(runs("nearly done", timedelta()), latest_start=NOW - 3 * HOUR)
+    nearly_done = replace(runs("nearly done", timedelta()), latest_start=NOW - 3 * HOUR, checkpoint="s3")
     lane = Lane().add(nearly_done, waits("urgent", MINUTE))
     assert names(lane.admission(tasks=1).make_room()) == ["nearly done"]
+
+
+def test_one_that_would_have_to_start_over_is_left_alone() -> None:
+    nearly_done = replace(runs("nearly done", timedelta()), latest_start=NOW - 3 * HOUR)
+    lane = Lane().add(nearly_done, waits("urgent", MINUTE))
+    assert lane.admission(tasks=1).make_room() == []
 
 
 def test_several_leave_for_a_large_one_or_none_if_that_is_not_enough() -> None:

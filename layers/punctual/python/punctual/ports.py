@@ -157,6 +157,9 @@ class RunningParts(Protocol):
     ) -> Part | None:
         """To ``running``; again for the same container."""
 
+    def pass_on(self, assignment: Assignment, token: str) -> bool:
+        """Have the container that runs answer to another token; ``False`` when none runs."""
+
     def renew(self, assignment: Assignment, lease: datetime, progress: Progress | None) -> Part | None: ...
 
     def keep_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None: ...

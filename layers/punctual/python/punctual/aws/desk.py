@@ -31,7 +31,8 @@ class Desk:
         """Its answer. Raises ``Deaf``."""
         said = {"do": what, "assignment": asdict(self.assignment), **more}
         try:
-            answer = self.client.invoke(FunctionName=self.function, Payload=json.dumps(said, allow_nan=False))
+            text = json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
+            answer = self.client.invoke(FunctionName=self.function, Payload=text)
             reply: dict[str, Any] = json.loads(answer["Payload"].read() or "null")
         except (ClientError, BotoCoreError, ValueError) as error:
             raise Deaf(str(error)) from error

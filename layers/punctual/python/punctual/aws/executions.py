@@ -156,7 +156,8 @@ class DynamoExecutions:
             Status.QUEUED,
             {"queued_at": instant_text(now), "conductor": conductor},
             sources=LIVE,  # one that was restarted may have been told of its parts meanwhile
-            also="attribute_not_exists(#conductor)",
+            also="attribute_not_exists(#conductor) AND #lane = :lane",
+            values={"lane": str(Lane.LONG)},
         )
         if not written.item:
             return None
@@ -174,7 +175,7 @@ class DynamoExecutions:
                 "restarts": execution.restarts + 1,
             },
             remove=["conductor", "running_shard", "retry_at"],
-            sources=FOLLOWING,
+            sources=LIVE,
             also="#conductor = :conductor" if execution.conductor else "attribute_not_exists(#conductor)",
             values={"conductor": execution.conductor} if execution.conductor else {},
         ).won

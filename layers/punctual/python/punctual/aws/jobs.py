@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from punctual.aws.items import dumped, instant_text, loaded
 from punctual.aws.job_item import item_to_job, job_to_item
 from punctual.aws.table import Table
-from punctual.domain.forecast import KEPT_RUNS
+from punctual.domain.forecast import noted
 from punctual.domain.job import Job, JobState
 
 OWNERS_KEY = {"job_id": "#owners"}
@@ -51,9 +51,9 @@ class DynamoJobs:
         item = self.table.get({"job_id": job_id}, consistent=True)
         if item is None or item.get("last_run") == execution_id:
             return
-        known: dict[str, list[int]] = loaded(item.get("run_times"), {})
+        known: dict[str, Iterable[int]] = loaded(item.get("run_times"), {})
         for kind, seconds in run_times.items():
-            known[kind] = [*known.get(kind, []), *seconds][-KEPT_RUNS:]
+            known[kind] = noted(tuple(known.get(kind, ())), *seconds)
         self.table.update(
             {"job_id": job_id},
             set={"run_times": dumped(known), "last_run": execution_id},

@@ -46,6 +46,8 @@ class DynamoParts:
         return [item_to_part(item) for page in pages for item in page]
 
     def ask(self, part: Part, ticket: str, now: datetime) -> bool:
+        if part.status is Status.STARTING:
+            return self._hand_over(part, ticket)
         asked_at = part.asked_at or now
         return self._move(
             part,
@@ -59,6 +61,15 @@ class DynamoParts:
             remove=["retry_at"],
             sources=[*sources_of(Status.WAITING), Status.WAITING],  # who asks again has a new ticket
         )
+
+    def _hand_over(self, part: Part, ticket: str) -> bool:
+        """Its slot came while whoever had asked was gone: the one who asks now gets the grant."""
+        return self.table.update(
+            _key(part),
+            set={"ticket": ticket},
+            condition="#attempt = :attempt AND #status = :starting AND attribute_not_exists(#token)",
+            values={"attempt": part.attempt, "starting": str(Status.STARTING)},
+        ).won
 
     def waiting(self) -> Iterator[Part]:
         for page in self.table.query("#waiting = :lane", {"lane": LANE}, index="waiting", page_size=PAGE):
@@ -127,6 +138,10 @@ class DynamoParts:
         )
         return item_to_part(written.item) if written.won else None
 
+    def pass_on(self, assignment: Assignment, token: str) -> bool:
+        """A container was started twice: the state machine now waits with the second one's token."""
+        return self._tell(assignment, {"token": token}) is not None
+
     def renew(self, assignment: Assignment, lease: datetime, progress: Progress | None) -> Part | None:
         """The part with its lease extended; ``None`` for a container that has lost it."""
         return self._tell(assignment, {"lease_until": instant_text(lease), "progress": as_text(progress)})
@@ -161,8 +176,8 @@ class DynamoParts:
                 "expires_at": self._expiry(now) if final else None,
             },
             remove=["holding", "lease_until", "ticket", "key", "leave"]
-            + ([] if error else ["error"])
-            + ([] if settlement.reason else ["reason"]),
+            + ([] if error is not None else ["error"])
+            + ([] if settlement.reason is not None else ["reason"]),
             sources=HOLDING,
         )
         return all(self.table.change_all(ended, self._freed(part)))

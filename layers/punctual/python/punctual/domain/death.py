@@ -14,6 +14,8 @@ STOPPED = "Punctual.Stopped"
 """The container stopped without a word. The cause is JSON: its exit code, and the reason that ECS gives."""
 LOST = "Punctual.Lost"
 """The container fell silent: its lease has lapsed."""
+IMPOSSIBLE = "Punctual.Impossible"
+"""No container can be started for it, now or later."""
 
 
 def cause_of_stop(task: Mapping[str, Any]) -> str:
@@ -35,14 +37,18 @@ def verdict_on(part: Part, error: Mapping[str, str]) -> Verdict:
         case "States.Timeout":
             message = f"stopped after {part.timeout_seconds} seconds"
             return Verdict(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
+        case "States.HeartbeatTimeout" if not part.reports:  # it does not beat: this is its time-out
+            return verdict_on(part, {"Error": "States.Timeout"})
         case "States.HeartbeatTimeout" | "":
             return _lost("the container stopped beating and did not say how it ended")
         case "Punctual.Lost":
             return _lost(cause)
         case "Punctual.Stopped":
             return _stopped(part, cause)
+        case "Punctual.Impossible":
+            return Verdict(outcome=Outcome.FATAL, error=Failure(type="Impossible", message=cause[:1000]))
         case _:  # the container could not be started: in AWS's own words
-            return Verdict(outcome=Outcome.FAILED, error=Failure(type=name, message=cause[:1000]))
+            return Verdict(outcome=Outcome.FAILED, error=Failure(type=name, message=cause[:1000]), words=cause)
 
 
 def _lost(message: str) -> Verdict:
@@ -55,10 +61,13 @@ def _stopped(part: Part, cause: str) -> Verdict:
     message = f"the container stopped with exit code {code}: {reason}" if code is not None else str(reason)
     if part.leave:
         return Verdict(outcome=Outcome.PREEMPTED, error=Failure(type="Preempted", message=part.leave))
-    if said.get("stop_code") in ("SpotInterruption", "TerminationNotice"):
+    if code == 0 and not part.reports:
+        return Verdict(outcome=Outcome.SUCCEEDED)
+    if said.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
         return Verdict(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=message))
     outcome = Outcome.FAILED if not part.reports else Outcome.LOST
-    return Verdict(outcome=outcome, error=Failure(type="ContainerStopped", message=message[:1000]))
+    failure = Failure(type="ContainerStopped", message=message[:1000])
+    return Verdict(outcome=outcome, error=failure, words=message)
 
 
 def _read(cause: str) -> dict[str, Any]:

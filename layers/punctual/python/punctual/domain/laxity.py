@@ -109,7 +109,9 @@ def time_left(part: Part, now: datetime) -> timedelta:
 
 
 def slack(part: Part, now: datetime) -> timedelta:
-    """The laxity that a running part would have if it were stopped at its checkpoint now."""
+    """The laxity that a running part would have if it were stopped now: without a checkpoint it starts over."""
+    if part.checkpoint is None:
+        return part.latest_start - now
     return part.latest_start + timedelta(seconds=part.expected_seconds) - time_left(part, now) - now
 
 

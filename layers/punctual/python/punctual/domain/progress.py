@@ -34,5 +34,8 @@ def progress_of(
             raise ValueError("give percent, or done and total")
         percent = 100 * (done or 0) / total
     return Progress(
-        percent=min(max(float(percent), 0.0), 100.0), message=str(message)[:LONGEST_MESSAGE], done=done, total=total
+        percent=min(max(float(percent), 0.0), 100.0),
+        message=str(message)[:LONGEST_MESSAGE],
+        done=None if done is None else float(done),
+        total=None if total is None else float(total),
     )

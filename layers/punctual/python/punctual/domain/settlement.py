@@ -34,6 +34,8 @@ class Verdict:
     outcome: Outcome
     value: Any = None
     error: Failure | None = None
+    words: str | None = None
+    """What AWS itself said of it, when nothing else could be known."""
     after: float | None = None
     """Seconds to rest before the next attempt, when the task asked for them itself."""
 
@@ -74,7 +76,8 @@ def settle(tried: Tried, verdict: Verdict, *, now: datetime, uniform: Callable[[
         reason = f"attempt {tries} of {tried.retry.max_attempts} {_past(verdict.outcome)}"
         return Settlement(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + rest)
     status = Status.TIMED_OUT if verdict.outcome is Outcome.TIMED_OUT else Status.FAILED
-    return Settlement(status=status, reason=f"{tries} of {tries} attempts", attempt=attempt)
+    reason = f"{tries} of {tries} attempts" + (f": {verdict.words[:500]}" if verdict.words else "")
+    return Settlement(status=status, reason=reason, attempt=attempt)
 
 
 def _past(outcome: Outcome) -> str:

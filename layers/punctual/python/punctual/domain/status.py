@@ -33,13 +33,13 @@ class Status(StrEnum):
     lane the next time it asks for a slot."""
 
     SUCCEEDED = "succeeded"
-    """The task returned. In: the worker. Final."""
+    """The task returned. In: the worker, or the container. Final."""
 
     FAILED = "failed"
-    """The attempts are exhausted, or the failure was fatal. In: the worker. Final."""
+    """The attempts are exhausted, or the failure was fatal. In: the worker, the container or the conductor. Final."""
 
     TIMED_OUT = "timed_out"
-    """The last attempt ran over its time limit. In: the worker. Final."""
+    """The last attempt ran over its time limit. In: the worker, the container or the conductor. Final."""
 
     CANCELLED = "cancelled"
     """Withdrawn: by a person, or because its job was deleted or changed. In: planner or api. Final."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import signal
 import sys
 import time
 import urllib.request
@@ -30,7 +29,7 @@ from punctual.domain.settlement import Verdict
 from punctual.domain.window import Window
 from punctual.runtime import log
 from punctual.runtime.context import Context
-from punctual.runtime.pulse import Leaving, Pulse, leaving_on_term
+from punctual.runtime.pulse import Leaving, Pulse, leaving_on_term, remember_term
 from punctual.runtime.registry import Catalog
 from punctual.runtime.runner import judged
 from punctual.runtime.time_limit import time_limit
@@ -103,6 +102,7 @@ class Runner:
 
 
 def main() -> int:
+    remember_term()
     logger = log.start()
     assignment = read_assignment(os.environ["PUNCTUAL_ORDER"])
     desk = Desk(os.environ["PUNCTUAL_REPORTER"], assignment, _lambda())
@@ -171,5 +171,4 @@ def _partition(work: Mapping[str, Any]) -> Partition | None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.exit(main())

@@ -94,7 +94,7 @@ class Pulse:
             self._untold = False
             try:
                 self._heed(self._desk.tell("beat", progress=progress))
-            except Deaf as error:
+            except Exception as error:  # whatever it is, the next beat must come
                 self._untold = self._untold or progress is not None
                 self._warn(f"the beat was not heard, trying again: {error}")
 
@@ -110,16 +110,28 @@ def leaving_on_term(pulse: Pulse, grace_seconds: float) -> Iterator[None]:
     Inside a time limit: the same alarm rings, for another reason.
     """
 
-    def leave(_signal: int, _frame: FrameType | None) -> None:
+    def leave(*_: object) -> None:
+        _asked.set()
         pulse.leaving = True
         signal.signal(signal.SIGALRM, _raise)
         signal.setitimer(signal.ITIMER_REAL, grace_seconds)
 
     before = signal.signal(signal.SIGTERM, leave)
+    if _asked.is_set():
+        leave()
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+_asked = threading.Event()
+
+
+def remember_term() -> None:
+    """From now on SIGTERM ends nothing by itself: before the task it is remembered, after it the word gets out."""
+    _asked.clear()
+    signal.signal(signal.SIGTERM, lambda *_: _asked.set())
 
 
 def _raise(_signal: int, _frame: FrameType | None) -> None:

@@ -59,12 +59,7 @@ class _StateMachine(Settings):
     schedule_role_arn: str
 
 
-class _LongLimits(Settings):
-    long_vcpus: int
-    long_tasks: int
-
-
-class ApiSettings(_LongLimits, _Retention):
+class ApiSettings(_Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -73,6 +68,7 @@ class ApiSettings(_LongLimits, _Retention):
     worker_log_group: str
     runner_log_group: str
     long_images: str
+    long_vcpus: int
     timer_shards: int
     punctual_stage: str
 
@@ -133,15 +129,18 @@ class ReporterSettings(_Retention):
     executions_table: str
     parts_table: str
     results_bucket: str
+    cluster: str
     heartbeat_seconds: int
     timer_shards: int
 
 
-class AdmissionSettings(_LongLimits, _Retention):
+class AdmissionSettings(_Retention):
     executions_table: str
     parts_table: str
     cluster: str
     dead_letter_queue_url: str
+    long_vcpus: int
+    long_tasks: int
     long_starts_per_second: int
     heartbeat_seconds: int
     task_definitions: str

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.batch import Batch
-from punctual.domain.death import verdict_on
+from punctual.domain.death import IMPOSSIBLE, verdict_on
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution, Failure, Result
 from punctual.domain.forecast import expected_seconds
@@ -29,6 +29,9 @@ from punctual.domain.window import zone_of
 if TYPE_CHECKING:
     from punctual.ports import Callbacks, Clock, Containers, Jobs, LongExecutions, Parts, Results
 
+SIDE_BY_SIDE = 40
+"""Step Functions runs no more parts of one execution at the same time."""
+NO_RUSH = timedelta(seconds=15)
 NO_SLOT = "it waited for a slot until its state machine gave up"
 
 
@@ -65,7 +68,9 @@ class Conductor:
         if execution is None:
             return Step(not_before=self.clock())
         try:
-            parts = self.parts.of(execution_id) or self._divide(execution)
+            parts = self.parts.of(execution_id)
+            if not _are_all_there(parts):
+                parts = self._divide(execution)
         except Invalid as error:  # partitions that this window cannot be cut into
             failure = Failure(type="BadPartitions", message=f"{error.field}: {error.message}")
             self.executions.close(execution, Ending(status=Status.FAILED, reason="fatal", error=failure), self.clock())
@@ -95,7 +100,8 @@ class Conductor:
         Most containers have said how they ended. For one that has not, the state machine's ``error`` speaks.
         """
         part = self.parts.get(execution_id, name)
-        if part is not None and part.status in HOLDING and part.attempt == attempt:
+        impossible = (error or {}).get("Error") == IMPOSSIBLE
+        if part is not None and part.status in HOLDING and (part.attempt == attempt or impossible):
             self._speak_for(part, error or {})
             part = self.parts.get(execution_id, name)
         if part is not None and part.status is Status.WAITING and (error or {}).get("Error") == "States.Timeout":
@@ -103,7 +109,8 @@ class Conductor:
             part = self.parts.get(execution_id, name)
         if part is None or part.status in FINAL:
             return Settled(again_at=None)
-        return Settled(again_at=part.retry_at or self.clock())
+        rest = NO_RUSH if attempt is None else timedelta()  # it could not even ask: not at once again
+        return Settled(again_at=max(part.retry_at or self.clock(), self.clock() + rest))
 
     def _speak_for(self, part: Part, error: Mapping[str, str]) -> None:
         if part.task_arn:
@@ -121,15 +128,18 @@ class Conductor:
             parts = [self._part(execution, job, piece.name, piece) for piece in pieces]
         for part in parts:
             self.parts.add(part)
-        return parts
+        return self.parts.of(execution.execution_id)  # some may have been there before, and be further on
 
     def _collector(self, execution: Execution, parts: Sequence[Part]) -> Part:
         return self._part(execution, self.jobs.get(execution.job_id), COLLECT, Partition(number=0, count=len(parts)))
 
     def _part(self, execution: Execution, job: Job | None, name: str, piece: Partition | None = None) -> Part:
         batch = execution.batch or Batch()
-        run_times = (job.run_times if job else {}).get(kind_of(name), ())
-        seconds = expected_seconds(run_times, batch.expected_seconds, execution.timeout_seconds)
+        run_times = job.run_times if job else {}
+        seconds = expected_seconds(run_times.get(kind_of(name), ()), batch.expected_seconds, execution.timeout_seconds)
+        needed = seconds * _rounds(batch, name, piece)
+        if name not in (WHOLE, COLLECT) and batch.collects and COLLECT in run_times:
+            needed += expected_seconds(run_times[COLLECT], None, execution.timeout_seconds)
         return Part(
             execution_id=execution.execution_id,
             name=name,
@@ -139,7 +149,7 @@ class Conductor:
             cpu=batch.resources.cpu,
             memory_mb=batch.resources.memory_mb,
             spot=batch.resources.spot,
-            latest_start=latest_start(execution.deadline_at, execution.scheduled_at, execution.priority, seconds),
+            latest_start=latest_start(execution.deadline_at, execution.scheduled_at, execution.priority, needed),
             expected_seconds=seconds,
             image=batch.image,
             command=batch.command,
@@ -174,9 +184,21 @@ def _may_collect(execution: Execution, parts: Sequence[Part]) -> bool:
     return all(part.status is Status.SUCCEEDED and part.name != COLLECT for part in parts)
 
 
+def _are_all_there(parts: Sequence[Part]) -> bool:
+    """Whoever divided it may have died half-way."""
+    return bool(parts) and sum(part.name != COLLECT for part in parts) == parts[0].count
+
+
 def _at_once(execution: Execution, parts: int) -> int:
     partitions = execution.batch.partitions if execution.batch else None
-    return min(partitions.at_once or parts, parts) if partitions else 1
+    return min(partitions.at_once or parts, parts, SIDE_BY_SIDE) if partitions else 1
+
+
+def _rounds(batch: Batch, name: str, piece: Partition | None) -> int:
+    """How often its like have to run one after the other until all are through."""
+    if batch.partitions is None or piece is None or name == COLLECT:
+        return 1
+    return -(-piece.count // min(batch.partitions.at_once or piece.count, SIDE_BY_SIDE))
 
 
 def _shown(result: Result | None) -> Any:

@@ -57,7 +57,7 @@ class Planner:
             else:
                 self._plan_anew(job)
         elif job.state is JobState.DELETED:
-            for one in self.executions.not_started(job.job_id, since=self.clock() - WITHDRAW_SINCE):
+            for one in self.executions.not_started(job.job_id, since=self._waiting_since(job)):
                 self.executions.withdraw(job.job_id, one.execution_id, "job deleted", self.clock())
 
     def executions_ready(self, ready: Iterable[Execution]) -> None:
@@ -68,7 +68,7 @@ class Planner:
         short = [execution for execution in current if execution.lane is Lane.SHORT]
         self.lanes.send(filter(None, map(self._order, short)), self.clock())
         for execution in current:
-            if execution.lane is Lane.LONG and execution.status is Status.QUEUED:
+            if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.conductor is None:
                 self.machines.start(execution)
             if execution.leads and execution.status is Status.QUEUED and execution.attempt == 0:
                 self._plan(jobs[execution.job_id], after=execution.scheduled_at)
@@ -126,7 +126,7 @@ class Planner:
         """Replace what was planned under an earlier revision and has not started, and withdraw the rest of it."""
         outdated = [
             one
-            for one in self.executions.not_started(job.job_id, since=self.clock() - WITHDRAW_SINCE)
+            for one in self.executions.not_started(job.job_id, since=self._waiting_since(job))
             if one.revision < job.revision
         ]
         before = job.updated_at - timedelta(milliseconds=1)
@@ -140,6 +140,10 @@ class Planner:
         for one in outdated:
             if one.execution_id not in kept:
                 self.executions.withdraw(job.job_id, one.execution_id, "job changed", self.clock())
+
+    def _waiting_since(self, job: Job) -> datetime:
+        """From when on something may still wait: for a slot, as long as the job exists."""
+        return job.created_at if job.lane is Lane.LONG else self.clock() - WITHDRAW_SINCE
 
     def _make_up(self, planned: list[Execution]) -> None:
         """Store what is missing of a plan that was made before, and may have broken off.
@@ -168,6 +172,8 @@ class Planner:
         """Store one, with its timer if it is far; what stands there already is set on its way and returned."""
         standing = self.executions.add(execution)
         if standing is not None and standing.revision < execution.revision and self.executions.replace(execution):
+            if standing.lane is Lane.LONG and execution.lane is not Lane.LONG:
+                self.machines.disarm(execution.execution_id)
             standing = None
         if standing is not None and standing.status is not Status.SCHEDULED:
             return standing

@@ -16,6 +16,7 @@ from punctual.domain.errors import NotFound
 from punctual.domain.execution import Execution, Failure, Outcome
 from punctual.domain.horizon import REACH
 from punctual.domain.identity import job_of, short_name
+from punctual.domain.job import Lane
 from punctual.domain.laxity import Occupancy
 from punctual.domain.part import Part
 from punctual.domain.settlement import Verdict, settle
@@ -71,18 +72,21 @@ class Reconciler:
         return repairs
 
     def _see_to_schedule(self, execution: Execution, armed: set[str], repairs: Repairs) -> None:
-        if execution.scheduled_at <= self.clock() + REACH:
-            self.machines.start(execution)
-            repairs.started.append(execution.execution_id)
-        elif short_name(execution.execution_id) not in armed:
+        if short_name(execution.execution_id) in armed:
+            return
+        if execution.scheduled_at > self.clock() + REACH:
             self.machines.arm(execution)
             repairs.armed.append(execution.execution_id)
+        elif self.executions.change_conductor(execution, self.clock()):  # becoming queued starts it
+            repairs.started.append(execution.execution_id)
 
     def _restart(self, seen: Execution, repairs: Repairs) -> None:
         """Free what the stopped run left, and let another take over: becoming ``queued`` starts it."""
         execution = self.executions.get(seen.job_id, seen.execution_id)
         if execution is None or execution.status in FINAL or execution.conductor != seen.conductor:
             return
+        if execution.conductor:
+            self.machines.stop(execution.conductor, "replaced")  # it may run after all: lists are a moment late
         for part in self.parts.of(execution.execution_id):
             if part.status in HOLDING:
                 self._interrupt(part, STOPPED_RUN)
@@ -109,7 +113,7 @@ class Reconciler:
             execution = self.executions.get(job_of(name), name)
         except NotFound:
             return True
-        return execution is None or execution.status is not Status.SCHEDULED
+        return execution is None or execution.status is not Status.SCHEDULED or execution.lane is not Lane.LONG
 
     def _see_to_containers(self, repairs: Repairs) -> None:
         holders = {part.task_arn: part for part in self.slots.holders() if part.task_arn}

@@ -6,6 +6,7 @@ is open to it: it reads no table, no bucket and no other part. What it says afte
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.assignment import Assignment, read_assignment
 from punctual.domain.death import STOPPED, cause_of_stop
 from punctual.domain.errors import Fatal, Unreadable
-from punctual.domain.execution import Execution, Failure, Outcome, Progress
+from punctual.domain.execution import Execution, Failure, Outcome, Progress, Result
 from punctual.domain.laxity import as_it_goes_on
 from punctual.domain.part import COLLECT, WHOLE, Part
 from punctual.domain.settlement import Settlement, Verdict, settle
 from punctual.domain.status import HOLDING, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Callbacks, Checkpoints, Clock, LongExecutions, Results, RunningParts
+    from punctual.ports import Callbacks, Checkpoints, Clock, Containers, LongExecutions, Results, RunningParts
 
+MOST_INLINE = 2_000_000
+"""Bytes of results that are handed to the collecting step as they are; more are fetched one by one."""
 BEATS_PER_LEASE = 3
 """Two beats may be missed before a container counts as lost."""
 
@@ -48,6 +51,7 @@ class Reporter:
     checkpoints: Checkpoints
     results: Results
     callbacks: Callbacks
+    containers: Containers
     clock: Clock
     uniform: Callable[[float, float], float]
     beat_seconds: int
@@ -55,6 +59,8 @@ class Reporter:
     def claim(self, assignment: Assignment, token: str, task_arn: str | None) -> Work | None:
         """A container is there. ``None`` when it comes too late."""
         part = self.parts.claim(assignment, token, task_arn, self._lease(), self.clock())
+        if part is None:
+            self.parts.pass_on(assignment, token)
         execution = self.executions.get(assignment.job_id, assignment.execution_id) if part else None
         if part is None or execution is None:
             return None
@@ -69,7 +75,7 @@ class Reporter:
         part = self.parts.renew(assignment, self._lease(), progress)
         if part is not None:
             self.callbacks.beat(part.token or "")
-            if progress is not None:
+            if progress is not None or self._is_young(part):
                 self.follow([part])
         return part
 
@@ -92,8 +98,10 @@ class Reporter:
         if assignment is None:
             return
         part = self.parts.get(assignment.execution_id, assignment.part)
-        if part is not None and assignment.fits(part) and not part.reports and part.status is Status.STARTING:
-            claimed = self.parts.claim(assignment, token, task.get("taskArn"), None, self.clock())
+        if part is None or not assignment.fits(part) or part.status not in HOLDING:
+            self.containers.stop(task["taskArn"], "it came too late")
+        elif not part.reports and part.status is Status.STARTING:
+            claimed = self.parts.claim(assignment, token, task["taskArn"], None, self.clock())
             self.follow([claimed or part])
 
     def stopped(self, task: Mapping[str, Any]) -> None:
@@ -104,6 +112,8 @@ class Reporter:
         part = self.parts.get(assignment.execution_id, assignment.part)
         if part is None or part.status not in HOLDING or not assignment.fits(part):
             self.callbacks.succeed(token, {})  # it has said how it ended; in case nobody told its state machine
+        elif part.task_arn and part.task_arn != task["taskArn"]:
+            return  # one of two that were started for the same attempt; the other runs
         elif not part.reports and not part.leave and _exit_code(task) == 0:
             self._conclude(replace(part, token=token), Verdict(outcome=Outcome.SUCCEEDED))
         else:
@@ -131,14 +141,18 @@ class Reporter:
 
     def _results_of_partitions(self, part: Part) -> list[Any]:
         partitions = [one for one in self.parts.of(part.execution_id) if one.name not in (COLLECT, WHOLE)]
-        return [self._handed_on(one) for one in partitions]
+        results = [one.result or Result() for one in partitions]
+        if sum(len(json.dumps(result.value)) for result in results) > MOST_INLINE:
+            results = [replace(result, value=None) for result in results]
+        return [self._handed_on(result) for result in results]
 
-    def _handed_on(self, partition: Part) -> dict[str, Any]:
-        result = partition.result
-        if result is None:
-            return {"value": None}
+    def _handed_on(self, result: Result) -> dict[str, Any]:
         link = self.results.link(result)
         return {"link": link} if link else {"value": result.value}
+
+    def _is_young(self, part: Part) -> bool:
+        """Its start may have been told while admission told that it was starting: once or twice again."""
+        return part.started_at is not None and self.clock() - part.started_at < timedelta(seconds=self.beat_seconds * 3)
 
     def _lease(self) -> datetime:
         return self.clock() + timedelta(seconds=self.beat_seconds * BEATS_PER_LEASE)

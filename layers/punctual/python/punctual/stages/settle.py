@@ -48,10 +48,11 @@ class Settler:
 
     def _cancel(self, part: Part | None) -> None:
         for _ in range(TRIES):
-            if part is None or part.status in FINAL:
+            cancelled = part is not None and part.status is Status.CANCELLED
+            if part is None or (part.status in FINAL and not cancelled):
                 return
-            if self.parts.cancel(part, "execution cancelled", self.clock()):
-                if part.task_arn:
+            if cancelled or self.parts.cancel(part, "execution cancelled", self.clock()):
+                if part.task_arn:  # also for one cancelled before: whoever did may have died here
                     self.containers.stop(part.task_arn, "its execution was cancelled")
                 return
             part = self.parts.get(part.execution_id, part.name)

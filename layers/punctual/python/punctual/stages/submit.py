@@ -29,6 +29,8 @@ from punctual.domain.window import WindowUnit, check_window
 if TYPE_CHECKING:
     from punctual.ports import Clock, Jobs, Tasks
 
+LONGEST_COMMAND = 4096
+"""Characters: with all else that a container is started with it has to fit into 8 KB."""
 LONG_ONLY = ("resources", "container", "partitions", "preemptible", "expected_seconds")
 
 
@@ -164,6 +166,10 @@ class Submit:
         if image and image not in self.images:
             known = f"there are: {', '.join(self.images)}" if self.images else "none is named in the stack's settings"
             raise Invalid("container.image", f"there is no image {image!r}; {known}")
+        if image and submission.get("preemptible"):
+            raise Invalid("preemptible", "goes with Punctual's own runner, which makes checkpoints: leave it out here")
+        if sum(map(len, container.get("command", ()))) > LONGEST_COMMAND:
+            raise Invalid("container.command", f"is at most {LONGEST_COMMAND:,} characters in all")
         return Batch(
             resources=resources,
             image=image,
@@ -200,6 +206,8 @@ def _check_together(job: Job) -> None:
     """What no field can know of itself."""
     check_window(job.schedule, job.window)
     check_deadline(job.deadline, job.schedule)
+    if job.batch is not None and (job.batch.expected_seconds or 0) > job.timeout_seconds:
+        raise Invalid("expected_seconds", f"is more than timeout_seconds, which is {job.timeout_seconds:,}")
     if job.batch is not None and job.batch.partitions is not None:
         job.batch.partitions.check(job.schedule, job.window)
 
