@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from punctual.domain.identity import short_name
 from punctual.domain.instant import from_text, to_text
 from tests.integration.long_lane import Container, LongLane
 from tests.integration.world import STATE_MACHINE, World
@@ -69,6 +71,32 @@ def test_the_way_of_a_long_execution(world: World, lane: LongLane) -> None:
     assert (ended["status"], ended["result"]["value"], ended["reason"]) == ("succeeded", {"a": 1}, None)
     assert [(one["number"], one["outcome"]) for one in ended["attempts"]] == [(1, "succeeded")]
     assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
+
+
+def test_each_message_of_a_queue_job_is_a_batch_of_its_own(world: World, lane: LongLane) -> None:
+    job = lane.submit(schedule={"queue": True}, parameters={"a": 1})
+    for payload in ({"b": 2}, {"b": 3}):
+        body = json.dumps({"job_id": job["job_id"], "payload": payload})
+        world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=body)
+    world.take_in()
+    world.deliver_streams()
+    executions = world.executions(job["job_id"])
+    assert sorted(one["parameters"]["b"] for one in executions) == [2, 3]
+    assert sorted(lane.runs()) == sorted(short_name(one["execution_id"]) for one in executions)
+    assert all(len(name) <= 64 for name in lane.runs())
+
+
+def test_each_instant_of_a_recurring_job_gets_a_schedule_and_the_next_when_it_is_on_its_way(
+    world: World, lane: LongLane
+) -> None:
+    job = lane.submit(schedule={"every_seconds": 3600})
+    [first] = world.executions(job["job_id"])
+    assert list(lane.schedules()) == [first["execution_id"]]
+    world.pass_time(3540)
+    lane.next(job, run="fired")
+    world.deliver_streams()
+    assert [one["status"] for one in world.executions(job["job_id"])] == ["queued", "scheduled"]
+    assert len(lane.schedules()) == 2  # moto fires none, so the first is still there
 
 
 def test_a_second_state_machine_for_the_same_execution_finds_nothing_to_do(lane: LongLane) -> None:
