@@ -120,7 +120,7 @@ def test_it_starts_on_time_and_never_early(punctual: Punctual) -> None:
     execution = punctual.ran(lane="long", schedule={"at": to_text(due)})
     [part] = punctual.get(f"/executions/{execution['execution_id']}")["parts"]
     asked, started = from_text(part["asked_at"]), from_text(execution["started_at"])
-    assert timedelta() <= asked - from_text(execution["scheduled_at"]) < timedelta(seconds=5)
+    assert timedelta() <= asked - from_text(execution["scheduled_at"]) < timedelta(seconds=3)
     assert started - asked < timedelta(seconds=15)
 
 
