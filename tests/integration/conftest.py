@@ -10,6 +10,7 @@ import time_machine
 from moto import mock_aws
 
 from tests.integration import odd_tasks  # noqa: F401 - registers its tasks
+from tests.integration.long_lane import LongLane
 from tests.integration.world import World
 
 START = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
@@ -24,3 +25,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with time_machine.travel(START, tick=False) as traveller, mock_aws():
         yield World(traveller, monkeypatch)
+
+
+@pytest.fixture
+def lane(world: World) -> LongLane:
+    return LongLane(world)

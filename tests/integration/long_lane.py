@@ -10,6 +10,8 @@ from typing import Any
 from punctual.aws import clients
 from tests.integration.world import STATE_MACHINE, World
 
+NO_REST = {"backoff_seconds": 0}
+
 
 @dataclass
 class Container:
@@ -153,3 +155,12 @@ class LongLane:
         key = {"execution_id": {"S": "#lane"}, "part": {"S": "long"}}
         item = self.world.dynamodb.get_item(TableName="parts", Key=key).get("Item", {})
         return int(item.get("tasks", {"N": "0"})["N"]), int(item.get("cpu", {"N": "0"})["N"]) // 1024
+
+
+def begun(lane: LongLane, **submission: Any) -> tuple[dict[str, Any], Container]:
+    """A job whose only part runs."""
+    job = lane.submit(**submission)
+    assert lane.next(job)["parts"] == ["all"]
+    container = lane.container(job)
+    assert container.claim()["ok"]
+    return job, container

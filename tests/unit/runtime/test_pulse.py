@@ -158,11 +158,10 @@ def test_sigterm_before_the_task_begins_is_remembered() -> None:
 
 
 def test_a_progress_that_cannot_be_sent_does_not_stop_the_beat() -> None:
-    client = Lambda(fine)
-    with pulse(client) as beating:
+    client, warned = Lambda(fine), []
+    with Pulse(Desk("reporter", ASSIGNMENT, client), 0.02, warned.append) as beating:
         beating.report(Progress(percent=1, message="", done={1, 2}))  # type: ignore[arg-type]
-        beating.report(Progress(percent=1, message="", done={1, 2}))  # type: ignore[arg-type]
-        time.sleep(0.06)
+        awaited(lambda: warned)
         beating.report(Progress(percent=2))
         awaited(lambda: [beat for beat in client.of("beat") if beat["progress"]])
     assert [beat["progress"]["percent"] for beat in client.of("beat") if beat["progress"]] == [2]

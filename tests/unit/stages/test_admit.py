@@ -74,14 +74,8 @@ class Lane:
         self.parts[part.execution_id] = replace(part, leave=reason)
         return True
 
-    def recount(self, *_: object) -> bool:
-        raise NotImplementedError
-
     def stop(self, task_arn: str, reason: str) -> None:
         self.stopped.append((task_arn, reason))
-
-    def gone(self, _task_arns: object) -> dict[str, str]:
-        raise NotImplementedError
 
     def admission(self, *, tasks: int = 100, vcpus: int = 100, starts_per_second: int = 1000) -> Admission:
         keys = count()

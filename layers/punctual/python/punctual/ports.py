@@ -185,6 +185,10 @@ class Slots(Protocol):
     def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:
         """``False`` when it no longer holds its slot, or was asked already."""
 
+
+class CountedSlots(Slots, Protocol):
+    """The same, as the reconciler sees them."""
+
     def recount(self, seen: Occupancy, holders: Iterable[Part]) -> bool:
         """Set the occupancy to what the holders take, unless it has changed since it was ``seen``."""
 
@@ -194,6 +198,10 @@ class Containers(Protocol):
 
     def stop(self, task_arn: str, reason: str) -> None:
         """Have one leave: a signal first, the end some time later. One that is gone already is fine."""
+
+
+class KnownContainers(Containers, Protocol):
+    """The same, as the reconciler sees them."""
 
     def gone(self, task_arns: Iterable[str]) -> dict[str, str]:
         """Those of the containers that have stopped or are not known, with AWS's own words why."""

@@ -23,7 +23,7 @@ from punctual.domain.settlement import Verdict, settle
 from punctual.domain.status import FINAL, HOLDING, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Callbacks, Clock, Containers, LongExecutions, Parts, Slots, StateMachines
+    from punctual.ports import Callbacks, Clock, CountedSlots, KnownContainers, LongExecutions, Parts, StateMachines
 
 GRACE = timedelta(minutes=2)
 """What has changed within this may not show everywhere yet."""
@@ -48,9 +48,9 @@ class Repairs:
 class Reconciler:
     executions: LongExecutions
     parts: Parts
-    slots: Slots
+    slots: CountedSlots
     machines: StateMachines
-    containers: Containers
+    containers: KnownContainers
     callbacks: Callbacks
     clock: Clock
     sleep: Callable[[float], None]
