@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -264,6 +266,42 @@ def test_a_container_that_cannot_be_started_fails_in_the_words_of_aws(punctual: 
     assert execution["status"] == "failed"
     assert execution["reason"].startswith("2 of 2 attempts: CannotStartContainerError: ")
     lane_is_free(punctual)
+
+
+@contextmanager
+def image_shell_is(punctual: Punctual, family: str) -> Iterator[str]:
+    """Have admission start the own image ``shell`` as another task definition. What it was before."""
+    client, function = punctual.aws("lambda"), punctual.stack["functions"]["admission"]
+    variables = client.get_function_configuration(FunctionName=function)["Environment"]["Variables"]
+    known = json.loads(variables["TASK_DEFINITIONS"])
+    changed = {**variables, "TASK_DEFINITIONS": json.dumps({**known, "shell": family})}
+    client.update_function_configuration(FunctionName=function, Environment={"Variables": changed})
+    try:
+        yield known["shell"]
+    finally:
+        client.update_function_configuration(FunctionName=function, Environment={"Variables": variables})
+
+
+def test_a_start_that_ecs_refuses_is_tried_again_by_the_state_machine(punctual: Punctual) -> None:
+    states, ecs, family = punctual.aws("stepfunctions"), punctual.aws("ecs"), "not-there-yet"
+    with image_shell_is(punctual, family) as shell:
+        job = punctual.submit(task=None, lane="long", container={"image": "shell", "command": ["true"]})
+        execution = standing(punctual, job, "starting")
+        arn = punctual.stack["state_machine_arn"].replace(":stateMachine:", ":execution:")
+        run = f"{arn}:{short_name(execution['execution_id'])}"
+
+        def refused() -> list[dict[str, Any]]:
+            events = states.get_execution_history(executionArn=run)["events"]
+            return [one for one in events if one["type"] == "TaskFailed"]
+
+        [event] = awaited(refused, 30, "ECS to refuse")
+        assert "Unable to find task definition" in event["taskFailedEventDetails"]["cause"]
+        definition = ecs.describe_task_definition(taskDefinition=shell)["taskDefinition"]
+        kept = ("containerDefinitions", "cpu", "memory", "networkMode", "requiresCompatibilities")
+        ecs.register_task_definition(family=family, **{name: definition[name] for name in kept})
+        [ended] = punctual.ended(job, seconds=60)
+    assert ended["status"] == "succeeded"
+    assert [one["outcome"] for one in ended["attempts"]] == ["succeeded"]  # the refusal cost it no attempt
 
 
 def test_an_edit_before_it_fires_moves_its_schedule_and_deletion_removes_it(punctual: Punctual) -> None:
