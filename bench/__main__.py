@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from bench import cost, imports, lateness, sweep, week
+from bench import cost, imports, lateness, partitions, sweep, week
 from bench.report import Report, console
 from bench.stack import deployed
 
 ALONE = {"imports": imports.measure, "week": week.measure}
 # cost first: orders of jobs that another part has deleted would be counted
-ON_A_STACK = {"cost": cost.measure, "lateness": lateness.measure, "sweep": sweep.measure}
+ON_A_STACK = {
+    "cost": cost.measure,
+    "lateness": lateness.measure,
+    "sweep": sweep.measure,
+    "partitions": partitions.measure,
+}
 
 
 def main(wanted: list[str]) -> int:

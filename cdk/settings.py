@@ -84,7 +84,7 @@ LOCAL = Settings(
     concurrency=Concurrency(high=10, normal=10, low=4, intake=2),
     long=LongLane(
         vcpus=4,
-        tasks=4,
+        tasks=8,
         starts_per_second=20,
         heartbeat_seconds=5,
         image="punctual-runner:local",

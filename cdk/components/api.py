@@ -102,7 +102,11 @@ class Api(Construct):
             on=[tables.jobs.table_arn],
         )
         function.allow(
-            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn]
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            on=[tables.executions.table_arn],
         )
         function.allow(
             "dynamodb:Query",

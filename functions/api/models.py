@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from punctual.domain.backfill import Order, Which
 from punctual.domain.cron import Fold, Gap, Oddity
-from punctual.domain.execution import Outcome
+from punctual.domain.execution import Origin, Outcome
 from punctual.domain.job import JobState, Lane, Priority
 from punctual.domain.limits import (
     BATCH_JOBS,
@@ -145,6 +146,15 @@ class Edit(Rules):
         return {name: said.get(name) for name in self.model_fields_set}
 
 
+class BackfillRequest(Strict):
+    """Due instants of the past to run: from `from` up to but not including `to`."""
+
+    since: str = Field(alias="from", examples=["2026-10-01T00:00:00Z"])
+    to: str = Field(examples=["2026-11-01T00:00:00Z"])
+    which: Which = Field(Which.MISSING, strict=False)
+    order: Order = Field(Order.OLDEST_FIRST, strict=False)
+
+
 class Batch(Strict):
     """Many jobs at once: one that is refused refuses them all."""
 
@@ -258,6 +268,7 @@ class Execution(BaseModel):
     reason: str | None
     lane: Lane
     priority: Priority
+    origin: Origin
     scheduled_at: str
     queued_at: str | None
     started_at: str | None
@@ -272,6 +283,16 @@ class Execution(BaseModel):
     error: Failure | None
     attempts: list[Attempt]
     parts: list[Part] | None = Field(description="Of the long lane's, when a single execution is asked for.")
+
+
+class BackfillEntry(BaseModel):
+    execution_id: str
+    scheduled_at: str
+    window: Window | None
+
+
+class BackfillAnswer(BaseModel):
+    items: list[BackfillEntry] = Field(description="In the order in which they are to run.")
 
 
 class ExecutionPage(BaseModel):

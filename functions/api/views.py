@@ -56,6 +56,7 @@ def execution_view(execution: Execution, parts: Iterable[Part] | None = None) ->
         reason=execution.reason,
         lane=execution.lane,
         priority=execution.priority,
+        origin=execution.origin,
         scheduled_at=to_text(execution.scheduled_at),
         queued_at=_text(execution.queued_at),
         started_at=_text(execution.started_at),
@@ -70,6 +71,14 @@ def execution_view(execution: Execution, parts: Iterable[Part] | None = None) ->
         error=_failure_view(execution.error),
         attempts=[_attempt_view(attempt) for attempt in execution.attempts],
         parts=None if parts is None else [_part_view(part) for part in parts],
+    )
+
+
+def backfill_view(execution: Execution) -> models.BackfillEntry:
+    return models.BackfillEntry(
+        execution_id=execution.execution_id,
+        scheduled_at=to_text(execution.scheduled_at),
+        window=_window_view(execution.window),
     )
 
 

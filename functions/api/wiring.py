@@ -18,6 +18,7 @@ from punctual.domain.job import Lane
 from punctual.runtime import adapters, long_lane
 from punctual.runtime.registry import Catalog
 from punctual.runtime.settings import ApiSettings
+from punctual.stages.backfill import Backfill
 from punctual.stages.browse import Browse
 from punctual.stages.cancel import Cancel
 from punctual.stages.submit import Submit
@@ -34,7 +35,9 @@ submit = Submit(
     largest_cpu=settings.long_vcpus * 1024,
 )
 cancel = Cancel(executions=all_executions, clock=instant.now)
-browse = Browse(jobs=all_jobs, executions=DynamoExecutionShelf(all_executions), clock=instant.now)
+shelf = DynamoExecutionShelf(all_executions)
+browse = Browse(jobs=all_jobs, executions=shelf, clock=instant.now)
+backfill = Backfill(jobs=all_jobs, executions=all_executions, shelf=shelf, clock=instant.now)
 results = S3Results(settings.results_bucket, s3)
 logs = {
     Lane.SHORT: CloudWatchLogs(settings.worker_log_group, cloudwatch_logs()),

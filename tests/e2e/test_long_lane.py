@@ -245,6 +245,33 @@ def test_a_week_by_days_is_collected_into_one_report(punctual: Punctual, weekly:
     assert from_text(window["end"]) - from_text(window["start"]) == timedelta(days=7)
 
 
+def test_weeks_of_the_past_are_run_each_over_its_own_data(punctual: Punctual) -> None:
+    job = punctual.submit(
+        task="quality.weekly",
+        lane="long",
+        parameters={"dataset": "orders"},
+        schedule={"cron": "0 2 * * SUN", "timezone": "America/New_York"},
+        window="week",
+        resources={"vcpu": 0.25},
+    )
+    two_weeks = {"from": "2026-03-05T00:00:00Z", "to": "2026-03-20T00:00:00Z"}
+    asked_for = punctual.request("POST", f"/jobs/{job['job_id']}/backfill", two_weeks).json()["items"]
+
+    def ended() -> list[dict[str, Any]] | None:
+        some = [punctual.get(f"/executions/{one['execution_id']}") for one in asked_for]
+        return some if all(one["ended_at"] for one in some) else None
+
+    weeks = awaited(ended, 90, "both weeks to end")
+    assert [(one["status"], one["origin"]) for one in weeks] == [("succeeded", "backfill")] * 2
+    assert [(one["window"]["start"][:13], one["window"]["end"][:13]) for one in weeks] == [
+        ("2026-03-01T05", "2026-03-08T05"),
+        ("2026-03-08T05", "2026-03-15T04"),  # the clocks went forward on the 8th: an hour less
+    ]
+    hours = [HOURS_OF_A_WEEK, HOURS_OF_A_WEEK - 1]
+    assert [one["result"]["value"]["records"] for one in weeks] == [200 * count for count in hours]
+    punctual.request("DELETE", f"/jobs/{job['job_id']}")
+
+
 def test_an_image_of_ones_own_succeeds_with_exit_code_0_and_fails_with_any_other(punctual: Punctual) -> None:
     def run(script: str) -> dict[str, Any]:
         container = {"image": "shell", "command": ["sh", "-c", script]}

@@ -29,6 +29,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesExecutions.Arn": (
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:Query",
         ),

@@ -10,10 +10,11 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
-from views import job_view
-from wiring import all_jobs, browse, caller, once, submit
+from views import backfill_view, job_view
+from wiring import all_jobs, backfill, browse, caller, once, submit
 
 from punctual.domain import instant
+from punctual.domain.backfill import parse_range
 from punctual.domain.caller import Caller, Role
 from punctual.domain.errors import Invalid, NotFound
 from punctual.domain.identity import check_job_id
@@ -41,6 +42,8 @@ ON_EDIT = answers(
     HTTPStatus.PRECONDITION_FAILED,
 )
 IfMatch = Annotated[str | None, Header(description="The revision that the change is made for; 412 if it is not that.")]
+DryRunQuery = Annotated[bool, Query(description="Show what it would do, and do nothing.")]
+ON_BACKFILL = answers(models.BackfillAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
 ON_DELETE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 
 
@@ -107,6 +110,27 @@ def edit_job(job_id: str, edit: models.Edit, if_match: IfMatch = None) -> models
 @router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"], responses=ON_DELETE)
 def delete_job(job_id: str) -> models.Job:
     return job_view(submit.delete(job_id, caller(router, Role.OPERATOR)), instant.now())
+
+
+@router.post(
+    "/jobs/<job_id>/backfill",
+    summary="Run due instants of the past",
+    tags=["jobs"],
+    status_code=HTTPStatus.CREATED,
+    responses=ON_BACKFILL,
+)
+def backfill_job(
+    job_id: str, request: models.BackfillRequest, dry_run: DryRunQuery = False
+) -> Response[models.BackfillAnswer]:
+    """Each with the data window of its instant; its deadline counts from now. Up to 1,000 at once."""
+    who = caller(router, Role.OPERATOR)
+    wanted = parse_range(request.model_dump(by_alias=True), instant.now())
+
+    def act() -> dict[str, Any]:
+        stored = backfill.backfill(job_id, wanted, who, dry_run=dry_run)
+        return models.BackfillAnswer(items=[backfill_view(one) for one in stored]).model_dump(mode="json")
+
+    return _created(models.BackfillAnswer(**(act() if dry_run else _once(act, who))))
 
 
 def _revision(if_match: str | None) -> int | None:

@@ -42,6 +42,9 @@ class Jobs(Protocol):
     def note_run(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
         """Remember how long the parts of an execution took, by kind. Coming again changes nothing."""
 
+    def note_backfill(self, job_id: str, since: datetime) -> None:
+        """Remember how far back executions of a job may lie that have not started."""
+
     def finish(self, job_id: str, now: datetime) -> bool:
         """Mark an active job as done; ``False`` when it is not active."""
 

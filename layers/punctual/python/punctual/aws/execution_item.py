@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.batch import Batch
 from punctual.domain.errors import PunctualError, Unreadable
-from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Progress, Result
+from punctual.domain.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
 from punctual.domain.instant import from_text
 from punctual.domain.job import Lane, Priority
 from punctual.domain.partition import parse_partitions
@@ -33,6 +33,7 @@ def execution_to_item(execution: Execution) -> Item:
         "timeout_seconds": execution.timeout_seconds,
         "retry": dumped(asdict(execution.retry)),
         "revision": execution.revision,
+        "origin": str(execution.origin) if execution.origin is not Origin.SCHEDULE else None,
         "once": execution.once or None,
         "leads": execution.leads or None,
         "window": window_text(execution.window),
@@ -60,6 +61,7 @@ def item_to_execution(item: Item) -> Execution:
             timeout_seconds=item["timeout_seconds"],
             retry=RetryPolicy(**loaded(item["retry"])),
             revision=item["revision"],
+            origin=Origin(item.get("origin", Origin.SCHEDULE)),
             once=item.get("once", False),
             leads=item.get("leads", False),
             window=window_of_text(item.get("window")),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from punctual.aws.execution_item import as_text, attempts_text, execution_to_item, item_to_execution
 from punctual.aws.items import Item, instant_text
 from punctual.aws.table import Table, Written
-from punctual.domain.execution import Attempt, Execution, Planned, Progress
+from punctual.domain.execution import Attempt, Execution, Origin, Planned, Progress
 from punctual.domain.horizon import LEASE
 from punctual.domain.identity import due_key
 from punctual.domain.instant import from_text
@@ -91,14 +91,15 @@ class DynamoExecutions:
         pages = self.table.query(
             "#job_id = :job_id AND #execution_id >= :since",
             {"job_id": job_id, "since": due_key(since)},
-            only=["execution_id", "scheduled_at", "revision"],
+            only=["execution_id", "scheduled_at", "revision", "origin"],
             where={"status": [str(status) for status in NOT_STARTED]},
             descending=True,
             consistent=True,
         )
         for page in pages:
             for item in page:
-                yield Planned(item["execution_id"], from_text(item["scheduled_at"]), item["revision"])
+                origin = Origin(item.get("origin", Origin.SCHEDULE))
+                yield Planned(item["execution_id"], from_text(item["scheduled_at"]), item["revision"], origin)
 
     def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
         written = self._move(

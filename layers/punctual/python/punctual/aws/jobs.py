@@ -62,6 +62,15 @@ class DynamoJobs:
             values={"last_run": item.get("last_run", "")},
         )
 
+    def note_backfill(self, job_id: str, since: datetime) -> None:
+        self.table.update(
+            {"job_id": job_id},
+            set={"backfilled_from": instant_text(since)},
+            condition="attribute_exists(#job_id) AND"
+            " (attribute_not_exists(#backfilled_from) OR #backfilled_from > :since)",
+            values={"since": instant_text(since)},
+        )
+
     def finish(self, job_id: str, now: datetime) -> bool:
         return self._move(job_id, JobState.DONE, [JobState.ACTIVE], now)
 

@@ -33,6 +33,15 @@ class Outcome(StrEnum):
     """Its container was told to leave: Spot capacity was taken back, or a person stopped it."""
 
 
+class Origin(StrEnum):
+    """Why there is an execution."""
+
+    SCHEDULE = "schedule"
+    """Its job's schedule, or a message of its queue."""
+    BACKFILL = "backfill"
+    """A person asked for a due instant of the past."""
+
+
 UNCOUNTED = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED})
 """Not the task's doing: such an attempt goes on from its checkpoint and does not count against the retry rules."""
 
@@ -82,6 +91,7 @@ class Execution:
     timeout_seconds: int = 600
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     revision: int = 1
+    origin: Origin = Origin.SCHEDULE
     once: bool = False
     """The job has only this execution: when it ends, the job is done."""
     leads: bool = False
@@ -106,6 +116,13 @@ class Execution:
     error: Failure | None = None
     attempts: tuple[Attempt, ...] = ()
 
+    @property
+    def released_at(self) -> datetime:
+        """From when on it may run: its due instant, or for one of the past when it was asked for."""
+        if self.origin is Origin.BACKFILL and self.queued_at is not None:
+            return self.queued_at
+        return self.scheduled_at
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -114,6 +131,7 @@ class Planned:
     execution_id: str
     scheduled_at: datetime
     revision: int
+    origin: Origin = Origin.SCHEDULE
 
 
 def execution_of(
@@ -125,8 +143,13 @@ def execution_of(
     leads: bool = False,
     source: str | None = None,
     parameters: dict[str, Any] | None = None,
+    origin: Origin = Origin.SCHEDULE,
 ) -> Execution:
-    """The execution of ``job`` that is due at ``due``, under the rules that the job has now."""
+    """The execution of ``job`` that is due at ``due``, under the rules that the job has now.
+
+    The deadline of one that is asked for later counts from then.
+    """
+    counts_from = now if origin is Origin.BACKFILL else due
     return Execution(
         job_id=job.job_id,
         execution_id=identity.execution_id(job.job_id, due, source),
@@ -140,10 +163,11 @@ def execution_of(
         timeout_seconds=job.timeout_seconds,
         retry=job.retry,
         revision=job.revision,
+        origin=origin,
         once=not job.schedule.recurring and job.schedule.kind != "queue",
         leads=leads,
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
-        deadline_at=job.deadline.of(due) if job.deadline else None,
+        deadline_at=job.deadline.of(counts_from) if job.deadline else None,
         queued_at=now if status is Status.QUEUED else None,
     )

@@ -70,6 +70,8 @@ class Job:
     """How it runs in the long lane; ``None`` in another."""
     run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """How many seconds its recent runs in the long lane took, by kind of part, the newest last."""
+    backfilled_from: datetime | None = None
+    """The earliest due instant of the past that somebody asked for."""
     state: JobState = JobState.ACTIVE
     revision: int = 1
 

@@ -84,10 +84,10 @@ class Limits:
 
 
 def latest_start(
-    deadline_at: datetime | None, scheduled_at: datetime, priority: Priority, expected_seconds: int
+    deadline_at: datetime | None, released_at: datetime, priority: Priority, expected_seconds: int
 ) -> datetime:
     """When an execution has to start to make its deadline; without one, the deadline that its patience sets."""
-    return (deadline_at or scheduled_at + PATIENCE[priority]) - timedelta(seconds=expected_seconds)
+    return (deadline_at or released_at + PATIENCE[priority]) - timedelta(seconds=expected_seconds)
 
 
 def turn_of(part: Part, asked_at: datetime) -> str:

@@ -149,7 +149,7 @@ class Conductor:
             cpu=batch.resources.cpu,
             memory_mb=batch.resources.memory_mb,
             spot=batch.resources.spot,
-            latest_start=latest_start(execution.deadline_at, execution.scheduled_at, execution.priority, needed),
+            latest_start=latest_start(execution.deadline_at, execution.released_at, execution.priority, needed),
             expected_seconds=seconds,
             image=batch.image,
             command=batch.command,

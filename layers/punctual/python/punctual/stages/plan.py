@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from punctual.domain.execution import Execution, execution_of
+from punctual.domain.execution import Execution, Origin, execution_of
 from punctual.domain.horizon import LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
 from punctual.domain.job import Job, JobState, Lane
@@ -103,7 +103,7 @@ class Planner:
 
     def _order(self, execution: Execution) -> Order | None:
         """The order for the next attempt, or ``None`` after a timer was set for it."""
-        not_before = execution.retry_at or execution.scheduled_at
+        not_before = execution.retry_at or execution.released_at
         if not_before <= self.clock() + LONGEST_DELAY:
             return order_for(execution, not_before)
         self._set_timer(execution, not_before, TimerReason.RETRY)
@@ -123,11 +123,14 @@ class Planner:
             self._make_up(planned[1:])
 
     def _plan_anew(self, job: Job) -> None:
-        """Replace what was planned under an earlier revision and has not started, and withdraw the rest of it."""
+        """Replace what was planned under an earlier revision and has not started, and withdraw the rest of it.
+
+        What a person asked for stays as they asked for it.
+        """
         outdated = [
             one
             for one in self.executions.not_started(job.job_id, since=self._waiting_since(job))
-            if one.revision < job.revision
+            if one.revision < job.revision and one.origin is Origin.SCHEDULE
         ]
         before = job.updated_at - timedelta(milliseconds=1)
         overdue = [
@@ -143,7 +146,8 @@ class Planner:
 
     def _waiting_since(self, job: Job) -> datetime:
         """From when on something may still wait: for a slot, as long as the job exists."""
-        return job.created_at if job.lane is Lane.LONG else self.clock() - WITHDRAW_SINCE
+        since = job.created_at if job.lane is Lane.LONG else self.clock() - WITHDRAW_SINCE
+        return min(since, job.backfilled_from or since)
 
     def _make_up(self, planned: list[Execution]) -> None:
         """Store what is missing of a plan that was made before, and may have broken off.

@@ -84,6 +84,7 @@ class Submit:
             created_at=job.created_at,
             revision=job.revision + 1,
             run_times=job.run_times,
+            backfilled_from=job.backfilled_from,
         )
         if not self.jobs.replace(edited):
             raise Stale("the job was changed at the same moment: look at it again", field="If-Match")

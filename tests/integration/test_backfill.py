@@ -1,0 +1,182 @@
+"""Due instants of the past, asked for by a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.integration.long_lane import LongLane
+from tests.integration.world import World
+
+HOURLY = {"cron": "0 * * * *"}
+MORNING = {"from": "2026-11-16T06:00:00Z", "to": "2026-11-16T09:00:00Z"}
+
+
+def backfill(world: World, job: dict[str, Any], query: str = "", **request: Any) -> list[dict[str, Any]]:
+    status, answer = world.request("POST", f"/jobs/{job['job_id']}/backfill{query}", request)
+    assert status == 201, answer
+    return answer["items"]
+
+
+def hours(items: list[dict[str, Any]]) -> list[int]:
+    return [int(one["scheduled_at"][11:13]) for one in items]
+
+
+def of_the_past(world: World, job: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in world.executions(job["job_id"]) if one["origin"] == "backfill"]
+
+
+def test_each_instant_of_the_range_runs_once_with_its_own_window(world: World) -> None:
+    job = world.submit(schedule=HOURLY, window="hour")
+    asked_for = backfill(world, job, **MORNING)
+    assert hours(asked_for) == [6, 7, 8]
+    world.settle_down()
+    ran = of_the_past(world, job)
+    assert [one["status"] for one in ran] == ["succeeded"] * 3
+    assert [(one["window"]["start"], one["window"]["end"]) for one in ran] == [
+        ("2026-11-16T05:00:00.000Z", "2026-11-16T06:00:00.000Z"),
+        ("2026-11-16T06:00:00.000Z", "2026-11-16T07:00:00.000Z"),
+        ("2026-11-16T07:00:00.000Z", "2026-11-16T08:00:00.000Z"),
+    ]
+    assert [one["scheduled_at"] for one in asked_for] == [one["scheduled_at"] for one in ran]
+
+
+def test_a_week_of_the_past_is_a_week_across_the_change_of_clocks(world: World, lane: LongLane) -> None:
+    schedule = {"cron": "0 2 * * SUN", "timezone": "America/New_York"}
+    job = lane.submit(schedule=schedule, window="week")
+    two_weeks = {"from": "2026-11-01T00:00:00Z", "to": "2026-11-09T00:00:00Z"}
+    asked_for = backfill(world, job, **two_weeks)
+    assert [(one["window"]["start"], one["window"]["end"]) for one in asked_for] == [
+        ("2026-10-25T04:00:00.000Z", "2026-11-01T04:00:00.000Z"),
+        ("2026-11-01T04:00:00.000Z", "2026-11-08T05:00:00.000Z"),
+    ]
+    world.settle_down()
+    assert sorted(lane.runs()) == sorted(one["execution_id"] for one in asked_for)
+
+
+def test_a_batch_of_the_past_does_not_overtake_those_who_wait(world: World, lane: LongLane) -> None:
+    job = lane.submit(schedule={"cron": "0 2 * * SUN"})
+    [past] = backfill(world, job, **{"from": "2026-01-01T00:00:00Z", "to": "2026-01-05T00:00:00Z"})
+    world.settle_down()
+    run = {"job_id": job["job_id"], "execution_id": past["execution_id"], "conductor": "arn:run"}
+    world.call("conductor", {"do": "next", **run})
+    [part] = world.execution(past["execution_id"])["parts"]
+    assert part["latest_start"] > "2026-11-16T12:00"
+
+
+def test_its_deadline_counts_from_when_it_was_asked_for(world: World) -> None:
+    job = world.submit(schedule=HOURLY, deadline={"within_seconds": 600})
+    backfill(world, job, **MORNING)
+    assert {one["deadline"]["at"] for one in of_the_past(world, job)} == {"2026-11-16T12:10:00.000Z"}
+
+
+def test_what_has_an_execution_is_left_alone_unless_it_is_asked_for(world: World) -> None:
+    job = world.submit(task="fail", schedule=HOURLY, parameters={"fatal": True})
+    world.settle_down()
+    first = backfill(world, job, **MORNING)
+    world.settle_down()
+    assert backfill(world, job, **MORNING) == []
+    again = backfill(world, job, which="missing_and_failed", **MORNING)
+    assert [one["execution_id"] for one in again] == [f"{one['execution_id']}-2" for one in first]
+    assert backfill(world, job, which="missing_and_failed", **MORNING) == []  # they have not ended yet
+
+
+def test_what_succeeded_runs_again_only_with_all(world: World) -> None:
+    job = world.submit(schedule=HOURLY)
+    world.settle_down()
+    backfill(world, job, **MORNING)
+    world.settle_down()
+    assert backfill(world, job, which="missing_and_failed", **MORNING) == []
+    assert hours(backfill(world, job, which="all", **MORNING)) == [6, 7, 8]
+
+
+def test_the_newest_may_come_first(world: World) -> None:
+    job = world.submit(schedule=HOURLY)
+    world.settle_down()
+    assert hours(backfill(world, job, order="newest_first", **MORNING)) == [8, 7, 6]
+
+
+def test_a_dry_run_shows_what_would_be_and_stores_nothing(world: World) -> None:
+    job = world.submit(schedule=HOURLY)
+    world.settle_down()
+    before = world.items("executions"), world.items("jobs")
+    assert hours(backfill(world, job, "?dry_run=true", **MORNING)) == [6, 7, 8]
+    assert (world.items("executions"), world.items("jobs")) == before
+
+
+def test_the_schedule_goes_on_beside_it(world: World) -> None:
+    job = world.submit(schedule=HOURLY)
+    world.settle_down()
+    backfill(world, job, **MORNING)
+    world.run_for(3700, step=20)
+    own = [one for one in world.executions(job["job_id"]) if one["origin"] == "schedule"]
+    assert [(one["scheduled_at"][11:13], one["status"]) for one in own] == [
+        ("12", "succeeded"),
+        ("13", "succeeded"),
+        ("14", "scheduled"),
+    ]
+
+
+def test_what_the_schedule_has_still_to_plan_is_its_own_business(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60})
+    world.settle_down()
+    world.pass_time(1800)  # an outage: nothing was planned meanwhile
+    asked_for = backfill(world, job, **{"from": "2026-11-16T12:00:00Z", "to": "2026-11-16T12:30:00Z"})
+    assert asked_for == []
+
+
+def test_a_deleted_job_takes_along_what_was_asked_for_and_has_not_started(world: World) -> None:
+    job = world.submit(schedule=HOURLY)
+    world.settle_down()
+    long_ago = {"from": "2026-03-01T00:00:00Z", "to": "2026-03-01T02:00:00Z"}
+    backfill(world, job, **long_ago)
+    world.deliver_streams()
+    world.request("DELETE", f"/jobs/{job['job_id']}")
+    world.deliver_streams()
+    assert [(one["status"], one["reason"]) for one in of_the_past(world, job)] == [("cancelled", "job deleted")] * 2
+
+
+def test_an_edit_leaves_what_was_asked_for_as_it_was(world: World) -> None:
+    job = world.submit(schedule=HOURLY, parameters={"a": 1})
+    world.settle_down()
+    backfill(world, job, **MORNING)
+    world.request("PATCH", f"/jobs/{job['job_id']}", {"parameters": {"a": 2}, "schedule": {"cron": "30 * * * *"}})
+    world.settle_down()
+    assert [(one["status"], one["parameters"]) for one in of_the_past(world, job)] == [("succeeded", {"a": 1})] * 3
+
+
+@pytest.mark.parametrize(
+    ("submission", "request_", "field", "words"),
+    [
+        ({}, MORNING, "schedule", "runs once"),
+        ({"schedule": {"queue": True}}, MORNING, "schedule", "runs for every message"),
+        ({"schedule": HOURLY}, {"from": "x", "to": "2026-11-16T09:00:00Z"}, "from", "is not an instant"),
+        ({"schedule": HOURLY}, {**MORNING, "to": "2026-11-16T05:00:00Z"}, "to", "is not after from"),
+        ({"schedule": HOURLY}, {**MORNING, "to": "2026-11-17T05:00:00Z"}, "to", "has not come yet"),
+        ({"schedule": {"cron": "* * * * *"}}, {**MORNING, "from": "2026-11-01T05:00:00Z"}, "to", "more than 1,000"),
+        ({"schedule": HOURLY}, {**MORNING, "which": "some"}, "which", "missing_and_failed"),
+        ({"schedule": HOURLY}, {"to": "2026-11-16T09:00:00Z"}, "from", "required"),
+    ],
+)
+def test_what_cannot_be_backfilled_is_refused_with_the_field_named(
+    world: World, submission: dict[str, Any], request_: dict[str, Any], field: str, words: str
+) -> None:
+    job = world.submit(**submission)
+    before = world.items("executions")
+    status, problem = world.request("POST", f"/jobs/{job['job_id']}/backfill", request_)
+    assert status == 422
+    [error] = problem["errors"]
+    assert error["field"] == field
+    assert words in error["message"]
+    assert world.items("executions") == before
+
+
+def test_only_those_who_manage_the_job_may(world: World) -> None:
+    job = world.submit(schedule=HOURLY)
+    path = f"/jobs/{job['job_id']}/backfill"
+    assert world.request("POST", path, MORNING, role="viewer")[0] == 403
+    assert world.request("POST", path, MORNING, team="others")[0] == 403
+    assert world.request("POST", "/jobs/01kxq0v9m3c8e7w2r5t4y6h1nb/backfill", MORNING)[0] == 404
+    world.request("DELETE", f"/jobs/{job['job_id']}")
+    assert world.request("POST", path, MORNING)[0] == 409
