@@ -23,6 +23,20 @@ def family(scope: Construct, image: str) -> str:
     return f"{Stack.of(scope).stack_name}-{image or 'runner'}"
 
 
+def alarm_name(scope: Construct, name: str) -> str:
+    return f"{Stack.of(scope).stack_name}-{name}"
+
+
+def alarm_arns(scope: Construct) -> str:
+    """Every alarm of this stack."""
+    return Stack.of(scope).format_arn(
+        service="cloudwatch",
+        resource="alarm",
+        resource_name=alarm_name(scope, "*"),
+        arn_format=ArnFormat.COLON_RESOURCE_NAME,
+    )
+
+
 def _states(scope: Construct, resource: str, name: str) -> str:
     return Stack.of(scope).format_arn(
         service="states", resource=resource, resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME

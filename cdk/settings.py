@@ -1,14 +1,17 @@
-"""What a stage decides: sizes, for which platform wheels are fetched, and how long things are kept.
+"""What a stage decides: sizes, who is alerted, for which platform wheels are fetched, how long things are kept.
 
 Everything else is the same code on every stage. Choose one with `cdk deploy -c stage=local`.
 """
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from aws_cdk import Duration
 from aws_cdk import aws_logs as logs
+
+from cdk.addresses import read_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,11 @@ class Concurrency:
     normal: int
     low: int
     intake: int
+
+    @property
+    def as_json(self) -> str:
+        """By queue, as functions read it from their environment."""
+        return json.dumps(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +65,38 @@ class LongLane:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Alerts:
+    """Who is told, from when on a backlog is too large, and where the runbook is."""
+
+    page: tuple[str, ...]
+    """Who has to act now: each `mailto:someone@example.com`, `https://…`, or the ARN of an SQS queue."""
+    notice: tuple[str, ...]
+    """Who wants to know, in the same forms."""
+    backlog_minutes: int
+    """A short queue that takes longer than this to work off what waits in it is too large."""
+    backlog_messages: int
+    """So is one in which more than this wait, however fast they go."""
+    runbook: str
+    """Where your people read docs/operations.md, best as an https:// address. Each alarm links to its section."""
+
+    def __post_init__(self) -> None:
+        for setting, addresses in (("alerts.page", self.page), ("alerts.notice", self.notice)):
+            for address in addresses:
+                read_address(setting, address)
+                if addresses.count(address) > 1:
+                    raise ValueError(f"{setting}: {address!r} is there twice; once is enough")
+        for setting, limit in (("minutes", self.backlog_minutes), ("messages", self.backlog_messages)):
+            if limit < 1:
+                raise ValueError(f"alerts.backlog_{setting}: {limit} is no limit; use a whole number of at least 1")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     stage: str
     platform: Platform
     concurrency: Concurrency
     long: LongLane
+    alerts: Alerts
     timer_shards: int
     """Parallel sweeps of the timers: one carries about 150 timers a second."""
     stream_parallelization: int
@@ -92,6 +127,7 @@ LOCAL = Settings(
         # The second is the process that stands in for Fargate: see local/fargate.py.
         events_from=("aws.ecs", "punctual.fargate"),
     ),
+    alerts=Alerts(page=(), notice=(), backlog_minutes=1, backlog_messages=100_000, runbook="docs/operations.md"),
     timer_shards=1,
     stream_parallelization=1,
     retention_days=30,
@@ -116,6 +152,7 @@ PROD = Settings(
         images={},
         events_from=("aws.ecs",),
     ),
+    alerts=Alerts(page=(), notice=(), backlog_minutes=30, backlog_messages=100_000, runbook="docs/operations.md"),
     timer_shards=1,
     stream_parallelization=4,
     retention_days=90,

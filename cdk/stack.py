@@ -1,4 +1,4 @@
-"""The stack, top to bottom as the way of one execution: submit, plan, dispatch, run, settle."""
+"""The stack, top to bottom as the way of one execution: submit, plan, dispatch, run, settle; then who watches."""
 
 from typing import Any
 
@@ -6,14 +6,19 @@ from aws_cdk import Stack
 from constructs import Construct
 
 from cdk.components.admission import Admission
+from cdk.components.alarms import Alarms
 from cdk.components.api import Api
 from cdk.components.cluster import Cluster
 from cdk.components.conductor import Conductor
+from cdk.components.dashboard import Dashboard
 from cdk.components.dispatcher import Dispatcher
+from cdk.components.function import Function
 from cdk.components.identity import Identity
 from cdk.components.intake import Intake
 from cdk.components.layers import Layers
+from cdk.components.monitor import Monitor
 from cdk.components.network import Network
+from cdk.components.notifier import Notifier
 from cdk.components.outputs import publish
 from cdk.components.planner import Planner
 from cdk.components.queues import Queues
@@ -25,8 +30,15 @@ from cdk.components.schedules import Schedules
 from cdk.components.settler import Settler
 from cdk.components.state_machine import StateMachine
 from cdk.components.tables import Tables
+from cdk.components.topics import Topics
 from cdk.components.worker import Worker
 from cdk.settings import Settings
+
+FUNCTIONS = (
+    *("api", "planner", "dispatcher", "worker", "settler", "intake"),
+    *("conductor", "reporter", "admission", "reconciler"),
+    *("monitor", "notifier"),
+)
 
 
 class PunctualStack(Stack):
@@ -45,6 +57,7 @@ class PunctualStack(Stack):
         self.network = Network(self, "Network")
         self.cluster = Cluster(self, "Fargate")
         self.schedules = Schedules(self, "Schedules")
+        self.topics = Topics(self, "Topics", settings=settings)
         shared: dict[str, Any] = {"settings": settings, "layers": self.layers, "tables": self.tables}
         queues, results, cluster, schedules = self.queues, self.results, self.cluster, self.schedules
 
@@ -91,10 +104,31 @@ class PunctualStack(Stack):
         # upstream system ─▶ intake queue ─▶ intake ─▶ executions table
         self.intake = Intake(self, "Intake", queues=queues, **shared)
 
-        # executions stream, terminal ─▶ settler ─▶ jobs table; what a long one left: schedule, run, container
+        # executions stream, terminal ─▶ settler ─▶ jobs table, notices queue; what a long one left
         self.settler = Settler(self, "Settler", queues=queues, cluster=cluster, schedules=schedules, **shared)
 
         # EventBridge Scheduler, every hour ─▶ reconciler ─▶ one-time schedules, state machine, parts table
         self.reconciler = Reconciler(self, "Reconciler", cluster=cluster, schedules=schedules, ticks=ticks, **shared)
 
+        # EventBridge Scheduler, every minute; checks queue ─▶ monitor ─▶ executions table, notices queue, metrics
+        self.monitor = Monitor(self, "Monitor", queues=queues, ticks=ticks, **shared)
+
+        # notices queue ─▶ notifier ─▶ topics
+        self.notifier = Notifier(self, "Notifier", queues=queues, topics=self.topics, **shared)
+
+        # metrics ─▶ alarms ─▶ topics
+        self.alarms = Alarms(
+            self, "Alarms", settings=settings, topics=self.topics, functions=self.functions, api=self.api
+        )
+
+        # metrics, alarms ─▶ dashboard
+        self.dashboard = Dashboard(
+            self, "Board", alarms=self.alarms, functions=self.functions, queues=queues, api=self.api
+        )
+
         publish(self)
+
+    @property
+    def functions(self) -> dict[str, Function]:
+        """Every function, by the name of its folder."""
+        return {name: getattr(self, name).function for name in FUNCTIONS}

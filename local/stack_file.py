@@ -8,10 +8,11 @@ from local.private_file import write_private
 
 FUNCTIONS = (
     *("api", "planner", "dispatcher", "worker", "settler", "intake"),
-    *("conductor", "reporter", "admission", "reconciler"),
+    *("conductor", "reporter", "admission", "reconciler", "monitor", "notifier"),
 )
-TABLES = ("jobs", "executions", "timers", "idempotency", "parts")
-QUEUES = ("high", "normal", "low", "intake")
+TABLES = ("jobs", "executions", "timers", "idempotency", "parts", "signals")
+QUEUES = ("high", "normal", "low", "intake", "checks", "notices")
+TOPICS = ("page", "notice")
 DEAD_LETTERS = (*QUEUES, "planner", "settler", "admission")
 
 
@@ -29,6 +30,7 @@ def describe(
             **{name: outputs[f"{name.title()}QueueUrl"] for name in QUEUES},
             **{f"{name}_dead_letters": outputs[f"{name.title()}DeadLetterQueueUrl"] for name in DEAD_LETTERS},
         },
+        "topics": {name: outputs[f"{name.title()}TopicArn"] for name in TOPICS},
         "functions": {name: outputs[f"{name.title()}Function"] for name in FUNCTIONS},
         "log_groups": {name: outputs[f"{name.title()}LogGroup"] for name in (*FUNCTIONS, "runner")},
         "results_bucket": outputs["ResultsBucket"],
@@ -37,6 +39,7 @@ def describe(
         "cluster": outputs["Cluster"],
         "state_machine_arn": outputs["StateMachineArn"],
         "schedule_group": outputs["ScheduleGroup"],
+        "dashboard": outputs["Dashboard"],
         "pid": pid,
         "fargate_pid": fargate_pid,
     }

@@ -84,12 +84,15 @@ class Api(Construct):
                 "JOBS_TABLE": tables.jobs.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "PARTS_TABLE": tables.parts.table_name,
+                "SIGNALS_TABLE": tables.signals.table_name,
                 "IDEMPOTENCY_TABLE": tables.idempotency.table_name,
                 "RESULTS_BUCKET": results.bucket.bucket_name,
                 "WORKER_LOG_GROUP": worker_logs.log_group_name,
                 "RUNNER_LOG_GROUP": runner.log_group.log_group_name,
                 "LONG_IMAGES": ",".join(settings.long.images),
                 "LONG_VCPUS": str(settings.long.vcpus),
+                "LONG_TASKS": str(settings.long.tasks),
+                "CONCURRENCY": settings.concurrency.as_json,
                 "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
             },
@@ -108,6 +111,8 @@ class Api(Construct):
             "dynamodb:UpdateItem",
             on=[tables.executions.table_arn],
         )
+        function.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=[tables.signals.table_arn])
+        function.allow("dynamodb:GetItem", on=[tables.parts.table_arn])
         function.allow(
             "dynamodb:Query",
             on=[*tables.jobs_and_indexes, *tables.executions_and_indexes, tables.parts.table_arn],

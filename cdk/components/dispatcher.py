@@ -7,7 +7,7 @@ from constructs import Construct
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
-from cdk.components.tables import RUNNING, Tables
+from cdk.components.tables import Tables
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
@@ -43,12 +43,11 @@ class Dispatcher(Construct):
                 **queues.short_urls,
             },
         )
-        executions = tables.executions.table_arn
         self.function.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", on=[tables.timers.table_arn])
-        self.function.allow("dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[executions])
-        self.function.allow("dynamodb:Query", on=[f"{executions}/index/{RUNNING}"])
+        self.function.allow("dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
+        self.function.allow("dynamodb:Query", on=[tables.running_executions])
         self.function.allow("sqs:SendMessage", on=queues.short_arns)
-        # All that wakes somebody at a steady rate is in one group: this, admission and the reconciler.
+        # All that wakes somebody at a steady rate is in one group: this, admission, the monitor and the reconciler.
         self.ticks = scheduler.CfnScheduleGroup(self, "Ticks", name=f"{Stack.of(self).stack_name}-ticks")
         ticks = Ticks(self, self.function, "dispatcher", self.ticks)
         for shard in range(settings.timer_shards):

@@ -34,6 +34,7 @@ class Intake(Construct):
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
+                "SIGNALS_TABLE": tables.signals.table_name,
                 "DEAD_LETTER_QUEUE_URL": dead_letters.queue_url,
                 "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
@@ -41,6 +42,7 @@ class Intake(Construct):
         )
         self.function.allow("dynamodb:BatchGetItem", on=[tables.jobs.table_arn])
         self.function.allow("dynamodb:PutItem", on=[tables.executions.table_arn])
+        self.function.allow("dynamodb:UpdateItem", on=[tables.signals.table_arn])
         self.function.allow("sqs:SendMessage", on=[dead_letters.queue_arn])
         read_queue(
             self,

@@ -10,17 +10,9 @@ if TYPE_CHECKING:
     from cdk.stack import PunctualStack
 
 
-FUNCTIONS = (
-    *("api", "planner", "dispatcher", "worker", "settler", "intake"),
-    *("conductor", "reporter", "admission", "reconciler"),
-)
-
-
 def publish(stack: PunctualStack) -> None:
-    """Name the API, the users, every table, queue, function and log group, and the pieces of the long lane."""
-    queues = stack.queues
-    work = {**queues.short, "intake": queues.intake}
-    functions = {name: getattr(stack, name).function for name in FUNCTIONS}
+    """Name the API, the users, every table, queue, topic, function and log group, and the pieces of the long lane."""
+    queues, functions = stack.queues, stack.functions
     outputs = {
         "ApiUrl": stack.api.http.api_endpoint,
         "ApiId": stack.api.http.api_id,
@@ -30,13 +22,14 @@ def publish(stack: PunctualStack) -> None:
         "ExecutionsTable": stack.tables.executions.table_name,
         "PartsTable": stack.tables.parts.table_name,
         "TimersTable": stack.tables.timers.table_name,
+        "SignalsTable": stack.tables.signals.table_name,
         "IdempotencyTable": stack.tables.idempotency.table_name,
         "ResultsBucket": stack.results.bucket.bucket_name,
-        **{f"{name.title()}QueueUrl": pair.queue.queue_url for name, pair in work.items()},
-        **{f"{name.title()}DeadLetterQueueUrl": pair.dead_letters.queue_url for name, pair in work.items()},
-        "PlannerDeadLetterQueueUrl": queues.planner_dead_letters.queue_url,
-        "SettlerDeadLetterQueueUrl": queues.settler_dead_letters.queue_url,
-        "AdmissionDeadLetterQueueUrl": queues.admission_dead_letters.queue_url,
+        **{f"{name.title()}QueueUrl": pair.queue.queue_url for name, pair in queues.all_work.items()},
+        **{f"{name.title()}DeadLetterQueueUrl": queue.queue_url for name, queue in queues.dead_letters.items()},
+        "PageTopicArn": stack.topics.page.topic_arn,
+        "NoticeTopicArn": stack.topics.notice.topic_arn,
+        "Dashboard": stack.dashboard.name,
         "Cluster": stack.cluster.name,
         "StateMachineArn": stack.state_machine.resource.state_machine_arn,
         "ScheduleGroup": stack.schedules.name,

@@ -56,6 +56,7 @@ class Planner(Construct):
                 "JOBS_TABLE": tables.jobs.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "TIMERS_TABLE": tables.timers.table_name,
+                "CHECKS_QUEUE_URL": queues.checks.queue.queue_url,
                 "DEAD_LETTER_QUEUE_URL": dead_letters.queue_url,
                 "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
@@ -74,7 +75,10 @@ class Planner(Construct):
             on=[tables.executions.table_arn],
         )
         self.function.allow("dynamodb:PutItem", on=[tables.timers.table_arn])
-        self.function.allow("sqs:SendMessage", on=[*queues.short_arns, dead_letters.queue_arn])
+        self.function.allow(
+            "sqs:SendMessage",
+            on=[*queues.short_arns, queues.checks.queue.queue_arn, dead_letters.queue_arn],
+        )
         schedules.allow_making(self.function)
         schedules.allow(self.function, "scheduler:DeleteSchedule")
         self.function.allow("states:StartExecution", on=[state_machine_arn(self)])

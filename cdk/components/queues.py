@@ -1,4 +1,4 @@
-"""The queues: three short ones that are the priorities, the intake, and a dead-letter queue for each reader."""
+"""The queues: three short ones that are the priorities, the intake, checks, notices; dead letters for each reader."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,13 @@ PRIORITIES = ("high", "normal", "low")
 
 WORKER_TIMEOUT = Duration.minutes(15)
 INTAKE_TIMEOUT = Duration.seconds(30)
+MONITOR_TIMEOUT = Duration.seconds(55)
+NOTIFIER_TIMEOUT = Duration.seconds(30)
 # A message comes back when its reader died before it could claim the execution; one that died later is
 # noticed by its lease. Lambda asks for the reader's time-out at least. It advises six times that for readers
 # that get throttled; here a throttled message comes back a hundred times before it is given up.
 WORKER_VISIBILITY = Duration.minutes(16)
-INTAKE_VISIBILITY = Duration.minutes(3)
+INTAKE_VISIBILITY = CHECKS_VISIBILITY = NOTICES_VISIBILITY = Duration.minutes(3)
 # What nobody can read is buried by its reader at once. The rest only ever fails because AWS is in trouble:
 # readers back off, and this many receives outlast hours of it.
 PATIENCE = 100
@@ -40,6 +42,8 @@ class Queues(Construct):
             for priority in PRIORITIES
         }
         self.intake = self._work_queue("Intake", hidden=INTAKE_VISIBILITY, receives=PATIENCE)
+        self.checks = self._work_queue("Checks", hidden=CHECKS_VISIBILITY, receives=PATIENCE)
+        self.notices = self._work_queue("Notices", hidden=NOTICES_VISIBILITY, receives=PATIENCE)
         self.planner_dead_letters = self._dead_letters("Planner")
         self.settler_dead_letters = self._dead_letters("Settler")
         self.admission_dead_letters = self._dead_letters("Admission")
@@ -49,6 +53,26 @@ class Queues(Construct):
                 "AwsSolutions-SQS3",
                 "This is itself a dead-letter queue: of a stream, which names it in its event source.",
             )
+
+    @property
+    def work(self) -> dict[str, WorkQueue]:
+        """The queues of what people asked for: these can have a backlog."""
+        return {**self.short, "intake": self.intake}
+
+    @property
+    def all_work(self) -> dict[str, WorkQueue]:
+        """Every queue that is not itself of dead letters, by its name."""
+        return {**self.work, "checks": self.checks, "notices": self.notices}
+
+    @property
+    def dead_letters(self) -> dict[str, sqs.Queue]:
+        """Every queue of dead letters: by the queue that they come from, or the reader of a stream."""
+        return {
+            **{name: pair.dead_letters for name, pair in self.all_work.items()},
+            "planner": self.planner_dead_letters,
+            "settler": self.settler_dead_letters,
+            "admission": self.admission_dead_letters,
+        }
 
     @property
     def short_urls(self) -> dict[str, str]:

@@ -1,4 +1,6 @@
-"""executions stream, terminal ─▶ settler: finishes the job whose only execution ended, clears up after a long one."""
+"""executions stream, terminal ─▶ settler: finishes one-time jobs, clears up after long executions, tells of ends."""
+
+from typing import Any
 
 from aws_cdk import Duration
 from constructs import Construct
@@ -14,14 +16,24 @@ from cdk.components.tables import Tables
 from cdk.settings import Settings
 
 TERMINAL = ["succeeded", "failed", "timed_out", "cancelled"]
-# Recurring jobs of the short lane have nothing to settle, so their records never wake the function.
-ENDED_ONCE = {"dynamodb": {"NewImage": {"status": {"S": TERMINAL}, "once": {"BOOL": [True]}}}}
+
+
+def _ended(**also: dict[str, list[Any]]) -> dict[str, Any]:
+    return {"dynamodb": {"NewImage": {"status": {"S": TERMINAL}, **also}}}
+
+
+# Most executions of recurring jobs of the short lane match none of these, and never wake the function.
+ENDED_ONCE = _ended(once={"BOOL": [True]})
 # A long one may leave things behind: a schedule, a run, a container; and its run time is worth knowing.
-ENDED_LONG = {"dynamodb": {"NewImage": {"status": {"S": TERMINAL}, "lane": {"S": ["long"]}}}}
+ENDED_LONG = _ended(lane={"S": ["long"]})
+# It had a deadline: whether that was met is known now.
+ENDED_WATCHED = _ended(deadline_at={"S": [{"exists": True}]})
+# Its job has people who want to know how it ended.
+ENDED_TOLD = _ended(notify={"BOOL": [True]})
 
 
 class Settler(Construct):
-    """Reads one stream, updates jobs, and stops what an ended execution left running."""
+    """Reads one stream, updates jobs, stops what an ended execution left running, and hands notices on."""
 
     def __init__(
         self,
@@ -46,6 +58,8 @@ class Settler(Construct):
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
                 "PARTS_TABLE": tables.parts.table_name,
+                "SIGNALS_TABLE": tables.signals.table_name,
+                "NOTICES_QUEUE_URL": queues.notices.queue.queue_url,
                 "SCHEDULE_GROUP": schedules.name,
                 "CLUSTER": cluster.name,
                 "DEAD_LETTER_QUEUE_URL": dead_letters.queue_url,
@@ -54,6 +68,8 @@ class Settler(Construct):
         )
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.jobs.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query", on=[tables.parts.table_arn])
+        self.function.allow("dynamodb:UpdateItem", on=[tables.signals.table_arn])
+        self.function.allow("sqs:SendMessage", on=[queues.notices.queue.queue_arn])
         schedules.allow(self.function, "scheduler:DeleteSchedule")
         allow_stopping(self.function)
         cluster.allow(self.function, "ecs:StopTask")
@@ -64,5 +80,5 @@ class Settler(Construct):
             table=tables.executions,
             dead_letters=dead_letters,
             side_by_side=settings.stream_parallelization,
-            matching=[ENDED_ONCE, ENDED_LONG],
+            matching=[ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD],
         )

@@ -1,4 +1,4 @@
-"""The five tables. Keys and indexes are explained in docs/data-model.md."""
+"""The six tables. Keys and indexes are explained in docs/data-model.md."""
 
 from typing import Any
 
@@ -11,6 +11,8 @@ from cdk.settings import Settings
 BY_OWNER = "by_owner"
 RUNNING = "running"
 LONG = "long"
+CHECKS = "checks"
+DEADLINES = "deadlines"
 WAITING = "waiting"
 HOLDING = "holding"
 
@@ -26,7 +28,7 @@ def _index(name: str, key: str, sort: str, projection: dynamodb.ProjectionType) 
 
 
 class Tables(Construct):
-    """Jobs, executions, parts, timers and idempotency records: on demand, with point-in-time recovery."""
+    """Jobs, executions, parts, timers, signals and idempotency records: on demand, with point-in-time recovery."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -49,6 +51,9 @@ class Tables(Construct):
                 _index(BY_OWNER, "owner", "execution_id", keys),
                 _index(RUNNING, "running_shard", "execution_id", keys),
                 _index(LONG, "long_shard", "execution_id", keys),
+                # Only those with a deadline: by when to look again, and by how much danger they are in.
+                _index(CHECKS, "check_shard", "check_at", keys),
+                _index(DEADLINES, "deadline_shard", "danger", keys),
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
             time_to_live_attribute="expires_at",
@@ -73,6 +78,8 @@ class Tables(Construct):
             dynamo_stream=dynamodb.StreamViewType.OLD_IMAGE,
             time_to_live_attribute="expires_at",
         )
+        # What is counted, sampled and told: losing it loses no execution.
+        self.signals = self._table("Signals", partition_key=_text("id"), time_to_live_attribute="expires_at")
         # The names that Powertools' idempotency layer expects.
         self.idempotency = self._table("Idempotency", partition_key=_text("id"), time_to_live_attribute="expiration")
 
@@ -85,7 +92,22 @@ class Tables(Construct):
     def executions_and_indexes(self) -> list[str]:
         """The ARNs that a query of executions by a person may name."""
         arn = self.executions.table_arn
-        return [arn, f"{arn}/index/{BY_OWNER}", f"{arn}/index/{RUNNING}"]
+        return [arn, f"{arn}/index/{BY_OWNER}", self.running_executions, self.endangered_executions]
+
+    @property
+    def running_executions(self) -> str:
+        """The ARN of the index of executions that a worker or a container holds."""
+        return f"{self.executions.table_arn}/index/{RUNNING}"
+
+    @property
+    def due_checks(self) -> str:
+        """The ARN of the index of live executions with a deadline, by when they are looked at again."""
+        return f"{self.executions.table_arn}/index/{CHECKS}"
+
+    @property
+    def endangered_executions(self) -> str:
+        """The ARN of the index of live executions with a deadline, by the danger that they are in."""
+        return f"{self.executions.table_arn}/index/{DEADLINES}"
 
     @property
     def long_executions(self) -> str:

@@ -37,6 +37,7 @@ class Worker(Construct):
             memory_mb=512,
             environment={
                 "EXECUTIONS_TABLE": tables.executions.table_name,
+                "SIGNALS_TABLE": tables.signals.table_name,
                 "RESULTS_BUCKET": results.bucket.bucket_name,
                 "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
@@ -44,7 +45,7 @@ class Worker(Construct):
                 **{f"{name.upper()}_DEAD_LETTER_QUEUE_URL": q.queue_url for name, q in dead_letters.items()},
             },
         )
-        self.function.allow("dynamodb:UpdateItem", on=[tables.executions.table_arn])
+        self.function.allow("dynamodb:UpdateItem", on=[tables.executions.table_arn, tables.signals.table_arn])
         results.allow(self.function, "s3:PutObject")
         self.function.allow("sqs:SendMessage", on=[queue.queue_arn for queue in dead_letters.values()])
         for name in PRIORITIES:

@@ -6,7 +6,7 @@ from typing import Any
 
 import problems
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from routes import about, executions, jobs, schedules
+from routes import about, executions, jobs, overview, schedules
 from strictness import refuse_what_would_be_ignored
 
 from punctual.runtime.function import function
@@ -14,7 +14,7 @@ from punctual.runtime.function import function
 app = APIGatewayHttpResolver(enable_validation=True)
 app.use([refuse_what_would_be_ignored])
 problems.register(app)
-for routes in (jobs, executions, schedules, about):
+for routes in (jobs, executions, schedules, overview, about):
     app.include_router(routes.router)
 about.describe(app)
 

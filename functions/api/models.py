@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,6 +17,8 @@ from punctual.domain.limits import (
     USUAL_LONG_RUN,
     USUAL_SHORT_RUN,
 )
+from punctual.domain.notify import Event, Topic
+from punctual.domain.outlook import DeadlineState
 from punctual.domain.status import Status
 from punctual.domain.window import WindowUnit
 
@@ -96,6 +98,15 @@ class Partitions(Strict):
     at_once: int | None = Field(None, ge=1, description="How many run at the same time; all if left out.")
 
 
+class Notify(Strict):
+    """Of what the job's people are told; all about its deadline if left out."""
+
+    on: list[Annotated[Event, Field(strict=False)]] | None = Field(
+        None, description="All about its deadline if left out; an empty list for nothing."
+    )
+    to: Topic | None = Field(None, strict=False, description="`notice` if left out.")
+
+
 class Rules(Strict):
     """What a job runs, when, and how. Each field may be left out, and may be changed later."""
 
@@ -125,8 +136,9 @@ class Rules(Strict):
     preemptible: bool | None = Field(
         None, description="Long lane: may be stopped at a checkpoint for one that would miss its deadline."
     )
+    notify: Notify | None = None
     expected_seconds: int | None = Field(
-        None, ge=1, le=LONGEST_LONG_RUN, description="Long lane: how long it takes, until enough runs have shown it."
+        None, ge=1, le=LONGEST_LONG_RUN, description="How long it takes, until enough runs have shown it."
     )
 
 
@@ -182,6 +194,7 @@ class Job(BaseModel):
     partitions: dict[str, Any] | None
     preemptible: bool
     expected_seconds: int | None
+    notify: dict[str, Any]
     created_at: str
     updated_at: str
     next_due_at: str | None = Field(description="The next instant at which it is due; null when there is none.")
@@ -234,7 +247,17 @@ class Result(BaseModel):
 
 
 class ExecutionDeadline(BaseModel):
+    """By when, and whether it will be: as the last look found, and for a single execution as it is now."""
+
     at: str
+    state: DeadlineState
+    probability: float | None = Field(description="Of making it.")
+    median_end: str | None
+    p95_end: str | None = Field(description="19 of 20 end before it.")
+    latest_safe_start: str | None = Field(description="Whoever starts no later makes it in 19 of 20 cases.")
+    cause: str | None = Field(description="Why it is in danger.")
+    remedy: str | None = Field(description="What would help.")
+    checked_at: str | None
 
 
 class Part(BaseModel):
@@ -298,6 +321,69 @@ class BackfillAnswer(BaseModel):
 class ExecutionPage(BaseModel):
     items: list[Execution]
     cursor: str | None = Field(description="Give it back as `cursor` for what follows; null at the end.")
+
+
+class Queue(BaseModel):
+    """A queue of the short path, as the monitor last saw it. Null is unknown."""
+
+    queue: str
+    depth: int | None = Field(description="Due, and waiting for a worker.")
+    in_flight: int | None
+    delayed: int | None = Field(description="Not due yet.")
+    oldest_seconds: float | None
+    arrival_per_minute: float | None
+    finished_per_minute: float | None
+    capacity_per_minute: float | None = Field(description="What its workers can do when there is enough to do.")
+    drain_minutes: float | None = Field(description="Until the last of those that wait now has started.")
+    drains: bool | None = Field(description="Whether less arrives than can be done.")
+    minutes_until_breach: float | None = Field(description="Until a limit is reached at present rates; null if none.")
+    limit_minutes: int
+    limit_messages: int
+
+
+class Queues(BaseModel):
+    at: str | None = Field(description="When the monitor looked; null before its first look.")
+    items: list[Queue]
+
+
+class Slots(BaseModel):
+    """The long lane: what it holds and how much of that is taken."""
+
+    tasks: int
+    vcpus: float
+    taken_tasks: int
+    taken_vcpus: float
+    waiting: int
+
+
+class Deadlines(BaseModel):
+    """Live executions by how it stands with their deadline."""
+
+    missed: int
+    will_miss: int
+    at_risk: int
+    on_track: int
+
+
+class Moved(BaseModel):
+    started: int
+    finished: int
+    failed: int
+    busy_seconds: float
+
+
+class Overview(BaseModel):
+    """All at a glance, as the monitor last saw it."""
+
+    at: str | None
+    running: int
+    queues: list[Queue]
+    slots: Slots
+    deadlines: Deadlines
+    seconds: float | None = Field(description="The span that `lanes` counts.")
+    lanes: dict[str, Moved]
+    lateness_p99: float | None = Field(description="Seconds from due to started, of first attempts in that span.")
+    failure_rate: float | None = Field(description="Percent of the attempts in that span.")
 
 
 class LogLine(BaseModel):

@@ -8,10 +8,13 @@ from datetime import datetime
 
 import models
 
+from punctual.domain.backlog import Sample
 from punctual.domain.cron import Occurrence
 from punctual.domain.execution import Attempt, Execution, Failure, Result
 from punctual.domain.instant import to_text
 from punctual.domain.job import Job
+from punctual.domain.notify import DEFAULT
+from punctual.domain.outlook import DeadlineState, Outlook
 from punctual.domain.part import Part
 from punctual.domain.window import Window
 
@@ -38,14 +41,17 @@ def job_view(job: Job, now: datetime) -> models.Job:
         container={"image": batch.image, "command": list(batch.command)} if batch and batch.image else None,
         partitions=batch.partitions.to_spec() if batch and batch.partitions else None,
         preemptible=batch.preemptible if batch else False,
-        expected_seconds=batch.expected_seconds if batch else None,
+        expected_seconds=job.expected_seconds,
+        notify=(job.notify or DEFAULT).to_spec(),
         created_at=to_text(job.created_at),
         updated_at=to_text(job.updated_at),
         next_due_at=_text(job.next_due_at(now)),
     )
 
 
-def execution_view(execution: Execution, parts: Iterable[Part] | None = None) -> models.Execution:
+def execution_view(
+    execution: Execution, parts: Iterable[Part] | None = None, outlook: Outlook | None = None
+) -> models.Execution:
     return models.Execution(
         execution_id=execution.execution_id,
         job_id=execution.job_id,
@@ -66,12 +72,33 @@ def execution_view(execution: Execution, parts: Iterable[Part] | None = None) ->
         worker_id=execution.worker_id,
         window=_window_view(execution.window),
         progress=models.Progress(**asdict(execution.progress)) if execution.progress else None,
-        deadline=models.ExecutionDeadline(at=to_text(execution.deadline_at)) if execution.deadline_at else None,
+        deadline=_deadline_view(execution, outlook or execution.outlook),
         result=_result_view(execution.result),
         error=_failure_view(execution.error),
         attempts=[_attempt_view(attempt) for attempt in execution.attempts],
         parts=None if parts is None else [_part_view(part) for part in parts],
     )
+
+
+def _deadline_view(execution: Execution, outlook: Outlook | None) -> models.ExecutionDeadline | None:
+    if execution.deadline_at is None:
+        return None
+    return models.ExecutionDeadline(
+        at=to_text(execution.deadline_at),
+        state=outlook.state if outlook else DeadlineState.ON_TRACK,
+        probability=round(outlook.probability, 4) if outlook else None,
+        median_end=to_text(outlook.median_end) if outlook else None,
+        p95_end=to_text(outlook.p95_end) if outlook else None,
+        latest_safe_start=_text(outlook.latest_safe_start) if outlook else None,
+        cause=outlook.cause if outlook else None,
+        remedy=outlook.remedy if outlook else None,
+        checked_at=to_text(outlook.checked_at) if outlook else None,
+    )
+
+
+def queue_views(sample: Sample | None) -> list[models.Queue]:
+    queues = sample.queues if sample else {}
+    return [models.Queue(queue=name, **asdict(backlog)) for name, backlog in queues.items()]
 
 
 def backfill_view(execution: Execution) -> models.BackfillEntry:

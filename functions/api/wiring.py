@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -15,12 +16,14 @@ from punctual.aws.results import S3Results
 from punctual.domain import instant
 from punctual.domain.caller import Caller, Role, caller_of
 from punctual.domain.job import Lane
-from punctual.runtime import adapters, long_lane
+from punctual.domain.laxity import Limits
+from punctual.runtime import adapters, long_lane, signals
 from punctual.runtime.registry import Catalog
 from punctual.runtime.settings import ApiSettings
 from punctual.stages.backfill import Backfill
 from punctual.stages.browse import Browse
 from punctual.stages.cancel import Cancel
+from punctual.stages.check import Forecaster
 from punctual.stages.submit import Submit
 
 settings = ApiSettings.from_env()
@@ -38,6 +41,15 @@ cancel = Cancel(executions=all_executions, clock=instant.now)
 shelf = DynamoExecutionShelf(all_executions)
 browse = Browse(jobs=all_jobs, executions=shelf, clock=instant.now)
 backfill = Backfill(jobs=all_jobs, executions=all_executions, shelf=shelf, clock=instant.now)
+samples, lane_outlooks = signals.samples(settings), signals.lane_outlooks(settings)
+limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
+forecaster = Forecaster(
+    samples=samples,
+    lane_outlooks=lane_outlooks,
+    limits=limits,
+    concurrency=json.loads(settings.concurrency),
+    clock=instant.now,
+)
 results = S3Results(settings.results_bucket, s3)
 logs = {
     Lane.SHORT: CloudWatchLogs(settings.worker_log_group, cloudwatch_logs()),

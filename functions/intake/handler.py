@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.clients import sqs
+from punctual.aws.clients import dynamodb, sqs
+from punctual.aws.flows import DynamoFlows
 from punctual.aws.lanes import SqsDeadLetters
+from punctual.aws.table import Table
 from punctual.domain import instant
+from punctual.domain.flow import INTAKE, Tally
 from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import IntakeSettings
@@ -19,27 +22,45 @@ intake = Intake(
     dead_letters=SqsDeadLetters(settings.dead_letter_queue_url, sqs),
     clock=instant.now,
 )
+flows = DynamoFlows(Table(settings.signals_table, dynamodb()))
+flow = Tally()
 
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
     """All of a batch at once; one by one when that fails, so that none is held up by another."""
+    failures = _take_all(event["Records"])
+    flow.tell(flows.add, instant.now(), logger.warning)
+    return {"batchItemFailures": [{"itemIdentifier": one} for one in failures]}
+
+
+def _take_all(records: list[dict[str, Any]]) -> list[str]:
+    """The ids of those that could not be taken in."""
     try:
-        intake.take(_message(record) for record in event["Records"])
-        return {"batchItemFailures": []}
+        _take(records)
+        return []
     except Exception:
         logger.exception("the batch could not be taken in at once")
-        failures = [record["messageId"] for record in event["Records"] if not _taken(record)]
-        return {"batchItemFailures": [{"itemIdentifier": one} for one in failures]}
+        return [record["messageId"] for record in records if not _taken(record)]
 
 
 def _taken(record: dict[str, Any]) -> bool:
     try:
-        intake.take([_message(record)])
+        _take([record])
         return True
     except Exception:
         logger.exception("a message could not be taken in", extra={"message_id": record["messageId"]})
         return False
+
+
+def _take(records: list[dict[str, Any]]) -> None:
+    began = instant.now()
+    messages = [_message(record) for record in records]
+    intake.take(messages)
+    share = (instant.now() - began) / len(messages)
+    for message in messages:
+        flow.started(INTAKE, message.sent_at, began)
+        flow.ended(INTAKE, share, succeeded=True)
 
 
 def _message(record: dict[str, Any]) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from punctual.aws.checks import SqsChecks
 from punctual.aws.clients import scheduler, sqs, states
 from punctual.aws.execution_item import item_to_execution
 from punctual.aws.job_item import item_to_job
@@ -33,6 +34,7 @@ planner = Planner(
         states=states,
         scheduler=scheduler,
     ),
+    checks=SqsChecks(settings.checks_queue_url, sqs),
     clock=instant.now,
 )
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.clients import sqs
+from punctual.aws.clients import dynamodb, sqs
 from punctual.aws.execution_item import item_to_execution
+from punctual.aws.flows import DynamoFlows
 from punctual.aws.lanes import SqsDeadLetters
+from punctual.aws.notice_queue import SqsNotices
+from punctual.aws.table import Table
 from punctual.domain import instant
+from punctual.domain.flow import LONG, Tally
+from punctual.domain.job import Lane
+from punctual.domain.status import Status
 from punctual.runtime import adapters, long_lane
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import SettlerSettings
@@ -20,15 +26,26 @@ settler = Settler(
     parts=long_lane.parts(settings),
     runs=long_lane.runs(settings),
     containers=long_lane.containers(settings),
+    notices=SqsNotices(settings.notices_queue_url, sqs),
     clock=instant.now,
 )
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 
 
+flows = DynamoFlows(Table(settings.signals_table, dynamodb()))
+flow = Tally()
+
+
 @function
 def handler(event: dict[str, Any], _context: Any) -> None:
     each(changes_in(event), _ended, dead_letters, logger.warning)
+    flow.tell(flows.add, instant.now(), logger.warning)
 
 
 def _ended(change: Change) -> None:
-    settler.execution_ended(item_to_execution(change.new or {}))
+    execution = item_to_execution(change.new or {})
+    settler.execution_ended(execution)
+    if execution.lane is Lane.LONG and execution.started_at and execution.ended_at:
+        flow.started(LONG, execution.released_at, execution.started_at)
+        succeeded = execution.status is Status.SUCCEEDED
+        flow.ended(LONG, execution.ended_at - execution.started_at, succeeded=succeeded)

@@ -7,11 +7,14 @@ import time
 import uuid
 from typing import Any
 
-from punctual.aws.clients import s3, sqs
+from punctual.aws.clients import dynamodb, s3, sqs
+from punctual.aws.flows import DynamoFlows
 from punctual.aws.lanes import SqsDeadLetters
 from punctual.aws.results import S3Results
+from punctual.aws.table import Table
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
+from punctual.domain.flow import Tally
 from punctual.domain.job import Priority
 from punctual.domain.order import read_order
 from punctual.runtime import adapters, log
@@ -28,6 +31,8 @@ FIRST_REDELIVERY, LAST_REDELIVERY = 5, 600
 
 settings = WorkerSettings.from_env()
 executions = adapters.executions(settings)
+flows = DynamoFlows(Table(settings.signals_table, dynamodb()))
+flow = Tally()
 worker = Worker(
     executions=executions,
     results=S3Results(settings.results_bucket, s3),
@@ -36,12 +41,14 @@ worker = Worker(
     sleep=time.sleep,
     uniform=random.uniform,
     worker_id=f"lambda-{uuid.uuid4().hex[:12]}",
+    flow=flow,
 )
 
 
 @function
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     failures = [record for record in event["Records"] if not _carry_out(record, context)]
+    flow.tell(flows.add, instant.now(), logger.warning)
     return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in failures]}
 
 

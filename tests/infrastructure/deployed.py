@@ -11,8 +11,9 @@ from aws_cdk import App
 Resource = dict[str, Any]
 SHORT_LANE = ("api", "planner", "dispatcher", "worker", "settler", "intake")
 LONG_LANE = ("conductor", "reporter", "admission", "reconciler")
-FUNCTIONS = (*SHORT_LANE, *LONG_LANE)
-QUEUES = ("high", "normal", "low", "intake")
+WATCH = ("monitor", "notifier")
+FUNCTIONS = (*SHORT_LANE, *LONG_LANE, *WATCH)
+QUEUES = ("high", "normal", "low", "intake", "checks", "notices")
 DEAD_LETTER_READERS = (*QUEUES, "planner", "settler", "admission")
 
 
@@ -76,6 +77,11 @@ class Deployed:
         target = f"{function.title()}Function.Arn"
         schedules = self.all("AWS::Scheduler::Schedule").values()
         return [schedule for schedule in schedules if readable(schedule["Target"]["Arn"]) == target]
+
+    def alarms(self) -> dict[str, Resource]:
+        """The alarms, by their names without the stack's."""
+        alarms = self.all("AWS::CloudWatch::Alarm").values()
+        return {alarm["AlarmName"].removeprefix("Punctual-"): alarm for alarm in alarms}
 
     def state_machine(self) -> Resource:
         """The definition as Step Functions gets it; what refers to a resource is written as its readable name."""

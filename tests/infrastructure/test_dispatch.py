@@ -1,4 +1,4 @@
-"""The clock: a schedule per shard and one for admission, every minute; one for the reconciler, every hour."""
+"""The clock: a schedule per shard, for admission and for the monitor, every minute; for the reconciler, every hour."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ from cdk.settings import PROD
 from cdk.stack import PunctualStack
 from tests.infrastructure.deployed import Deployed, readable
 
-TICKING = ("dispatcher", "admission", "reconciler")
+TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 
 
 def test_each_shard_of_the_timers_is_swept_every_minute(tmp_path: Path) -> None:
@@ -24,9 +24,13 @@ def test_each_shard_of_the_timers_is_swept_every_minute(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("function", "rate", "says"),
-    [("admission", "rate(1 minute)", {"do": "tick"}), ("reconciler", "rate(1 hour)", {})],
+    [
+        ("admission", "rate(1 minute)", {"do": "tick"}),
+        ("monitor", "rate(1 minute)", {"do": "tick"}),
+        ("reconciler", "rate(1 hour)", {}),
+    ],
 )
-def test_the_long_lane_looks_around_at_a_steady_rate(
+def test_whoever_looks_around_does_so_at_a_steady_rate(
     prod: Deployed, function: str, rate: str, says: dict[str, str]
 ) -> None:
     (tick,) = prod.ticks(function)
@@ -48,5 +52,5 @@ def test_the_ticks_have_a_group_of_their_own(prod: Deployed, function: str) -> N
 
 
 def test_the_functions_know_the_number_of_shards_that_are_swept(prod: Deployed) -> None:
-    for name in ("planner", "dispatcher"):
+    for name in ("planner", "dispatcher", "monitor"):
         assert int(prod.environment(name)["TIMER_SHARDS"]) == len(prod.ticks("dispatcher"))

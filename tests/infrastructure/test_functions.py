@@ -46,6 +46,8 @@ def test_every_log_group_forgets(prod: Deployed, local: Deployed) -> None:
 def test_a_dead_letter_queue_url_names_the_functions_own_queue(prod: Deployed) -> None:
     for name in ("planner", "settler", "intake", "admission"):
         assert prod.environment(name)["DEAD_LETTER_QUEUE_URL"] == f"Queues{name.title()}DeadLetters"
+    assert prod.environment("monitor")["DEAD_LETTER_QUEUE_URL"] == "QueuesChecksDeadLetters"
+    assert prod.environment("notifier")["DEAD_LETTER_QUEUE_URL"] == "QueuesNoticesDeadLetters"
     for priority in ("high", "normal", "low"):
         url = prod.environment("worker")[f"{priority.upper()}_DEAD_LETTER_QUEUE_URL"]
         assert url == f"Queues{priority.title()}DeadLetters"
@@ -65,11 +67,12 @@ def test_the_api_answers_before_the_gateway_gives_up(prod: Deployed) -> None:
 
 
 def test_a_tick_ends_before_the_next_one_begins(prod: Deployed) -> None:
-    for name in ("dispatcher", "admission"):
+    for name in ("dispatcher", "admission", "monitor"):
         assert prod.function(name)["Timeout"] < 60
 
 
 def test_a_failed_tick_is_not_repeated_because_the_next_one_catches_up(prod: Deployed) -> None:
     configs = prod.all("AWS::Lambda::EventInvokeConfig").values()
     retries = {readable(config["FunctionName"]): config["MaximumRetryAttempts"] for config in configs}
-    assert retries == {"DispatcherFunction": 0, "AdmissionFunction": 0, "ReconcilerFunction": 0}
+    ticking = ("Dispatcher", "Admission", "Reconciler", "Monitor")
+    assert retries == {f"{name}Function": 0 for name in ticking}

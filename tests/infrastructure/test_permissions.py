@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
+from punctual.domain.metrics import NAMESPACE
+from tests.infrastructure.deployed import DEAD_LETTER_READERS, FUNCTIONS, Deployed, readable
 
 READ_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
 READ_QUEUE = ("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
@@ -33,6 +34,8 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
             "dynamodb:UpdateItem",
             "dynamodb:Query",
         ),
+        "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
+        "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
         "TablesExecutions.Arn/index/by_owner": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
         "TablesIdempotency.Arn": (
@@ -42,7 +45,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
             "dynamodb:DeleteItem",
         ),
         "ResultsBucket.Arn/*": ("s3:GetObject",),
-        "TablesParts.Arn": ("dynamodb:Query",),
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:Query"),
         "WorkerFunctionLogs.Arn": ("logs:FilterLogEvents",),
         "RunnerLogs.Arn": ("logs:FilterLogEvents",),
     },
@@ -61,6 +64,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesHigh.Arn": ("sqs:SendMessage",),
         "QueuesNormal.Arn": ("sqs:SendMessage",),
         "QueuesLow.Arn": ("sqs:SendMessage",),
+        "QueuesChecks.Arn": ("sqs:SendMessage",),
         "QueuesPlannerDeadLetters.Arn": ("sqs:SendMessage",),
         SCHEDULES: ("scheduler:CreateSchedule", "scheduler:DeleteSchedule"),
         "SchedulesRole.Arn": ("iam:PassRole",),
@@ -76,6 +80,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "worker": {
         "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
+        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "ResultsBucket.Arn/*": ("s3:PutObject",),
         "QueuesHigh.Arn": READ_QUEUE,
         "QueuesNormal.Arn": READ_QUEUE,
@@ -87,7 +92,9 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "settler": {
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
+        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "TablesExecutions.StreamArn": READ_STREAM,
+        "QueuesNotices.Arn": ("sqs:SendMessage",),
         "QueuesSettlerDeadLetters.Arn": ("sqs:SendMessage",),
         SCHEDULES: ("scheduler:DeleteSchedule",),
         RUNS: ("states:StopExecution",),
@@ -96,6 +103,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "intake": {
         "TablesJobs.Arn": ("dynamodb:BatchGetItem",),
         "TablesExecutions.Arn": ("dynamodb:PutItem",),
+        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "QueuesIntake.Arn": READ_QUEUE,
         "QueuesIntakeDeadLetters.Arn": ("sqs:SendMessage",),
     },
@@ -136,10 +144,46 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         RUNS: ("states:StopExecution",),
         TASKS: ("ecs:DescribeTasks", "ecs:StopTask"),
     },
+    "monitor": {
+        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn/index/checks": ("dynamodb:Query",),
+        "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
+        "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+        "TablesParts.Arn/index/waiting": ("dynamodb:Query",),
+        "TablesParts.Arn/index/holding": ("dynamodb:Query",),
+        "TablesTimers.Arn": ("dynamodb:GetItem",),
+        "TablesSignals.Arn": (
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+        ),
+        **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low", "intake")},
+        **{f"Queues{name.title()}DeadLetters.Arn": ("sqs:GetQueueAttributes",) for name in DEAD_LETTER_READERS},
+        "QueuesChecks.Arn": (*READ_QUEUE, "sqs:SendMessage"),
+        "QueuesChecksDeadLetters.Arn": ("sqs:GetQueueAttributes", "sqs:SendMessage"),
+        "QueuesNotices.Arn": ("sqs:SendMessage",),
+        STATE_MACHINE: ("states:ListExecutions",),
+        "*": ("cloudwatch:PutMetricData",),
+    },
+    "notifier": {
+        "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TopicsPage": ("sns:Publish",),
+        "TopicsNotice": ("sns:Publish",),
+        "QueuesNotices.Arn": (*READ_QUEUE, "sqs:SendMessage"),
+        "QueuesNoticesDeadLetters.Arn": ("sqs:SendMessage",),
+    },
 }
 # What is named when it is made, after its execution or by AWS; and what AWS allows only as a whole.
 WILDCARD_RESOURCES = {"ResultsBucket.Arn/*", SCHEDULES, RUNS, TASKS, f"{DEFINITIONS}/Punctual-runner:*"}
-ALL_OR_NOTHING = {("scheduler:ListSchedules", EVERY_SCHEDULE), ("ecr:GetAuthorizationToken", "*")}
+ALL_OR_NOTHING = {
+    ("scheduler:ListSchedules", EVERY_SCHEDULE),
+    ("ecr:GetAuthorizationToken", "*"),
+    ("cloudwatch:PutMetricData", "*"),
+}
+TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -174,18 +218,23 @@ def test_the_stage_changes_no_permission(prod: Deployed, local: Deployed) -> Non
         assert local.permissions(role) == prod.permissions(role)
 
 
-@pytest.mark.parametrize("name", ["dispatcher", "admission", "reconciler"])
+@pytest.mark.parametrize("name", TICKING)
 def test_the_ticks_of_a_function_may_only_invoke_it(prod: Deployed, name: str) -> None:
     allowed = prod.permissions(f"{name.title()}TickRole")
     assert allowed == {("lambda:InvokeFunction", f"{name.title()}Function.Arn")}
 
 
-@pytest.mark.parametrize("name", ["dispatcher", "admission", "reconciler"])
+@pytest.mark.parametrize("name", TICKING)
 def test_only_this_stacks_ticks_may_take_that_role(prod: Deployed, name: str) -> None:
     statement = prod.trust(f"{name.title()}TickRole")
     assert statement["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert list(statement["Condition"]) == ["ArnEquals"]
     assert readable(statement["Condition"]["ArnEquals"]["aws:SourceArn"]) == "DispatcherTicks.Arn"
+
+
+def test_the_monitor_publishes_metrics_of_punctual_and_of_nobody_else(prod: Deployed) -> None:
+    conditions = prod.conditions("MonitorFunctionRole", "cloudwatch:PutMetricData")
+    assert conditions == [{"StringEquals": {"cloudwatch:namespace": NAMESPACE}}]
 
 
 def test_the_one_time_schedules_may_only_start_the_state_machine(prod: Deployed) -> None:

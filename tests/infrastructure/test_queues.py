@@ -4,10 +4,13 @@ import pytest
 
 from tests.infrastructure.deployed import DEAD_LETTER_READERS, QUEUES, Deployed, readable
 
-READERS = {"high": "worker", "normal": "worker", "low": "worker", "intake": "intake"}
+READERS = {
+    **{"high": "worker", "normal": "worker", "low": "worker", "intake": "intake"},
+    **{"checks": "monitor", "notices": "notifier"},
+}
 
 
-@pytest.mark.parametrize("name", ["high", "normal", "low", "intake"])
+@pytest.mark.parametrize("name", QUEUES)
 def test_a_message_that_hours_of_trouble_could_not_deliver_goes_to_the_queues_own_dead_letters(
     prod: Deployed, name: str
 ) -> None:
@@ -49,7 +52,15 @@ def test_every_queue_refuses_plain_http(prod: Deployed) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "batch", "concurrency"), [("high", 1, 200), ("normal", 1, 100), ("low", 1, 20), ("intake", 10, 20)]
+    ("name", "batch", "concurrency"),
+    [
+        ("high", 1, 200),
+        ("normal", 1, 100),
+        ("low", 1, 20),
+        ("intake", 10, 20),
+        ("checks", 10, 5),
+        ("notices", 10, 5),
+    ],
 )
 def test_each_queue_has_a_concurrency_of_its_own(prod: Deployed, name: str, batch: int, concurrency: int) -> None:
     source = prod.sources(READERS[name])[f"Queues{name.title()}.Arn"]
@@ -63,6 +74,13 @@ def test_one_bad_message_does_not_bring_back_its_batch(prod: Deployed, name: str
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_the_worker_reads_the_three_short_queues_and_the_intake_its_own(prod: Deployed) -> None:
+@pytest.mark.parametrize("name", ["checks", "notices"])
+def test_a_check_or_a_notice_whose_reader_died_comes_back_within_minutes(prod: Deployed, name: str) -> None:
+    assert prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["VisibilityTimeout"] == 180
+
+
+def test_each_queue_has_one_reader(prod: Deployed) -> None:
     assert set(prod.sources("worker")) == {"QueuesHigh.Arn", "QueuesNormal.Arn", "QueuesLow.Arn"}
     assert set(prod.sources("intake")) == {"QueuesIntake.Arn"}
+    assert set(prod.sources("monitor")) == {"QueuesChecks.Arn"}
+    assert set(prod.sources("notifier")) == {"QueuesNotices.Arn"}

@@ -43,11 +43,12 @@ def test_synthesis_needs_no_account(prod: Deployed) -> None:
 
 def test_the_outputs_name_everything_a_client_needs(prod: Deployed) -> None:
     expected = {"ApiUrl", "ApiId", "UserPoolId", "UserPoolClientId", "ResultsBucket"}
-    expected |= {f"{name}Table" for name in ("Jobs", "Executions", "Parts", "Timers", "Idempotency")}
+    expected |= {f"{name}Table" for name in ("Jobs", "Executions", "Parts", "Timers", "Signals", "Idempotency")}
     expected |= {f"{name.title()}QueueUrl" for name in QUEUES}
     expected |= {f"{name.title()}DeadLetterQueueUrl" for name in DEAD_LETTER_READERS}
     expected |= {f"{name.title()}{kind}" for name in FUNCTIONS for kind in ("Function", "LogGroup")}
     expected |= {"Cluster", "StateMachineArn", "ScheduleGroup", "RunnerLogGroup"}
+    expected |= {"PageTopicArn", "NoticeTopicArn", "Dashboard"}
     assert expected <= set(prod.template["Outputs"])
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.infrastructure.deployed import Deployed
 
-TABLES = ("Jobs", "Executions", "Parts", "Timers", "Idempotency")
+TABLES = ("Jobs", "Executions", "Parts", "Timers", "Signals", "Idempotency")
 
 
 def table(stack: Deployed, name: str) -> dict[str, Any]:
@@ -24,6 +24,7 @@ def keys(schema: list[dict[str, str]]) -> list[str]:
         ("Executions", ["job_id", "execution_id"]),
         ("Parts", ["execution_id", "part"]),
         ("Timers", ["slot", "due"]),
+        ("Signals", ["id"]),
         ("Idempotency", ["id"]),
     ],
 )
@@ -38,6 +39,8 @@ def test_a_table_is_keyed_as_the_data_model_says(prod: Deployed, name: str, expe
         ("Executions", "by_owner", ["owner", "execution_id"], "KEYS_ONLY"),
         ("Executions", "running", ["running_shard", "execution_id"], "KEYS_ONLY"),
         ("Executions", "long", ["long_shard", "execution_id"], "KEYS_ONLY"),
+        ("Executions", "checks", ["check_shard", "check_at"], "KEYS_ONLY"),
+        ("Executions", "deadlines", ["deadline_shard", "danger"], "KEYS_ONLY"),
         ("Parts", "waiting", ["waiting", "turn"], "ALL"),
         ("Parts", "holding", ["holding", "execution_id"], "KEYS_ONLY"),
     ],
@@ -63,6 +66,10 @@ def test_a_stream_carries_what_its_readers_need(prod: Deployed, name: str, view:
     assert table(prod, name)["StreamSpecification"] == {"StreamViewType": view}
 
 
+def test_nobody_reads_a_stream_of_signals(prod: Deployed) -> None:
+    assert "StreamSpecification" not in table(prod, "Signals")
+
+
 @pytest.mark.parametrize(
     ("name", "attribute"),
     [
@@ -70,6 +77,7 @@ def test_a_stream_carries_what_its_readers_need(prod: Deployed, name: str, view:
         ("Executions", "expires_at"),
         ("Parts", "expires_at"),
         ("Timers", "expires_at"),
+        ("Signals", "expires_at"),
         ("Idempotency", "expiration"),
     ],
 )

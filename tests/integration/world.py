@@ -24,16 +24,18 @@ import time_machine
 
 from cdk.components.admission import PART_MOVED
 from cdk.components.planner import APPEARED_CHANGED_OR_DELETED, BECAME_QUEUED
-from cdk.components.settler import ENDED_LONG, ENDED_ONCE
+from cdk.components.settler import ENDED_LONG, ENDED_ONCE, ENDED_TOLD, ENDED_WATCHED
 from punctual.aws import clients, executions
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 PRIORITIES = ("high", "normal", "low")
+READERS = (*PRIORITIES, "intake", "planner", "settler", "admission", "monitor", "notifier")
+TOPICS = ("page", "notice")
 STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"], "parts": ["admission"]}
 FILTERS = {
     ("jobs", "planner"): [APPEARED_CHANGED_OR_DELETED],
     ("executions", "planner"): [BECAME_QUEUED],
-    ("executions", "settler"): [ENDED_ONCE, ENDED_LONG],
+    ("executions", "settler"): [ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD],
     ("parts", "admission"): [PART_MOVED],
 }
 ROLE = "arn:aws:iam::123456789012:role/schedules"
@@ -63,6 +65,8 @@ class World:
             clients.states,
             clients.scheduler,
             clients.ecs,
+            clients.sns,
+            clients.cloudwatch,
         ):
             one.cache_clear()
         monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
@@ -70,6 +74,7 @@ class World:
         self.streams = boto3.client("dynamodbstreams")
         self._create_tables()
         self.queues = self._create_queues()
+        self.topics = self._create_topics()
         self.s3.create_bucket(Bucket="results")
         for group in ("/worker", "/runner"):
             boto3.client("logs").create_log_group(logGroupName=group)
@@ -232,6 +237,23 @@ class World:
         if messages := self.receive("intake"):
             self.call("intake", {"Records": messages})
 
+    def watch(self) -> dict[str, Any]:
+        """The monitor's minute."""
+        return self.call("monitor", {"do": "tick"})
+
+    def look(self) -> int:
+        """Hand the looks at deadlines that are due to the monitor. How many."""
+        messages = self.receive("checks")
+        if messages:
+            assert self.call("monitor", {"Records": messages}) == {"batchItemFailures": []}
+        return len(messages)
+
+    def tell(self) -> list[dict[str, Any]]:
+        """Hand what is to be told to the notifier. What a subscriber of the topic ``notice`` hears of it."""
+        while messages := self.receive("notices"):
+            assert self.call("notifier", {"Records": messages}) == {"batchItemFailures": []}
+        return [json.loads(message["Message"]) for message in self.told("notice")]
+
     def settle_down(self, rounds: int = 50) -> None:
         """Deliver everything that can be delivered now, until nothing moves."""
         for _ in range(rounds):
@@ -262,6 +284,10 @@ class World:
         )
         return answer["tasks"][0]["taskArn"]
 
+    def told(self, topic: str) -> list[dict[str, Any]]:
+        """What was published to a topic since the last look, as a subscribed queue gets it."""
+        return [json.loads(message["body"]) for message in self.receive(f"{topic}-told")]
+
     def items(self, table: str) -> list[dict[str, Any]]:
         return self.dynamodb.scan(TableName=table)["Items"]
 
@@ -273,12 +299,15 @@ class World:
             "by_owner": ["owner", "execution_id"],
             "running": ["running_shard", "execution_id"],
             "long": ["long_shard", "execution_id"],
+            "checks": ["check_shard", "check_at"],
+            "deadlines": ["deadline_shard", "danger"],
         }
         self._table("executions", ["job_id", "execution_id"], indexes, stream="NEW_AND_OLD_IMAGES")
         indexes = {"waiting": ["waiting", "turn"], "holding": ["holding", "execution_id"]}
         self._table("parts", ["execution_id", "part"], indexes, stream="NEW_AND_OLD_IMAGES")
         self._table("timers", ["slot", "due"], {}, stream="OLD_IMAGE")
         self._table("idempotency", ["id"], {}, stream=None)
+        self._table("signals", ["id"], {}, stream=None)
 
     def _table(self, name: str, key: list[str], indexes: dict[str, list[str]], stream: str | None) -> None:
         attributes = {*key, *(name for index in indexes.values() for name in index)}
@@ -319,9 +348,19 @@ class World:
         names = [
             *PRIORITIES,
             "intake",
-            *(f"{one}-dead" for one in (*PRIORITIES, "intake", "planner", "settler", "admission")),
+            "checks",
+            "notices",
+            *(f"{one}-dead" for one in READERS),
+            *(f"{topic}-told" for topic in TOPICS),
         ]
         return {name: self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
+
+    def _create_topics(self) -> dict[str, str]:
+        sns = boto3.client("sns")
+        topics = {name: sns.create_topic(Name=name)["TopicArn"] for name in TOPICS}
+        for name, arn in topics.items():
+            sns.subscribe(TopicArn=arn, Protocol="sqs", Endpoint=f"arn:aws:sqs:us-east-1:123456789012:{name}-told")
+        return topics
 
     def _set_environment(self) -> None:
         settings = {
@@ -346,6 +385,13 @@ class World:
             "TASK_DEFINITIONS": json.dumps({"": "runner", "shell": "shell"}),
             "RETENTION_DAYS": "90",
             "TIMER_SHARDS": "1",
+            "SIGNALS_TABLE": "signals",
+            "CONCURRENCY": json.dumps({"high": 10, "normal": 10, "low": 4, "intake": 2}),
+            "BACKLOG_MINUTES": "2",
+            "BACKLOG_MESSAGES": "1000",
+            "DEAD_LETTER_QUEUE_URLS": json.dumps([self.queues[f"{one}-dead"] for one in READERS]),
+            **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in ("intake", "checks", "notices")},
+            **{f"{one.upper()}_TOPIC_ARN": arn for one, arn in self.topics.items()},
             **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in PRIORITIES},
             **{f"{one.upper()}_DEAD_LETTER_QUEUE_URL": self.queues[f"{one}-dead"] for one in PRIORITIES},
         }
@@ -366,7 +412,7 @@ def _matches(pattern: dict[str, Any], value: dict[str, Any]) -> bool:
     for name, wanted in pattern.items():
         have = value.get(name)
         if isinstance(wanted, list):
-            if have not in wanted:
+            if have not in wanted and not (have is not None and {"exists": True} in wanted):
                 return False
         elif not isinstance(have, dict) or not _matches(wanted, have):
             return False

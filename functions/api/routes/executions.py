@@ -13,7 +13,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
 from views import execution_view
-from wiring import all_executions, all_jobs, all_parts, browse, caller, cancel, logs, results
+from wiring import all_executions, all_jobs, all_parts, browse, caller, cancel, forecaster, logs, results
 
 from punctual.domain import instant
 from punctual.domain.caller import Role
@@ -101,7 +101,9 @@ def list_executions_of_job(
 )
 def get_execution(execution_id: str) -> models.Execution:
     execution = _find(execution_id)
-    return execution_view(execution, _light(all_parts.of(execution_id)) if execution.lane is Lane.LONG else None)
+    parts = _light(all_parts.of(execution_id)) if execution.lane is Lane.LONG else None
+    job = all_jobs.get(execution.job_id) if execution.deadline_at else None
+    return execution_view(execution, parts, forecaster.outlook(execution, job) if job else None)
 
 
 @router.put(

@@ -14,6 +14,7 @@ ENVIRONMENT = {
     "HIGH_QUEUE_URL": "h",
     "NORMAL_QUEUE_URL": "n",
     "LOW_QUEUE_URL": "l",
+    "CHECKS_QUEUE_URL": "c",
     "DEAD_LETTER_QUEUE_URL": "d",
     "STATE_MACHINE_ARN": "s",
     "SCHEDULE_GROUP": "g",

@@ -10,12 +10,20 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from punctual.domain.assignment import Assignment
+from punctual.domain.backlog import Sample
+from punctual.domain.check import Check
+from punctual.domain.drain import Depth
 from punctual.domain.execution import Attempt, Execution, Planned, Progress, Result
+from punctual.domain.flow import Flow
 from punctual.domain.job import Job
 from punctual.domain.laxity import Grant, Occupancy
+from punctual.domain.notice import Notice
+from punctual.domain.notice_window import Group, Noted, Telling, Window
 from punctual.domain.order import Order
+from punctual.domain.outlook import DeadlineState, Outlook
 from punctual.domain.part import Part
 from punctual.domain.settlement import Settlement, Verdict
+from punctual.domain.slots import LaneOutlook
 from punctual.domain.standing import Ending, Standing
 from punctual.domain.timer import Reached, Timer
 
@@ -98,6 +106,112 @@ class Executions(Protocol):
 
     def running(self, shard: int) -> Iterator[Execution]:
         """What runs now."""
+
+
+class WatchedExecutions(Protocol):
+    """The executions that have a deadline, as the monitor sees them."""
+
+    def get(self, job_id: str, execution_id: str) -> Execution | None: ...
+
+    def to_check(self, shard: int, until: datetime) -> Iterator[Check]:
+        """The looks that are due by then. The newest may not be among them yet."""
+
+    def note_outlook(self, execution: Execution, outlook: Outlook, check_at: datetime | None) -> bool:
+        """Record what a look found and when the next is; ``False`` when that look has happened already."""
+
+    def count_in(self, state: DeadlineState) -> int:
+        """How many live ones are in a state."""
+
+    def count_running(self) -> int:
+        """How many run now, with a deadline or without."""
+
+
+class Checks(Protocol):
+    """The queue that leads to the next looks."""
+
+    def send(self, checks: Iterable[Check], now: datetime) -> None:
+        """Have each arrive when it is due. Raises when any was refused."""
+
+
+class Notices(Protocol):
+    """The queue that leads to people."""
+
+    def send(self, notices: Iterable[Notice]) -> None:
+        """Raises when any was refused. Sending one again is fine: it is told once."""
+
+
+class WindowEnds(Protocol):
+    """The queue of notices, as the notifier itself uses it."""
+
+    def end_later(self, window: Window, now: datetime) -> None:
+        """Have the notifier told when the window ends. Again is fine."""
+
+
+class Topics(Protocol):
+    """Where people listen."""
+
+    def publish(self, notice: Notice) -> None: ...
+
+
+class NoticeLedger(Protocol):
+    """Which notices are known, and what is counted in each group."""
+
+    def window(self, group: Group) -> Window | None:
+        """The window that is open, also past its end; ``None`` when there is none."""
+
+    def begin(self, telling: Telling, seen: Window | None, now: datetime) -> Noted:
+        """Write down that something is to be told, and open its window in place of the one that was ``seen``."""
+
+    def count(self, notice: Notice, seen: Window, now: datetime) -> Noted:
+        """Write down that a notice is counted in the window that was ``seen``."""
+
+    def close(self, seen: Window) -> bool:
+        """Leave a group without a window; ``False`` when that has moved since it was ``seen``."""
+
+    def due(self, notice_id: str) -> Telling | None:
+        """What is to be told under this id; ``None`` when it was told or counted already, or is not known."""
+
+    def take_over(self, telling: Telling, lease_until: datetime) -> bool:
+        """Carry out what another left; ``False`` when somebody else does."""
+
+    def told(self, telling: Telling) -> None:
+        """Write down that it was published."""
+
+
+class Samples(Protocol):
+    """What the monitor last saw of the queues."""
+
+    def latest(self) -> Sample | None: ...
+
+    def keep(self, sample: Sample) -> None:
+        """In place of the one before."""
+
+
+class QueueDepths(Protocol):
+    """How full queues are."""
+
+    def read(self) -> Mapping[str, Depth]:
+        """Of those that could be read."""
+
+
+class Flows(Protocol):
+    """What moved through the queues."""
+
+    def read(self, queues: Iterable[str]) -> Mapping[str, Flow]:
+        """All that was ever counted of each."""
+
+
+class LongRunFailures(Protocol):
+    def failed_since(self, since: datetime) -> int:
+        """How many state machine runs of the long lane failed or timed out since then."""
+
+
+class LaneOutlooks(Protocol):
+    """What the monitor last worked out about the long lane."""
+
+    def latest(self) -> LaneOutlook | None: ...
+
+    def keep(self, outlook: LaneOutlook) -> None: ...
 
 
 class LongExecutions(Protocol):
@@ -334,5 +448,8 @@ class ExecutionShelf(Protocol):
 
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
         """What runs now: one sequence per shard."""
+
+    def dangers(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        """The places, from ``low`` to ``high``, of what lives and has a deadline: one rising sequence per shard."""
 
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]: ...

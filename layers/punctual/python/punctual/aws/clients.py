@@ -55,6 +55,16 @@ def ecs() -> Any:
     return _made("ecs")
 
 
+@cache
+def sns() -> Any:
+    return _made("sns")
+
+
+@cache
+def cloudwatch() -> Any:
+    return _made("cloudwatch")
+
+
 def _made(service: str, config: Config | None = None) -> Any:
     client = boto3.client(service, config=_CONFIG.merge(config) if config else _CONFIG)
     meter.watch(client)

@@ -11,6 +11,7 @@ from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
 from punctual.domain.instant import from_text
 from punctual.domain.job import Lane, Priority
+from punctual.domain.outlook import DeadlineState, Outlook, Seen
 from punctual.domain.partition import parse_partitions
 from punctual.domain.resources import parse_resources
 from punctual.domain.retry import RetryPolicy
@@ -40,6 +41,8 @@ def execution_to_item(execution: Execution) -> Item:
         "batch": batch_text(execution.batch),
         "conductor": execution.conductor,
         "deadline_at": instant_text(execution.deadline_at),
+        "check_at": instant_text(execution.check_at),
+        "notify": execution.notify or None,
         "scheduled_at": instant_text(execution.scheduled_at),
         "queued_at": instant_text(execution.queued_at),
         "status": str(execution.status),
@@ -69,6 +72,9 @@ def item_to_execution(item: Item) -> Execution:
             conductor=item.get("conductor"),
             restarts=item.get("restarts", 0),
             deadline_at=instant_of(item.get("deadline_at")),
+            outlook=outlook_of_text(item.get("outlook")),
+            check_at=instant_of(item.get("check_at")),
+            notify=item.get("notify", False),
             scheduled_at=from_text(item["scheduled_at"]),
             status=Status(item["status"]),
             reason=item.get("reason"),
@@ -115,6 +121,39 @@ def window_of_text(text: str | None) -> Window | None:
     return Window(from_text(start), from_text(end))
 
 
+def outlook_text(outlook: Outlook) -> str:
+    return dumped(
+        {
+            "state": str(outlook.state),
+            "probability": round(outlook.probability, 4),
+            "median_end": instant_text(outlook.median_end),
+            "p95_end": instant_text(outlook.p95_end),
+            "latest_safe_start": instant_text(outlook.latest_safe_start),
+            "cause": outlook.cause,
+            "remedy": outlook.remedy,
+            "checked_at": instant_text(outlook.checked_at),
+            "seen": [[instant_text(one.at), one.percent] for one in outlook.seen],
+        }
+    )
+
+
+def outlook_of_text(text: str | None) -> Outlook | None:
+    if text is None:
+        return None
+    fields = loaded(text)
+    return Outlook(
+        state=DeadlineState(fields["state"]),
+        probability=fields["probability"],
+        median_end=from_text(fields["median_end"]),
+        p95_end=from_text(fields["p95_end"]),
+        latest_safe_start=instant_of(fields["latest_safe_start"]),
+        cause=fields["cause"],
+        remedy=fields["remedy"],
+        checked_at=from_text(fields["checked_at"]),
+        seen=tuple(Seen(from_text(at), percent) for at, percent in fields["seen"]),
+    )
+
+
 def batch_text(batch: Batch | None) -> str | None:
     if batch is None:
         return None
@@ -127,7 +166,6 @@ def batch_text(batch: Batch | None) -> str | None:
             "partitions": partitions,
             "preemptible": batch.preemptible,
             "collects": batch.collects,
-            "expected_seconds": batch.expected_seconds,
         }
     )
 
@@ -143,7 +181,6 @@ def batch_of_text(text: str | None) -> Batch | None:
         partitions=parse_partitions(fields["partitions"]),
         preemptible=fields["preemptible"],
         collects=fields["collects"],
-        expected_seconds=fields["expected_seconds"],
     )
 
 

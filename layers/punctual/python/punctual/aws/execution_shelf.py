@@ -26,6 +26,15 @@ class DynamoExecutionShelf:
         shards = range(self.executions.shards)
         return [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
 
+    def dangers(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        return [self._dangers(shard, low, high) for shard in range(self.executions.shards)]
+
+    def _dangers(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
+        condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
+        values = {"shard": str(shard), "low": low or "0", "high": high}
+        for page in self.executions.table.query(condition, values, index="deadlines", page_size=PAGE):
+            yield [item["danger"] for item in page]
+
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
         keys = ({"job_id": job_of(one), "execution_id": one} for one in execution_ids)
         return {execution.execution_id: execution for execution in self.executions.get_many(keys)}

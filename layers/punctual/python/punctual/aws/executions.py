@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from punctual.aws.execution_item import as_text, attempts_text, execution_to_item, item_to_execution
+from punctual.aws.execution_item import as_text, attempts_text, execution_to_item, item_to_execution, outlook_text
 from punctual.aws.items import Item, instant_text
 from punctual.aws.table import Table, Written
+from punctual.domain.check import Check
 from punctual.domain.execution import Attempt, Execution, Origin, Planned, Progress
 from punctual.domain.horizon import LEASE
 from punctual.domain.identity import due_key
 from punctual.domain.instant import from_text
 from punctual.domain.job import Lane
 from punctual.domain.order import Order
+from punctual.domain.outlook import DeadlineState, Outlook, danger_of, dangers_of
 from punctual.domain.settlement import Settlement
 from punctual.domain.status import FINAL, FOLLOWING, LIVE, NOT_STARTED, Status, sources_of
 from punctual.domain.timer import Timer, TimerReason, shard_of
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from punctual.domain.standing import Ending, Standing
 
 T = TypeVar("T")
+
+WATCHED = ("check_shard", "check_at", "deadline_shard")
+"""Only an execution that lives is watched for its deadline."""
 
 PARALLEL = 8
 """How many of the many small writes of a sweep or a plan are under way at once."""
@@ -80,11 +85,12 @@ class DynamoExecutions:
     def withdraw(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
         key = {"job_id": job_id, "execution_id": execution_id}
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        return self._move(key, Status.CANCELLED, ending, remove=["retry_at", "long_shard"], sources=NOT_STARTED).won
+        gone = ["retry_at", "long_shard", *WATCHED]
+        return self._move(key, Status.CANCELLED, ending, remove=gone, sources=NOT_STARTED).won
 
     def cancel(self, execution: Execution, reason: str, now: datetime) -> bool:
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["retry_at", "long_shard", "running_shard"]
+        gone = ["retry_at", "long_shard", "running_shard", *WATCHED]
         return self._move(_key(execution), Status.CANCELLED, ending, remove=gone, sources=LIVE).won
 
     def not_started(self, job_id: str, since: datetime) -> Iterator[Planned]:
@@ -213,7 +219,7 @@ class DynamoExecutions:
             "ended_at": instant_text(now),
             "expires_at": self._expiry(now),
         }
-        gone = ["running_shard", "long_shard", "retry_at"]
+        gone = ["running_shard", "long_shard", "retry_at", *WATCHED]
         gone += [name for name in ("reason", "error") if changes[name] is None]
         return self._move(_key(execution), ending.status, changes, remove=gone, sources=FOLLOWING).won
 
@@ -223,15 +229,57 @@ class DynamoExecutions:
             for page in self.table.query("#long_shard = :shard", {"shard": str(shard)}, index="long"):
                 yield from self.get_many(_key_of(item) for item in page)
 
+    def note_outlook(self, execution: Execution, outlook: Outlook, check_at: datetime | None) -> bool:
+        assert execution.deadline_at is not None
+        return self.table.update(
+            _key(execution),
+            set={
+                "outlook": outlook_text(outlook),
+                "danger": danger_of(outlook.state, execution.deadline_at, execution.execution_id),
+                "check_at": instant_text(check_at),
+            },
+            remove=[] if check_at else ["check_at", "check_shard"],
+            condition="#check_at = :expected",
+            values={"expected": instant_text(execution.check_at)},
+        ).won
+
+    def to_check(self, shard: int, until: datetime) -> Iterator[Check]:
+        pages = self.table.query(
+            "#check_shard = :shard AND #check_at <= :until",
+            {"shard": str(shard), "until": instant_text(until)},
+            index="checks",
+        )
+        for page in pages:
+            for item in page:
+                yield Check(job_id=item["job_id"], execution_id=item["execution_id"], at=from_text(item["check_at"]))
+
+    def count_in(self, state: DeadlineState) -> int:
+        low, high = dangers_of(state)
+        values = {"low": low, "high": high}
+        condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
+        return sum(
+            self.table.count(condition, {"shard": str(shard), **values}, index="deadlines")
+            for shard in range(self.shards)
+        )
+
+    def count_running(self) -> int:
+        condition = "#running_shard = :shard"
+        return sum(self.table.count(condition, {"shard": str(s)}, index="running") for s in range(self.shards))
+
     def running(self, shard: int) -> Iterator[Execution]:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
         for page in pages:
             yield from self.get_many(_key_of(item) for item in page)
 
     def _item(self, execution: Execution) -> Item:
-        live_long = execution.lane is Lane.LONG and execution.status not in FINAL
-        shard = str(shard_of(execution.execution_id, self.shards)) if live_long else None
-        return {**execution_to_item(execution), "long_shard": shard}
+        shard = str(shard_of(execution.execution_id, self.shards))
+        item = execution_to_item(execution)
+        if execution.lane is Lane.LONG and execution.status not in FINAL:
+            item["long_shard"] = shard
+        if execution.deadline_at is not None and execution.status not in FINAL:
+            item["check_shard"] = item["deadline_shard"] = shard
+            item["danger"] = danger_of(DeadlineState.ON_TRACK, execution.deadline_at, execution.execution_id)
+        return item
 
     def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime) -> Item:
         return {
@@ -260,7 +308,7 @@ class DynamoExecutions:
             _key(execution),
             settlement.status,
             changes,
-            remove=["running_shard", "lease_until"] + ([] if error else ["error"]),
+            remove=["running_shard", "lease_until", *(() if error else ("error",)), *(WATCHED if final else ())],
             also=also,
             values={"attempt": execution.attempt, **values},
         )

@@ -9,6 +9,7 @@ from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.deadline import parse_deadline
 from punctual.domain.errors import Unreadable
 from punctual.domain.job import Job, JobState, Lane, Priority
+from punctual.domain.notify import parse_notify
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import from_stored
 from punctual.domain.window import WindowUnit
@@ -28,6 +29,8 @@ def job_to_item(job: Job) -> Item:
         "timeout_seconds": job.timeout_seconds,
         "retry": dumped(asdict(job.retry)),
         "deadline": dumped(job.deadline.to_spec()) if job.deadline else None,
+        "expected_seconds": job.expected_seconds,
+        "notify": dumped(job.notify.to_spec()) if job.notify else None,
         "window": str(job.window) if job.window else None,
         "batch": batch_text(job.batch),
         "run_times": dumped(dict(job.run_times)) if job.run_times else None,
@@ -58,6 +61,8 @@ def item_to_job(item: Item) -> Job:
             timeout_seconds=item["timeout_seconds"],
             retry=RetryPolicy(**loaded(item["retry"])),
             deadline=parse_deadline(loaded(item.get("deadline"))),
+            expected_seconds=item.get("expected_seconds"),
+            notify=parse_notify(loaded(item.get("notify"))),
             window=WindowUnit(item["window"]) if "window" in item else None,
             batch=batch_of_text(item.get("batch")),
             run_times={kind: tuple(times) for kind, times in loaded(item.get("run_times"), {}).items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -80,6 +80,22 @@ class LongStateMachine(LongRuns):
         pages = self.states().get_paginator("list_executions")
         for page in pages.paginate(stateMachineArn=self.arn, statusFilter="RUNNING"):
             yield from (run["executionArn"] for run in page["executions"])
+
+
+@dataclass(frozen=True)
+class FailedLongRuns:
+    """The state machine runs that did not end well."""
+
+    arn: str
+    states: Callable[[], Any]
+
+    def failed_since(self, since: datetime) -> int:
+        """Of each kind the newest page is looked at, which is more than one minute ever has."""
+        count = 0
+        for status in ("FAILED", "TIMED_OUT"):
+            answer = self.states().list_executions(stateMachineArn=self.arn, statusFilter=status, maxResults=100)
+            count += sum(run["stopDate"] >= since for run in answer["executions"])
+        return count
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class Table:
             "TableName": self.name,
             "Key": typed(key),
             "UpdateExpression": expression,
-            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(expression + condition)},
+            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(f"{expression} {condition}")},
         }
         request |= {"ConditionExpression": condition} if condition else {}
         request |= {"ExpressionAttributeValues": typed(bound)} if bound else {}
@@ -179,6 +179,24 @@ class Table:
             yield [plain(item) for item in answer["Items"]]
             if "LastEvaluatedKey" not in answer:
                 return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def count(self, condition: str, values: Mapping[str, Any], *, index: str) -> int:
+        """How many items match."""
+        request: dict[str, Any] = {
+            "TableName": self.name,
+            "IndexName": index,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(condition)},
+            "ExpressionAttributeValues": typed({f":{name}": value for name, value in values.items()}),
+            "Select": "COUNT",
+        }
+        counted = 0
+        while True:
+            answer = self.client.query(**request)
+            counted += int(answer["Count"])
+            if "LastEvaluatedKey" not in answer:
+                return counted
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def get_many(self, keys: Iterable[Item], *, consistent: bool = False) -> list[Item]:

@@ -1,4 +1,4 @@
-"""How a job of the long lane runs: in what container, how large, in how many parts, and how long it usually takes."""
+"""How a job of the long lane runs: in what container, how large, and in how many parts."""
 
 from __future__ import annotations
 
@@ -20,5 +20,3 @@ class Batch:
     """Whether it may be stopped at a checkpoint for one that would otherwise miss its deadline."""
     collects: bool = False
     """Whether the task has a last step that sees the results of all partitions."""
-    expected_seconds: int | None = None
-    """How long it should take, until enough runs have shown it."""

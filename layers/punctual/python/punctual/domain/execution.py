@@ -10,6 +10,8 @@ from typing import Any
 from punctual.domain import identity
 from punctual.domain.batch import Batch
 from punctual.domain.job import Job, Lane, Priority
+from punctual.domain.notify import OUTCOMES
+from punctual.domain.outlook import Outlook, first_check
 from punctual.domain.progress import Progress as Progress
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.status import Status
@@ -103,6 +105,12 @@ class Execution:
     restarts: int = 0
     """How often another run had to take over from one that stopped."""
     deadline_at: datetime | None = None
+    outlook: Outlook | None = None
+    """Whether it will make its deadline, as the last look found."""
+    check_at: datetime | None = None
+    """When to look next; only while it lives and has a deadline ahead."""
+    notify: bool = False
+    """Whether the job's people want to hear how it ended."""
     reason: str | None = None
     attempt: int = 0
     queued_at: datetime | None = None
@@ -149,7 +157,8 @@ def execution_of(
 
     The deadline of one that is asked for later counts from then.
     """
-    counts_from = now if origin is Origin.BACKFILL else due
+    released_at = now if origin is Origin.BACKFILL else due
+    deadline_at = job.deadline.of(released_at) if job.deadline else None
     return Execution(
         job_id=job.job_id,
         execution_id=identity.execution_id(job.job_id, due, source),
@@ -168,6 +177,8 @@ def execution_of(
         leads=leads,
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
-        deadline_at=job.deadline.of(counts_from) if job.deadline else None,
+        notify=bool(job.notify and job.notify.on & OUTCOMES),
+        deadline_at=deadline_at,
+        check_at=first_check(released_at, now) if deadline_at else None,
         queued_at=now if status is Status.QUEUED else None,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from punctual.domain.batch import Batch
 from punctual.domain.deadline import Deadline
+from punctual.domain.notify import Notify
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule
 from punctual.domain.window import WindowUnit
@@ -64,12 +65,16 @@ class Job:
     timeout_seconds: int = 600
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     deadline: Deadline | None = None
+    expected_seconds: int | None = None
+    """How long it should take, or each of its partitions, until enough runs have shown it."""
+    notify: Notify | None = None
+    """Of what its people are told; ``None`` for all about its deadline."""
     window: WindowUnit | None = None
     """The calendar unit that an execution is about; without one it is about the time since the one before."""
     batch: Batch | None = None
     """How it runs in the long lane; ``None`` in another."""
     run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """How many seconds its recent runs in the long lane took, by kind of part, the newest last."""
+    """How many seconds its recent runs took, the newest last: the whole ``execution``, and each kind of part."""
     backfilled_from: datetime | None = None
     """The earliest due instant of the past that somebody asked for."""
     state: JobState = JobState.ACTIVE

@@ -18,6 +18,8 @@ from punctual.domain.window import Window
 
 WHOLE = "all"
 COLLECT = "collect"
+EXECUTION = "execution"
+"""Not a part, but the whole from its start to its end: a kind of run time that executions of every lane have."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,13 +53,21 @@ class _ShortQueues(Settings):
         }
 
 
+class _Signals(Settings):
+    signals_table: str
+
+
+class _Notices(Settings):
+    notices_queue_url: str
+
+
 class _StateMachine(Settings):
     state_machine_arn: str
     schedule_group: str
     schedule_role_arn: str
 
 
-class ApiSettings(_Retention):
+class ApiSettings(_Signals, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -69,6 +77,8 @@ class ApiSettings(_Retention):
     runner_log_group: str
     long_images: str
     long_vcpus: int
+    long_tasks: int
+    concurrency: str
     timer_shards: int
     punctual_stage: str
 
@@ -81,6 +91,7 @@ class PlannerSettings(_StateMachine, _ShortQueues, _Retention):
     jobs_table: str
     executions_table: str
     timers_table: str
+    checks_queue_url: str
     dead_letter_queue_url: str
     timer_shards: int
 
@@ -91,7 +102,7 @@ class DispatcherSettings(_ShortQueues, _Retention):
     timer_shards: int
 
 
-class WorkerSettings(_ShortQueues, _Retention):
+class WorkerSettings(_Signals, _ShortQueues, _Retention):
     executions_table: str
     results_bucket: str
     high_dead_letter_queue_url: str
@@ -108,7 +119,7 @@ class WorkerSettings(_ShortQueues, _Retention):
         }
 
 
-class SettlerSettings(_Retention):
+class SettlerSettings(_Signals, _Notices, _Retention):
     jobs_table: str
     parts_table: str
     schedule_group: str
@@ -154,11 +165,35 @@ class ReconcilerSettings(_StateMachine, _Retention):
     timer_shards: int
 
 
-class IntakeSettings(_Retention):
+class IntakeSettings(_Signals, _Retention):
     jobs_table: str
     executions_table: str
     dead_letter_queue_url: str
     timer_shards: int
+
+
+class MonitorSettings(_Signals, _Notices, _ShortQueues, _Retention):
+    jobs_table: str
+    executions_table: str
+    parts_table: str
+    timers_table: str
+    checks_queue_url: str
+    intake_queue_url: str
+    dead_letter_queue_url: str
+    dead_letter_queue_urls: str
+    state_machine_arn: str
+    long_vcpus: int
+    long_tasks: int
+    concurrency: str
+    backlog_minutes: int
+    backlog_messages: int
+    timer_shards: int
+
+
+class NotifierSettings(_Signals, _Notices, _Retention):
+    dead_letter_queue_url: str
+    page_topic_arn: str
+    notice_topic_arn: str
 
 
 def _read(environ: Mapping[str, str], name: str, kind: Any) -> Any:

@@ -22,7 +22,8 @@ from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution
 from punctual.domain.identity import check_job_id, due_key
 from punctual.domain.job import Job, JobState, Priority
-from punctual.domain.status import Status
+from punctual.domain.outlook import DeadlineState, dangers_of
+from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, ExecutionShelf, JobShelf
@@ -91,6 +92,22 @@ class Browse:
         low, high = self._bounds(where, read_cursor(cursor))
         ids = heapq.merge(*(chain.from_iterable(pages) for pages in self._sequences(where, low, high)), reverse=True)
         return _page(self._looked_up(ids, where, limit), limit, _weight)
+
+    def list_deadlines(self, state: DeadlineState | None, limit: int, cursor: str | None) -> Page[Execution]:
+        """Live executions that have a deadline, those in the greatest danger first, then the nearest deadline."""
+        lowest, highest = dangers_of(state) if state else ("", BEYOND_ALL_IDS)
+        after = read_cursor(cursor) or ""
+        places = heapq.merge(*(chain.from_iterable(pages) for pages in self.executions.dangers(lowest, highest)))
+        beyond = (place for place in places if place > after)
+        return _page(self._watched(beyond, limit), limit, _weight)
+
+    def _watched(self, places: Iterator[str], limit: int) -> Iterator[tuple[str, Execution | None]]:
+        while chunk := list(islice(places, limit)):
+            ids = {place: place.split("-", 2)[2] for place in chunk}
+            found = self.executions.fetch(list(ids.values()))
+            for place, execution_id in ids.items():
+                execution = found.get(execution_id)
+                yield place, execution if execution is not None and execution.status not in FINAL else None
 
     def _bounds(self, where: ExecutionFilter, before: str | None) -> tuple[str, str]:
         if where.since and where.until and where.until < where.since:

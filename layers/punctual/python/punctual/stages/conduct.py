@@ -135,8 +135,8 @@ class Conductor:
 
     def _part(self, execution: Execution, job: Job | None, name: str, piece: Partition | None = None) -> Part:
         batch = execution.batch or Batch()
-        run_times = job.run_times if job else {}
-        seconds = expected_seconds(run_times.get(kind_of(name), ()), batch.expected_seconds, execution.timeout_seconds)
+        run_times, declared = (job.run_times, job.expected_seconds) if job else ({}, None)
+        seconds = expected_seconds(run_times.get(kind_of(name), ()), declared, execution.timeout_seconds)
         needed = seconds * _rounds(batch, name, piece)
         if name not in (WHOLE, COLLECT) and batch.collects and COLLECT in run_times:
             needed += expected_seconds(run_times[COLLECT], None, execution.timeout_seconds)

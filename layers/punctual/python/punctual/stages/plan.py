@@ -4,8 +4,8 @@ Driven by streams alone, so each step may come twice, late, or after a crash bet
 
 * a job appeared → its first execution is stored; a job was deleted → what has not started is withdrawn;
 * a job was edited → what has not started is replaced, or withdrawn where its instant is gone;
-* an execution became ``queued`` → its order is sent, or in the long lane its state machine started, and if it
-  leads, its successors are stored;
+* an execution became ``queued`` → its order is sent, or in the long lane its state machine started, so is the first
+  look at its deadline if it has one, and if it leads, its successors are stored;
 * an execution became ``retrying`` → the order for its next attempt is sent, or a timer set for it;
 * a timer was removed by TTL → what it should have set in motion is checked (the dead man's switch).
 
@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from punctual.domain.check import Check
 from punctual.domain.execution import Execution, Origin, execution_of
 from punctual.domain.horizon import LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
@@ -30,7 +31,7 @@ from punctual.domain.status import Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Jobs, Lanes, StateMachines, Timers
+    from punctual.ports import Checks, Clock, Executions, Jobs, Lanes, StateMachines, Timers
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
@@ -46,6 +47,7 @@ class Planner:
     timers: Timers
     lanes: Lanes
     machines: StateMachines
+    checks: Checks
     clock: Clock
 
     def job_changed(self, job: Job) -> None:
@@ -67,6 +69,7 @@ class Planner:
         current = [execution for execution in ready if self._still_wanted(execution, jobs.get(execution.job_id))]
         short = [execution for execution in current if execution.lane is Lane.SHORT]
         self.lanes.send(filter(None, map(self._order, short)), self.clock())
+        self.checks.send(filter(None, map(self._first_look, current)), self.clock())
         for execution in current:
             if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.conductor is None:
                 self.machines.start(execution)
@@ -100,6 +103,12 @@ class Planner:
             return True
         self.executions.withdraw(execution.job_id, execution.execution_id, "job deleted", self.clock())
         return False
+
+    def _first_look(self, execution: Execution) -> Check | None:
+        """The first look at its deadline, if that is near: the monitor sends what is due later, and what gets lost."""
+        if execution.check_at is None or execution.check_at > self.clock() + LONGEST_DELAY:
+            return None
+        return Check(job_id=execution.job_id, execution_id=execution.execution_id, at=execution.check_at)
 
     def _order(self, execution: Execution) -> Order | None:
         """The order for the next attempt, or ``None`` after a timer was set for it."""

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from punctual.domain.deadline_notice import ending_notice
 from punctual.domain.execution import Execution
 from punctual.domain.identity import short_name
 from punctual.domain.job import Lane
-from punctual.domain.part import Part, kind_of
+from punctual.domain.notice import outcome_notice
+from punctual.domain.notify import DEFAULT
+from punctual.domain.part import EXECUTION, Part, kind_of
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Containers, Jobs, Parts, Runs
+    from punctual.ports import Clock, Containers, Jobs, Notices, Parts, Runs
 
 TRIES = 5
 """A part may move while it is being cancelled: then it is looked at again."""
@@ -25,6 +28,7 @@ class Settler:
     parts: Parts
     runs: Runs
     containers: Containers
+    notices: Notices
     clock: Clock
 
     def execution_ended(self, execution: Execution) -> None:
@@ -33,10 +37,22 @@ class Settler:
             return
         if execution.lane is Lane.LONG and execution.status is Status.CANCELLED:
             self._clear_away(execution)
-        elif execution.lane is Lane.LONG and execution.status is Status.SUCCEEDED:
+        self._tell(execution)
+        if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
             self._remember_run_times(execution)
         if execution.once:
             self.jobs.finish(execution.job_id, self.clock())
+
+    def _tell(self, execution: Execution) -> None:
+        """Each notice has a name of its own, so what comes again is told once."""
+        if execution.status is Status.CANCELLED or not (execution.notify or execution.deadline_at):
+            return
+        job = self.jobs.get(execution.job_id)
+        if job is None:
+            return
+        rule = job.notify or DEFAULT
+        notices = [outcome_notice(execution, job.name, rule), ending_notice(execution, job)]
+        self.notices.send(notice for notice in notices if notice is not None and notice.event in rule.on)
 
     def _clear_away(self, execution: Execution) -> None:
         """What a cancelled execution has in AWS: a schedule, a state machine run, slots, containers."""
@@ -58,10 +74,18 @@ class Settler:
             part = self.parts.get(part.execution_id, part.name)
 
     def _remember_run_times(self, execution: Execution) -> None:
-        run_times: dict[str, list[int]] = {}
-        for part in self.parts.of(execution.execution_id):
+        run_times: dict[str, list[int]] = {EXECUTION: [_seconds(execution)]} if execution.started_at else {}
+        parts = self.parts.of(execution.execution_id) if execution.lane is Lane.LONG else []
+        for part in parts:
             run_times.setdefault(kind_of(part.name), []).append(_busy_seconds(part))
         self.jobs.note_run(execution.job_id, execution.execution_id, run_times)
+
+
+def _seconds(execution: Execution) -> int:
+    """From its start to its end: of a short one that was tried again, the last attempt."""
+    assert execution.started_at is not None
+    assert execution.ended_at is not None
+    return round((execution.ended_at - execution.started_at).total_seconds())
 
 
 def _busy_seconds(part: Part) -> int:

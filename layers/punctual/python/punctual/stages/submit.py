@@ -20,6 +20,7 @@ from punctual.domain.limits import (
     USUAL_SHORT_RUN,
     check_parameters,
 )
+from punctual.domain.notify import parse_notify
 from punctual.domain.partition import parse_partitions
 from punctual.domain.resources import Resources, parse_resources
 from punctual.domain.retry import RetryPolicy
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 LONGEST_COMMAND = 4096
 """Characters: with all else that a container is started with it has to fit into 8 KB."""
-LONG_ONLY = ("resources", "container", "partitions", "preemptible", "expected_seconds")
+LONG_ONLY = ("resources", "container", "partitions", "preemptible")
+OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Submit:
         now = self.clock()
         standing = _as_submitted(job)
         if changes.get("lane", job.lane) != job.lane:  # what belongs to the lane that it leaves goes with it
-            standing = {name: value for name, value in standing.items() if name not in (*LONG_ONLY, "timeout_seconds")}
+            standing = {name: value for name, value in standing.items() if name not in OF_THE_LANE}
         said = {**standing, **changes}
         kept = None if "schedule" in changes else job.schedule
         edited = self._job({name: value for name, value in said.items() if value is not None}, caller, now, kept)
@@ -129,6 +131,8 @@ class Submit:
             timeout_seconds=_timeout(submission.get("timeout_seconds"), lane),
             retry=RetryPolicy(**submission.get("retry", {})),
             deadline=parse_deadline(submission.get("deadline"), timezone=timezone),
+            expected_seconds=submission.get("expected_seconds"),
+            notify=parse_notify(submission.get("notify")),
             window=WindowUnit(submission["window"]) if "window" in submission else None,
             batch=self._batch(submission, lane),
             created_at=now,
@@ -178,7 +182,6 @@ class Submit:
             partitions=partitions,
             preemptible=submission.get("preemptible", False),
             collects=not image and partitions is not None and self.tasks.collects(submission["task"]),
-            expected_seconds=submission.get("expected_seconds"),
         )
 
     def _check_room(self, resources: Resources) -> None:
@@ -207,7 +210,7 @@ def _check_together(job: Job) -> None:
     """What no field can know of itself."""
     check_window(job.schedule, job.window)
     check_deadline(job.deadline, job.schedule)
-    if job.batch is not None and (job.batch.expected_seconds or 0) > job.timeout_seconds:
+    if (job.expected_seconds or 0) > job.timeout_seconds:
         raise Invalid("expected_seconds", f"is more than timeout_seconds, which is {job.timeout_seconds:,}")
     if job.batch is not None and job.batch.partitions is not None:
         job.batch.partitions.check(job.schedule, job.window)
@@ -226,6 +229,8 @@ def _as_submitted(job: Job) -> dict[str, Any]:
         "timeout_seconds": job.timeout_seconds,
         "retry": asdict(job.retry),
         "deadline": job.deadline.to_spec() if job.deadline else None,
+        "expected_seconds": job.expected_seconds,
+        "notify": job.notify.to_spec() if job.notify else None,
         "window": job.window,
     }
     if batch is not None:
@@ -234,6 +239,5 @@ def _as_submitted(job: Job) -> dict[str, Any]:
             "container": {"image": batch.image, "command": list(batch.command)} if batch.image else None,
             "partitions": batch.partitions.to_spec() if batch.partitions else None,
             "preemptible": batch.preemptible,
-            "expected_seconds": batch.expected_seconds,
         }
     return said

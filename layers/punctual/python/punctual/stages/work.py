@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Fatal
 from punctual.domain.execution import Attempt, Execution, Failure, Outcome
+from punctual.domain.flow import Tally
 from punctual.domain.order import Order
 from punctual.domain.settlement import Settlement, Verdict, settle
 from punctual.domain.status import Status
@@ -44,17 +45,21 @@ class Worker:
     sleep: Callable[[float], None]
     uniform: Callable[[float, float], float]
     worker_id: str
+    flow: Tally
 
     def work(self, order: Order, seconds_left: Callable[[], float]) -> Ending:
         """Carry out one order. May be called again with the same one."""
         self._wait_for(order)
-        claimed, standing = self.executions.claim(order, self.worker_id, self.clock())
+        now = self.clock()
+        claimed, standing = self.executions.claim(order, self.worker_id, now)
         if claimed is None and standing is not None and self._lapsed(standing, order):
             if not standing.retry.allows_after(standing.attempt):
                 return self._give_up(standing)
-            claimed = self.executions.take_over(standing, self._lost(standing), self.worker_id, self.clock())
+            claimed = self._take_over(standing)
         if claimed is None:
+            self.flow.passed(order.priority)
             return Ending.NOT_OURS
+        self.flow.started(order.priority, order.not_before, now, first=order.attempt == 1)
         verdict = self.runner.run(claimed, min(seconds_left(), claimed.timeout_seconds))
         return self._conclude(claimed, verdict)
 
@@ -83,14 +88,28 @@ class Worker:
             error=_LOST_WORKER,
         )
 
+    def _take_over(self, lapsed: Execution) -> Execution | None:
+        claimed = self.executions.take_over(lapsed, self._lost(lapsed), self.worker_id, self.clock())
+        if claimed is not None:
+            self.flow.ended(lapsed.priority, timedelta(), succeeded=False)
+        return claimed
+
     def _give_up(self, lapsed: Execution) -> Ending:
         verdict = Verdict(outcome=Outcome.LOST, error=_LOST_WORKER)
         settlement = settle(lapsed, verdict, now=self.clock(), uniform=self.uniform)
-        return Ending.GIVEN_UP if self.executions.give_up(lapsed, settlement, self.clock()) else Ending.NOT_OURS
+        if not self.executions.give_up(lapsed, settlement, self.clock()):
+            self.flow.passed(lapsed.priority)
+            return Ending.NOT_OURS
+        self.flow.ended(lapsed.priority, timedelta(), succeeded=False)
+        return Ending.GIVEN_UP
 
     def _conclude(self, execution: Execution, verdict: Verdict) -> Ending:
         settlement = self._settlement(execution, verdict)
-        return Ending.SETTLED if self.executions.conclude(execution, settlement, self.clock()) else Ending.REFUSED
+        settled = self.executions.conclude(execution, settlement, self.clock())
+        attempt = settlement.attempt
+        busy = attempt.ended_at - (attempt.started_at or attempt.ended_at)
+        self.flow.ended(execution.priority, busy, succeeded=settlement.status is Status.SUCCEEDED)
+        return Ending.SETTLED if settled else Ending.REFUSED
 
     def _settlement(self, execution: Execution, verdict: Verdict) -> Settlement:
         """The decision, with the result stored where it belongs. What cannot be stored is a fatal failure."""

@@ -1,0 +1,77 @@
+"""``/queues``, ``/deadlines`` and ``/overview``: look around."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import Annotated
+
+import models
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from problems import answers
+from views import execution_view, queue_views
+from wiring import all_executions, all_parts, browse, caller, lane_outlooks, limits, samples
+
+from punctual.domain.instant import to_text
+from punctual.domain.outlook import DeadlineState
+from routes.queries import CursorQuery, LimitQuery
+
+router = APIGatewayHttpRouter()
+TAGS = ["overview"]
+StateQuery = Annotated[DeadlineState | None, Query()]
+
+
+@router.get(
+    "/queues",
+    summary="The queues: how full, how fast, how long",
+    tags=TAGS,
+    responses=answers(models.Queues, HTTPStatus.FORBIDDEN),
+)
+def list_queues() -> models.Queues:
+    """As the monitor saw them, at most a minute or so ago."""
+    caller(router)
+    sample = samples.latest()
+    return models.Queues(at=to_text(sample.at) if sample else None, items=queue_views(sample))
+
+
+@router.get(
+    "/deadlines",
+    summary="Live executions with a deadline, the endangered first",
+    tags=TAGS,
+    responses=answers(models.ExecutionPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
+def list_deadlines(
+    state: StateQuery = None, limit: LimitQuery = 50, cursor: CursorQuery = None
+) -> models.ExecutionPage:
+    caller(router)
+    page = browse.list_deadlines(state, limit, cursor)
+    return models.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
+
+
+@router.get(
+    "/overview",
+    summary="All at a glance",
+    tags=TAGS,
+    responses=answers(models.Overview, HTTPStatus.FORBIDDEN),
+)
+def overview() -> models.Overview:
+    caller(router)
+    sample, lane, taken = samples.latest(), lane_outlooks.latest(), all_parts.occupancy()
+    return models.Overview(
+        at=to_text(sample.at) if sample else None,
+        running=all_executions.count_running(),
+        queues=queue_views(sample),
+        slots=models.Slots(
+            tasks=limits.tasks,
+            vcpus=limits.cpu / 1024,
+            taken_tasks=taken.tasks,
+            taken_vcpus=taken.cpu / 1024,
+            waiting=lane.waiting if lane else 0,
+        ),
+        deadlines=models.Deadlines(**{str(state): all_executions.count_in(state) for state in DeadlineState}),
+        seconds=sample.seconds if sample else None,
+        lanes={name: models.Moved(**asdict(moved)) for name, moved in sample.lanes.items()} if sample else {},
+        lateness_p99=sample.lateness_p99 if sample else None,
+        failure_rate=sample.failure_rate if sample else None,
+    )

@@ -1,0 +1,111 @@
+"""The minute's tick, and looks at deadlines → the monitor and check stages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from punctual.aws.checks import SqsChecks
+from punctual.aws.clients import cloudwatch, dynamodb, sqs, states
+from punctual.aws.flows import DynamoFlows
+from punctual.aws.lanes import SqsDeadLetters
+from punctual.aws.metrics import CloudWatchMetrics, emf
+from punctual.aws.notice_queue import SqsNotices
+from punctual.aws.queue_depths import SqsQueueDepths
+from punctual.aws.state_machines import FailedLongRuns
+from punctual.aws.table import Table
+from punctual.domain import instant
+from punctual.domain.backlog import Limits as BacklogLimits
+from punctual.domain.check import Check, read_check
+from punctual.domain.errors import Unreadable
+from punctual.domain.laxity import Limits
+from punctual.runtime import adapters, long_lane, signals
+from punctual.runtime.function import function, logger
+from punctual.runtime.settings import MonitorSettings
+from punctual.stages.check import Checker, Forecaster
+from punctual.stages.monitor import Monitor
+from punctual.stages.survey import Survey
+
+settings = MonitorSettings.from_env()
+executions = adapters.executions(settings)
+concurrency: dict[str, int] = json.loads(settings.concurrency)
+queue_urls = {str(name): url for name, url in settings.queue_urls.items()} | {"intake": settings.intake_queue_url}
+dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)
+samples, lane_outlooks = signals.samples(settings), signals.lane_outlooks(settings)
+limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
+metrics = CloudWatchMetrics(cloudwatch)
+dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+checker = Checker(
+    jobs=adapters.jobs(settings),
+    executions=executions,
+    checks=SqsChecks(settings.checks_queue_url, sqs),
+    notices=SqsNotices(settings.notices_queue_url, sqs),
+    forecaster=Forecaster(
+        samples=samples,
+        lane_outlooks=lane_outlooks,
+        limits=limits,
+        concurrency=concurrency,
+        clock=instant.now,
+    ),
+    clock=instant.now,
+)
+monitor = Monitor(
+    send_checks=checker.send_due,
+    survey=Survey(
+        depths=SqsQueueDepths(queue_urls, sqs, logger.warning),
+        flows=DynamoFlows(Table(settings.signals_table, dynamodb())),
+        samples=samples,
+        concurrency=concurrency,
+        limits=BacklogLimits(minutes=settings.backlog_minutes, messages=settings.backlog_messages),
+    ).tick,
+    executions=executions,
+    slots=long_lane.parts(settings),
+    lane_outlooks=lane_outlooks,
+    timers=adapters.timers(settings),
+    runs=FailedLongRuns(settings.state_machine_arn, states),
+    dead_letters=SqsQueueDepths({url: url for url in dead_letter_urls}, sqs, logger.warning),
+    limits=limits,
+    shards=settings.timer_shards,
+    clock=instant.now,
+)
+
+
+@function
+def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+    return _look(event["Records"]) if "Records" in event else _tick()
+
+
+def _tick() -> dict[str, Any]:
+    found, now = monitor.tick(), instant.now()
+    metrics.publish(found.figures, now)
+    for figures, dimensions in found.details:
+        print(emf(figures, now, dimensions))
+    logger.info("measured", extra={"figures": found.figures, "checks_sent": found.checks_sent})
+    if found.failures:
+        raise RuntimeError(f"not all could be measured: {'; '.join(found.failures)}")
+    return {"figures": found.figures, "checks_sent": found.checks_sent}
+
+
+def _look(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """One by one, so that none is held up by another. A change is counted at once, so that alarms need not wait."""
+    changed, failures = [], []
+    for record in records:
+        try:
+            changed += checker.check(_checks(record))
+        except Exception:
+            logger.exception("a deadline could not be looked at", extra={"message_id": record["messageId"]})
+            failures.append({"itemIdentifier": record["messageId"]})
+    for change in changed:
+        logger.info("a deadline's state changed", extra=vars(change))
+    if changed:
+        metrics.publish(monitor.deadlines(), instant.now())
+    return {"batchItemFailures": failures}
+
+
+def _checks(record: dict[str, Any]) -> list[Check]:
+    try:
+        return [read_check(record["body"])]
+    except Unreadable as error:
+        logger.warning("buried a message", extra={"reason": str(error)})
+        dead_letters.bury(record["body"], str(error))
+        return []

@@ -1,0 +1,133 @@
+"""Monitor: once a minute, send out the looks at deadlines that are due, and measure what alarms and people watch.
+
+Each thing is done by itself: one that fails is told of, and does not keep the others from being done. A figure that
+could not be had is left out, and its alarm treats that as nothing new, or as bad news where silence is the danger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from punctual.domain.backlog import Sample
+from punctual.domain.cost import estimated_dollars
+from punctual.domain.flow import INTAKE
+from punctual.domain.horizon import SWEEP
+from punctual.domain.job import Lane
+from punctual.domain.laxity import Limits
+from punctual.domain.metrics import Detail, Metric
+from punctual.domain.outlook import DeadlineState
+from punctual.domain.slots import LaneOutlook, lane_outlook
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, LaneOutlooks, LongRunFailures, QueueDepths, Slots, Timers, WatchedExecutions
+
+TICK = timedelta(minutes=1)
+MOST_WAITING = 1000
+"""Of those who wait for a slot, so many are played through: what comes behind them waits for longer still."""
+
+T = TypeVar("T")
+
+
+@dataclass
+class Findings:
+    """What one tick measured."""
+
+    figures: dict[Metric, float] = field(default_factory=dict)
+    """For alarms."""
+    details: list[tuple[dict[str, float], dict[str, str]]] = field(default_factory=list)
+    """For pictures: figures, and what they are of."""
+    checks_sent: int = 0
+    failures: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Monitor:
+    send_checks: Callable[[Iterable[int]], int]
+    """Sends out the looks at deadlines of some shards that are due."""
+    survey: Callable[[datetime], Sample]
+    """Looks at the queues."""
+    executions: WatchedExecutions
+    slots: Slots
+    lane_outlooks: LaneOutlooks
+    timers: Timers
+    runs: LongRunFailures
+    dead_letters: QueueDepths
+    limits: Limits
+    shards: int
+    clock: Clock
+
+    def tick(self) -> Findings:
+        found, now = Findings(), self.clock()
+        found.checks_sent = self._try(found, lambda: self.send_checks(range(self.shards))) or 0
+        sample = self._try(found, lambda: self.survey(now))
+        lane = self._try(found, self._look_at_lane)
+        if sample is not None:
+            found.figures |= sample.figures()
+            found.figures[Metric.TICK_GAP_SECONDS] = sample.seconds or TICK.total_seconds()
+            self._try(found, lambda: self._count_failed_runs(found, now, sample))
+            found.details += _details(sample, lane)
+        for measure in (self.deadlines, self._dead_letters, self._sweep_lag):
+            found.figures |= self._try(found, measure) or {}
+        return found
+
+    def deadlines(self) -> dict[Metric, float]:
+        """How many live executions are in danger, and past their deadline."""
+        counts = {state: self.executions.count_in(state) for state in DeadlineState if state is not _FINE}
+        return {
+            Metric.DEADLINES_AT_RISK: counts[DeadlineState.AT_RISK] + counts[DeadlineState.WILL_MISS],
+            Metric.DEADLINES_MISSED: counts[DeadlineState.MISSED],
+        }
+
+    def _look_at_lane(self) -> LaneOutlook:
+        waiting = islice(self.slots.waiting(), MOST_WAITING)
+        outlook = lane_outlook(list(self.slots.holders()), waiting, self.limits, self.clock())
+        self.lane_outlooks.keep(outlook)
+        return outlook
+
+    def _dead_letters(self) -> dict[Metric, float]:
+        return {Metric.DEAD_LETTERS: sum(depth.visible for depth in self.dead_letters.read().values())}
+
+    def _sweep_lag(self) -> dict[Metric, float]:
+        """A sweep reaches ahead; what it has not reached for more than a tick is behind. A shard never swept is new."""
+        now = self.clock()
+        reached = filter(None, (self.timers.reached(shard) for shard in range(self.shards)))
+        lags = ((now + SWEEP - TICK - one.at).total_seconds() for one in reached)
+        return {Metric.SWEEP_LAG_SECONDS: max([0.0, *lags])}
+
+    def _count_failed_runs(self, found: Findings, now: datetime, sample: Sample) -> None:
+        since = now - timedelta(seconds=sample.seconds or TICK.total_seconds())
+        found.figures[Metric.STATE_MACHINE_FAILURES] = self.runs.failed_since(since)
+
+    @staticmethod
+    def _try(found: Findings, act: Callable[[], T]) -> T | None:
+        try:
+            return act()
+        except Exception as error:
+            found.failures.append(f"{type(error).__name__}: {error}")
+            return None
+
+
+_FINE = DeadlineState.ON_TRACK
+
+
+def _details(sample: Sample, lane: LaneOutlook | None) -> Iterator[tuple[dict[str, float], dict[str, str]]]:
+    for name, moved in sample.lanes.items():
+        yield {Detail.STARTED: moved.started}, {"lane": name}
+        yield {Detail.ENDED: moved.finished - moved.failed}, {"lane": name, "outcome": "succeeded"}
+        yield {Detail.ENDED: moved.failed}, {"lane": name, "outcome": "failed"}
+    for name, queue in sample.queues.items():
+        known = {Detail.QUEUE_DEPTH: queue.depth, Detail.QUEUE_DRAIN_MINUTES: queue.drain_minutes}
+        yield {str(metric): float(value) for metric, value in known.items() if value is not None}, {"queue": name}
+    running = sum(queue.in_flight or 0 for name, queue in sample.queues.items() if name != INTAKE)
+    yield {Detail.RUNNING_NOW: running}, {"lane": Lane.SHORT}
+    taken_cpu = 0
+    if lane is not None:
+        taken_cpu = lane.taken_cpu
+        yield {Detail.RUNNING_NOW: lane.taken_tasks}, {"lane": Lane.LONG}
+        yield {Detail.SLOTS_TAKEN: lane.taken_tasks, Detail.SLOTS_WAITING: lane.waiting}, {}
+    dollars = estimated_dollars(sample.lanes[Lane.SHORT], taken_cpu, sample.seconds or 0.0)
+    yield {Detail.ESTIMATED_DOLLARS: dollars}, {}

@@ -1,0 +1,93 @@
+"""The topics: who publishes, who is subscribed, and what is no address."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from aws_cdk import App
+
+from cdk.settings import PROD
+from cdk.stack import PunctualStack
+from cdk.validation import validate
+from tests.infrastructure.deployed import Deployed, readable
+
+TOPICS = ("TopicsPage", "TopicsNotice")
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_refuses_plain_http_and_lets_this_stacks_alarms_publish(prod: Deployed, topic: str) -> None:
+    policy = prod.one("AWS::SNS::TopicPolicy", f"{topic}Policy")
+    assert [readable(one) for one in policy["Topics"]] == [topic]
+    refusal, permission = policy["PolicyDocument"]["Statement"]
+    assert (refusal["Effect"], refusal["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+    assert (permission["Effect"], permission["Action"]) == ("Allow", "sns:Publish")
+    assert permission["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    alarms = readable(permission["Condition"]["ArnLike"]["aws:SourceArn"])
+    assert alarms == "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:Punctual-*"
+    assert permission["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+
+
+def test_every_alarm_has_a_name_that_the_topics_accept(prod: Deployed) -> None:
+    assert all(alarm["AlarmName"].startswith("Punctual-") for alarm in prod.all("AWS::CloudWatch::Alarm").values())
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_no_key_keeps_alarms_from_publishing(prod: Deployed, topic: str) -> None:
+    assert "KmsMasterKeyId" not in prod.one("AWS::SNS::Topic", topic)
+
+
+def test_the_notifier_publishes_to_both(prod: Deployed) -> None:
+    environment = prod.environment("notifier")
+    assert environment["PAGE_TOPIC_ARN"] == "TopicsPage"
+    assert environment["NOTICE_TOPIC_ARN"] == "TopicsNotice"
+
+
+def test_nobody_is_subscribed_unless_the_settings_say_so(prod: Deployed, local: Deployed) -> None:
+    for stack in (prod, local):
+        assert not stack.all("AWS::SNS::Subscription")
+
+
+def test_people_and_programs_are_subscribed_by_their_addresses(tmp_path: Path) -> None:
+    queue = "arn:aws:sqs:eu-west-1:123456789012:alerts"
+    alerts = dataclasses.replace(
+        PROD.alerts,
+        page=("https://example.com/hook?key=1", "mailto:on-call@example.com"),
+        notice=("mailto:on-call@example.com", queue),
+    )
+    app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
+    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, alerts=alerts))
+    validate(app)
+    subscriptions = Deployed.of(app).all("AWS::SNS::Subscription").values()
+    assert {(readable(one["TopicArn"]), one["Protocol"], one["Endpoint"]) for one in subscriptions} == {
+        ("TopicsPage", "https", "https://example.com/hook?key=1"),
+        ("TopicsPage", "email", "on-call@example.com"),
+        ("TopicsNotice", "email", "on-call@example.com"),
+        ("TopicsNotice", "sqs", queue),
+    }
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "on-call@example.com",
+        "mailto:nobody",
+        "mailto:a@example.com?subject=x",
+        "mailto:a@example.com,b@example.com",
+        "http://example.com/hook",
+        "https://",
+        "arn:aws:sqs:eu-west-1:123456789012:alerts.fifo",
+        "arn:aws:sns:eu-west-1:123456789012:alerts",
+        "https://sqs.eu-west-1.amazonaws.com/1 2",
+        "",
+    ],
+)
+@pytest.mark.parametrize("setting", ["page", "notice"])
+def test_what_is_no_address_is_refused_with_the_setting_and_what_would_do(setting: str, address: str) -> None:
+    with pytest.raises(ValueError, match=rf"^alerts\.{setting}: .*mailto:.*https://.*arn:aws:sqs:") as refusal:
+        dataclasses.replace(PROD.alerts, **{setting: ("mailto:a@example.com", address)})
+    assert repr(address) in str(refusal.value)
+
+
+def test_an_address_is_given_once() -> None:
+    with pytest.raises(ValueError, match=r"alerts\.page: 'mailto:a@example.com' is there twice"):
+        dataclasses.replace(PROD.alerts, page=("mailto:a@example.com", "mailto:a@example.com"))

@@ -1,0 +1,212 @@
+"""When an execution will end, why that may be too late, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from punctual.domain.backlog import Backlog
+from punctual.domain.batch import Batch
+from punctual.domain.execution import Execution, Failure, Progress
+from punctual.domain.job import Job, Lane
+from punctual.domain.laxity import Limits
+from punctual.domain.outlook import DeadlineState, Outlook, Seen
+from punctual.domain.partition import Partitions
+from punctual.domain.prospect import SEEN_KEPT, Surroundings, outlook_of
+from punctual.domain.schedule import Now
+from punctual.domain.slots import LaneOutlook, Start
+from punctual.domain.status import Status
+
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+EIGHT_HOURS = tuple(28_800 + 600 * (n % 5 - 2) for n in range(50))
+QUIET = Surroundings(limits=Limits(tasks=4, cpu=4096, starts_per_second=1), concurrency={"normal": 10})
+
+
+def job(**more: Any) -> Job:
+    usual: dict[str, Any] = {
+        "job_id": "j",
+        "name": "job",
+        "owner": "team",
+        "created_by": "me",
+        "task": "echo",
+        "schedule": Now(NOW),
+        "created_at": NOW,
+        "updated_at": NOW,
+        "timeout_seconds": 43_200,
+    }
+    return Job(**usual | more)
+
+
+def execution(status: Status = Status.QUEUED, due: timedelta = timedelta(), **more: Any) -> Execution:
+    usual: dict[str, Any] = {
+        "job_id": "j",
+        "execution_id": "e",
+        "owner": "team",
+        "task": "echo",
+        "scheduled_at": NOW - due,
+        "status": status,
+        "deadline_at": NOW + 10 * HOUR,
+        "timeout_seconds": 43_200,
+    }
+    return Execution(**usual | more)
+
+
+def running(percent: float | None, elapsed: timedelta, left: timedelta, **more: Any) -> Execution:
+    progress = None if percent is None else Progress(percent=percent)
+    return execution(
+        Status.RUNNING,
+        elapsed,
+        **{"started_at": NOW - elapsed, "attempt": 1, "progress": progress, "deadline_at": NOW + left} | more,
+    )
+
+
+def backlog(depth: int, capacity: float | None, arrival: float = 0.0) -> Backlog:
+    return Backlog(
+        depth=depth,
+        in_flight=0,
+        delayed=0,
+        arrival_per_minute=arrival,
+        finished_per_minute=capacity,
+        capacity_per_minute=capacity,
+        drain_minutes=None,
+        drains=None,
+        oldest_seconds=None,
+        minutes_until_breach=None,
+        limit_minutes=30,
+        limit_messages=1000,
+    )
+
+
+def known(**more: Any) -> Job:
+    return job(run_times={"execution": EIGHT_HOURS}, **more)
+
+
+def test_eight_hours_that_are_30_percent_done_after_five_are_seen_at_once() -> None:
+    slow = running(30, 5 * HOUR, 5 * HOUR, lane=Lane.LONG, timeout_seconds=86_400)
+    outlook = outlook_of(slow, known(), QUIET, NOW)
+    assert outlook.state is DeadlineState.WILL_MISS
+    assert outlook.median_end > NOW + 8 * HOUR
+    assert outlook.cause is not None
+    assert outlook.cause.startswith("slower than usual: 30% after 5 hours; it usually takes 8 hours and would take ")
+    assert outlook.remedy == "see its log for what holds it up; next time run it with more partitions"
+
+
+def test_one_that_goes_as_usual_is_on_track_and_has_nothing_to_explain() -> None:
+    outlook = outlook_of(running(50, 4 * HOUR, 6 * HOUR), known(), QUIET, NOW)
+    assert (outlook.state, outlook.cause, outlook.remedy) == (DeadlineState.ON_TRACK, None, None)
+    assert outlook.latest_safe_start is None
+    assert abs(outlook.median_end - (NOW + 4 * HOUR)) < 30 * MINUTE
+
+
+def test_one_that_started_late_says_so() -> None:
+    late = running(30, 2.4 * HOUR, 4 * HOUR, scheduled_at=NOW - 9 * HOUR)
+    outlook = outlook_of(late, known(), QUIET, NOW)
+    assert outlook.state is DeadlineState.WILL_MISS
+    assert outlook.cause is not None
+    assert outlook.cause.startswith("started 6.6 hours after its due instant: 30% after 2.4 hours")
+
+
+def test_the_pace_of_the_last_looks_counts() -> None:
+    seen = tuple(Seen(NOW - n * 20 * MINUTE, 50) for n in (3, 2, 1))
+    before = Outlook(
+        state=DeadlineState.ON_TRACK, probability=1, median_end=NOW, p95_end=NOW, checked_at=NOW, seen=seen
+    )
+    moving = running(50, 4 * HOUR, 6 * HOUR)
+    stalled = replace(moving, outlook=before)
+    assert outlook_of(stalled, known(), QUIET, NOW).p95_end > outlook_of(moving, known(), QUIET, NOW).p95_end
+
+
+def test_the_last_looks_are_kept_and_no_more() -> None:
+    one = running(10, HOUR, 9 * HOUR)
+    for look in range(8):
+        one = replace(one, outlook=outlook_of(one, known(), QUIET, NOW + look * MINUTE))
+    assert one.outlook is not None
+    assert [seen.at for seen in one.outlook.seen] == [NOW + look * MINUTE for look in range(8)][-SEEN_KEPT:]
+
+
+def test_before_it_starts_the_latest_safe_start_is_known() -> None:
+    outlook = outlook_of(execution(Status.SCHEDULED, due=-HOUR), known(), QUIET, NOW)
+    assert outlook.state is DeadlineState.ON_TRACK
+    assert outlook.latest_safe_start is not None
+    assert NOW + HOUR < outlook.latest_safe_start < NOW + 2 * HOUR
+    assert NOW + 8 * HOUR < outlook.median_end < NOW + 10 * HOUR
+
+
+def test_what_waits_in_a_queue_names_it_and_how_many_workers_would_do() -> None:
+    around = replace(QUIET, queues={"normal": backlog(600, 10)})
+    minutes = tuple(180 + n % 30 for n in range(50))
+    one = execution(deadline_at=NOW + 30 * MINUTE, timeout_seconds=600)
+    outlook = outlook_of(one, job(run_times={"execution": minutes}, timeout_seconds=600), around, NOW)
+    assert outlook.state is DeadlineState.WILL_MISS
+    assert outlook.cause == "not started: waits in the queue normal behind 600, for about 60 minutes more"
+    assert outlook.remedy == "raise concurrency.normal to 23"
+
+
+def test_who_has_waited_longer_has_less_before_it() -> None:
+    around = replace(QUIET, queues={"normal": backlog(600, 60, arrival=60)})
+    minutes = tuple(180 + n % 30 for n in range(50))
+    new, old = (
+        outlook_of(
+            execution(due=due, deadline_at=NOW + HOUR, timeout_seconds=600),
+            job(run_times={"execution": minutes}, timeout_seconds=600),
+            around,
+            NOW,
+        )
+        for due in (timedelta(), 9 * MINUTE)
+    )
+    assert new.median_end - old.median_end > 5 * MINUTE
+
+
+def test_what_waits_for_a_slot_names_the_limits_to_raise_and_who_could_leave() -> None:
+    lane = LaneOutlook(
+        at=NOW,
+        first_free=NOW + HOUR,
+        taken_cpu=4096,
+        taken_tasks=4,
+        waiting=2,
+        waiting_cpu=3072,
+        starts=(Start(NOW, NOW + 2 * HOUR),),
+        laxest="other",
+    )
+    outlook = outlook_of(
+        execution(Status.WAITING, lane=Lane.LONG, batch=Batch()), known(), replace(QUIET, lane=lane), NOW
+    )
+    assert outlook.state is not DeadlineState.ON_TRACK
+    assert outlook.cause == ("not started: waits for a slot of the long lane for about 2 hours more; 4 run and 2 ask")
+    assert outlook.remedy == (
+        "raise the long lane's vcpus to 7 and tasks to 6, or cancel other, which has the most time to spare"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "whose", "cause", "remedy"),
+    [
+        (
+            execution(Status.RETRYING, attempt=1, error=Failure(type="Broken", message="disk full"), retry_at=NOW),
+            known(),
+            "retrying: attempt 2 of 3: Broken: disk full",
+            "mend what made it fail",
+        ),
+        (execution(Status.STARTING, lane=Lane.LONG), known(), "its container has not come up yet", "ECS"),
+        (execution(due=2 * MINUTE), known(), "starved: due 2 minutes ago, and nobody has taken it", "see the alarms"),
+        (execution(), job(), "it has too few runs to tell", "give expected_seconds"),
+        (execution(), known(), "it usually takes 8 hours, and its deadline leaves it too little time", "start earlier"),
+        (execution(lane=Lane.LONG), known(), "it usually takes 8 hours", "more partitions"),
+    ],
+)
+def test_each_danger_has_its_cause_and_remedy(one: Execution, whose: Job, cause: str, remedy: str) -> None:
+    outlook = outlook_of(replace(one, deadline_at=NOW + 5 * HOUR), whose, QUIET, NOW)
+    assert outlook.state in (DeadlineState.AT_RISK, DeadlineState.WILL_MISS)
+    assert cause in (outlook.cause or "")
+    assert remedy in (outlook.remedy or "")
+
+
+def test_partitions_that_may_not_all_run_at_once_take_several_rounds() -> None:
+    batch = Batch(partitions=Partitions(count=7, at_once=2))
+    one = execution(lane=Lane.LONG, batch=batch, timeout_seconds=7200)
+    outlook = outlook_of(one, job(expected_seconds=3600, timeout_seconds=7200), QUIET, NOW)
+    assert NOW + 3.5 * HOUR < outlook.median_end < NOW + 4.5 * HOUR
