@@ -28,7 +28,8 @@ def measure(punctual: Punctual) -> Report:
     for name, since, until, executions in (_beyond_reach(punctual), _within_reach(punctual)):
         counted = metered(punctual, since, until)
         ticks = metered(punctual, since, until, ("dispatcher",))["dynamodb.PutItem"]
-        _describe(report, name, counted, int(ticks), executions)
+        tells = counted[f"write_units:{punctual.stack['tables']['signals']}"]
+        _describe(report, name, counted, int(ticks), int(tells), executions)
     return report
 
 
@@ -63,14 +64,17 @@ def _beyond_reach(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
     return f"due every {seconds} s", start, end, JOBS_BEYOND
 
 
-def _describe(report: Report, name: str, counted: Counter[str], ticks: int, executions: int) -> None:
-    """A tick records how far it swept, whatever there is to run: that is not the cost of an execution."""
-    counted.subtract({"write_units": ticks, "dynamodb.PutItem": ticks})
+def _describe(report: Report, name: str, counted: Counter[str], ticks: int, tells: int, executions: int) -> None:
+    """A tick records how far it swept, and a worker what it counted, at most every few seconds, whatever there is to
+    run: that is not the cost of an execution, and shown beside it."""
+    counted = Counter({what: count for what, count in counted.items() if "units:" not in what})
+    counted.subtract({"write_units": ticks + tells, "dynamodb.PutItem": ticks, "dynamodb.UpdateItem": tells})
     each = {what: count / executions for what, count in counted.items()} | POLLER
     sqs = sum(count for what, count in each.items() if what.startswith("sqs."))
     writes, reads = each.pop("write_units"), each.pop("read_units", 0.0)
     report.show(f"{name}: executions counted", str(executions))
     report.show(f"{name}: positions recorded by ticks meanwhile", str(ticks))
+    report.show(f"{name}: counts told by workers meanwhile", str(tells))
     report.limit(f"{name}: DynamoDB write units", writes, 8)
     report.limit(f"{name}: DynamoDB read units", reads, 2)
     report.limit(f"{name}: SQS requests", sqs, 3)

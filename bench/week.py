@@ -26,7 +26,7 @@ from enum import StrEnum
 
 from bench.picture import MARGIN, PICTURES
 from bench.report import Report
-from punctual.domain.forecast import expected_seconds
+from punctual.domain.history import expected_seconds
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.job import Priority
 from punctual.domain.laxity import Grant, Limits, Occupancy, latest_start, turn_of

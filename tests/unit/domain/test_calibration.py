@@ -18,7 +18,8 @@ from statistics import mean, median
 
 import pytest
 
-from punctual.domain.forecast import KEPT_RUNS, Forecast, Pace, Wait, forecast, remaining
+from punctual.domain.forecast import Forecast, Pace, Wait, forecast, remaining
+from punctual.domain.history import KEPT_RUNS
 from punctual.domain.run_time import RunTime, run_time_of
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)

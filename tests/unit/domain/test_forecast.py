@@ -10,17 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from punctual.domain.forecast import (
-    KEPT_RUNS,
-    Forecast,
-    Pace,
-    Wait,
-    expected_seconds,
-    forecast,
-    noted,
-    remaining,
-)
-from punctual.domain.run_time import FEWEST_RELIED_ON, RunTime, run_time_of
+from punctual.domain.forecast import Forecast, Pace, Wait, forecast, remaining
+from punctual.domain.history import FEWEST_RELIED_ON, KEPT_RUNS, expected_seconds, noted
+from punctual.domain.run_time import RunTime, run_time_of
 
 HOUR = 3600
 DAY = 24 * HOUR

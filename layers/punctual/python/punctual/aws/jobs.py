@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from punctual.aws.items import dumped, instant_text, loaded
 from punctual.aws.job_item import item_to_job, job_to_item
 from punctual.aws.table import Table
-from punctual.domain.forecast import noted
+from punctual.domain.history import noted
 from punctual.domain.job import Job, JobState
 
 OWNERS_KEY = {"job_id": "#owners"}

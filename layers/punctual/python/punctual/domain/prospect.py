@@ -14,12 +14,13 @@ from datetime import datetime, timedelta
 from punctual.domain.backlog import Backlog
 from punctual.domain.execution import Execution
 from punctual.domain.forecast import Forecast, Pace, Wait, forecast
+from punctual.domain.history import FEWEST_RELIED_ON
 from punctual.domain.job import Job, Lane
 from punctual.domain.laxity import Limits
 from punctual.domain.notice import spelled
 from punctual.domain.outlook import DeadlineState, Outlook, Seen, state_after
 from punctual.domain.part import EXECUTION
-from punctual.domain.run_time import FEWEST_RELIED_ON, RunTime, run_time_of
+from punctual.domain.run_time import RunTime, run_time_of
 from punctual.domain.slots import LaneOutlook
 from punctual.domain.status import Status
 

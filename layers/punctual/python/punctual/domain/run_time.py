@@ -14,7 +14,8 @@ from math import exp, inf, log, sqrt
 from statistics import median
 from typing import Protocol
 
-FEWEST_RELIED_ON = 5
+from punctual.domain.history import FEWEST_RELIED_ON
+
 NO_ACCIDENT = 1.96
 """Standard deviations: of jobs that do not drift, one in twenty is taken for one that does. It does little harm."""
 DECLARED_AT_MOST = 1.5

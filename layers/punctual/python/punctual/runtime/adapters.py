@@ -1,15 +1,17 @@
-"""The adapters of a function, made from its settings."""
+"""The adapters of a function, made from its settings. Each is imported when it is made: most need but one or two."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from punctual.aws.clients import dynamodb
 from punctual.aws.executions import DynamoExecutions
-from punctual.aws.jobs import DynamoJobs
 from punctual.aws.table import Table
-from punctual.aws.timers import DynamoTimers
+
+if TYPE_CHECKING:
+    from punctual.aws.jobs import DynamoJobs
+    from punctual.aws.timers import DynamoTimers
 
 
 class _Kept(Protocol):
@@ -32,6 +34,8 @@ class _WithTimers(Protocol):
 
 
 def jobs(settings: _WithJobs) -> DynamoJobs:
+    from punctual.aws.jobs import DynamoJobs
+
     return DynamoJobs(Table(settings.jobs_table, dynamodb()), settings.retention)
 
 
@@ -40,4 +44,6 @@ def executions(settings: _WithExecutions) -> DynamoExecutions:
 
 
 def timers(settings: _WithTimers) -> DynamoTimers:
+    from punctual.aws.timers import DynamoTimers
+
     return DynamoTimers(Table(settings.timers_table, dynamodb()), settings.timer_shards)

@@ -16,7 +16,7 @@ from punctual.domain.batch import Batch
 from punctual.domain.death import IMPOSSIBLE, verdict_on
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution, Failure, Result
-from punctual.domain.forecast import expected_seconds
+from punctual.domain.history import expected_seconds
 from punctual.domain.job import Job
 from punctual.domain.laxity import as_it_goes_on, latest_start
 from punctual.domain.part import COLLECT, WHOLE, Part, kind_of
