@@ -1,4 +1,4 @@
-"""A histogram as an SVG, for the documentation."""
+"""Pictures as SVG, for the documentation: how they are kept, and a histogram."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ from pathlib import Path
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 WIDTH, HEIGHT, MARGIN, BINS = 720, 260, 46, 40
-COLOURS = ("#3b6fb6", "#d9822b")
+COLOURS = ("#3b6fb6", "#d9822b", "#3a9a5b", "#8a5fb0")
+
+
+def save(name: str, width: float, height: float, body: list[str]) -> None:
+    """On a white ground, whatever the page's colours."""
+    PICTURES.mkdir(exist_ok=True)
+    frame = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">'
+    ground = f'<rect width="{width}" height="{height}" fill="white"/>'
+    (PICTURES / f"{name}.svg").write_text("\n".join([frame, ground, *body, "</svg>", ""]))
 
 
 def histogram(name: str, series: dict[str, list[float]]) -> None:
     """Each series as a translucent layer over one axis in seconds."""
-    PICTURES.mkdir(exist_ok=True)
     longest = max(2.2, *(max(values) for values in series.values()))
     body = [_axis(longest)]
     for number, (label, values) in enumerate(series.items()):
         body += _layer(values, longest, COLOURS[number])
         body.append(_legend(label, number))
-    frame = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">'
-    ground = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
-    (PICTURES / f"{name}.svg").write_text("\n".join([frame, ground, *body, "</svg>", ""]))
+    save(name, WIDTH, HEIGHT, body)
 
 
 def _layer(values: list[float], longest: float, colour: str) -> list[str]:

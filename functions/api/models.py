@@ -357,12 +357,11 @@ class Slots(BaseModel):
 
 
 class Deadlines(BaseModel):
-    """Live executions by how it stands with their deadline."""
+    """Live executions that are in danger of missing their deadline, or have."""
 
     missed: int
     will_miss: int
     at_risk: int
-    on_track: int
 
 
 class Moved(BaseModel):

@@ -69,7 +69,11 @@ def overview() -> models.Overview:
             taken_vcpus=taken.cpu / 1024,
             waiting=lane.waiting if lane else 0,
         ),
-        deadlines=models.Deadlines(**{str(state): all_executions.count_in(state) for state in DeadlineState}),
+        deadlines=models.Deadlines(
+            missed=all_executions.count_in(DeadlineState.MISSED),
+            will_miss=all_executions.count_in(DeadlineState.WILL_MISS),
+            at_risk=all_executions.count_in(DeadlineState.AT_RISK),
+        ),
         seconds=sample.seconds if sample else None,
         lanes={name: models.Moved(**asdict(moved)) for name, moved in sample.lanes.items()} if sample else {},
         lateness_p99=sample.lateness_p99 if sample else None,

@@ -85,9 +85,15 @@ def test_looks_come_denser_as_the_deadline_nears_and_the_last_is_at_the_deadline
 
 
 def test_what_is_planned_far_ahead_is_looked_at_at_once_and_what_is_near_when_it_is_due() -> None:
-    assert first_check(NOW + timedelta(days=5), NOW) == NOW
-    assert first_check(NOW + timedelta(minutes=3), NOW) == NOW + timedelta(minutes=3)
-    assert first_check(NOW - HOUR, NOW) == NOW
+    assert first_check(NOW + timedelta(days=5), NOW + timedelta(days=6), NOW) == NOW
+    assert first_check(NOW + timedelta(minutes=3), NOW + 3 * HOUR, NOW) == NOW + timedelta(minutes=3)
+    assert first_check(NOW - HOUR, NOW + 3 * HOUR, NOW) == NOW
+
+
+def test_of_what_has_little_time_an_eighth_passes_before_the_first_look() -> None:
+    due = NOW + timedelta(minutes=3)
+    assert first_check(due, due + timedelta(seconds=80), NOW) == due + timedelta(seconds=10)
+    assert first_check(NOW - HOUR, NOW - timedelta(seconds=1), NOW) == NOW  # too late already: that is told at once
 
 
 def test_the_picture_in_the_docs_shows_these_thresholds() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from punctual.domain import identity
 from punctual.domain.batch import Batch
+from punctual.domain.instant import in_milliseconds
 from punctual.domain.job import Job, Lane, Priority
 from punctual.domain.notify import OUTCOMES
 from punctual.domain.outlook import Outlook, first_check
@@ -179,6 +180,6 @@ def execution_of(
         batch=job.batch,
         notify=bool(job.notify and job.notify.on & OUTCOMES),
         deadline_at=deadline_at,
-        check_at=first_check(released_at, now) if deadline_at else None,
+        check_at=in_milliseconds(first_check(released_at, deadline_at, now)) if deadline_at else None,
         queued_at=now if status is Status.QUEUED else None,
     )

@@ -36,6 +36,7 @@ LOST_BELOW, HOPE_ABOVE = 0.10, 0.25
 
 LOOKS_BEFORE_THE_END = 8
 """The next look comes after this part of the time that is left: looks are denser as the deadline nears."""
+BRIEF = timedelta(hours=1)
 SHORTEST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(minutes=30)
 
 _URGENCY = {
@@ -87,10 +88,17 @@ def state_after(
     return DeadlineState.ON_TRACK
 
 
-def first_check(released_at: datetime, now: datetime) -> datetime:
-    """When to look first: at once at what is planned well ahead, so that the impossible is known early, and at what
-    comes due shortly when it does."""
-    return released_at if now < released_at <= now + LONGEST_REST else now
+def first_check(released_at: datetime, deadline_at: datetime, now: datetime) -> datetime:
+    """When to look first.
+
+    At once at what is planned well ahead, so that the impossible is known early; at what is due shortly when it is. But
+    of jobs that have less than an hour there may be many, and most have ended when the first of it has passed.
+    """
+    if released_at > now + LONGEST_REST:
+        return now
+    begins = max(released_at, now)
+    left = max(deadline_at - begins, timedelta())
+    return begins + left / LOOKS_BEFORE_THE_END if left < BRIEF else begins
 
 
 def next_check(released_at: datetime, deadline_at: datetime, now: datetime) -> datetime | None:

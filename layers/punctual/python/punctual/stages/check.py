@@ -30,6 +30,10 @@ AHEAD = timedelta(seconds=75)
 """Looks that are due within this are sent out by the minute's tick, held back to their second."""
 
 
+FRESH = timedelta(minutes=10)
+"""What was seen of queues and slots longer ago says nothing about them now."""
+
+
 @dataclass(frozen=True)
 class Changed:
     """What a look found to be different."""
@@ -50,12 +54,12 @@ class Forecaster:
     clock: Clock
 
     def surroundings(self) -> Surroundings:
-        sample = self.samples.latest()
+        sample, lane, now = self.samples.latest(), self.lane_outlooks.latest(), self.clock()
         return Surroundings(
             limits=self.limits,
             concurrency=self.concurrency,
-            queues=sample.queues if sample else {},
-            lane=self.lane_outlooks.latest(),
+            queues=sample.queues if sample and now - sample.at < FRESH else {},
+            lane=lane if lane and now - lane.at < FRESH else None,
         )
 
     def outlook(self, execution: Execution, job: Job) -> Outlook | None:
