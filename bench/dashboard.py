@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from itertools import groupby
+from itertools import cycle, groupby
 from typing import Any
 
 from bench.picture import COLOURS, save
@@ -64,7 +64,9 @@ class Run:
     points: dict[tuple[str, frozenset[tuple[str, str]]], list[tuple[float, float]]]
     """By metric and dimensions."""
     alarms: dict[str, list[tuple[float, float]]]
-    """From when to when each was in alarm."""
+    """From when to when each was in alarm, of those that were."""
+    blind: set[str]
+    """Alarms on metrics that the emulator does not have."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _run(punctual: Punctual, began: datetime) -> Run:
         points[name, frozenset(dimensions.items())].append(((at - to_epoch_ms(began)) / 60_000, value))
     for line in points.values():
         line.sort()
-    return Run(_minutes(began, ended), dict(points), _alarms(punctual, began, ended))
+    return Run(_minutes(began, ended), dict(points), _alarms(punctual, began, ended), _blind(punctual))
 
 
 def _measured(punctual: Punctual, since: datetime) -> Iterator[tuple[int, str, dict[str, str], float]]:
@@ -148,6 +150,11 @@ def _alarms(punctual: Punctual, began: datetime, ended: datetime) -> dict[str, l
     return dict(spans)
 
 
+def _blind(punctual: Punctual) -> set[str]:
+    pages = punctual.aws("cloudwatch").get_paginator("describe_alarms").paginate(StateValue="INSUFFICIENT_DATA")
+    return {_short(alarm["AlarmName"]) for page in pages for alarm in page["MetricAlarms"]}
+
+
 def _minutes(began: datetime, at: datetime) -> float:
     return max(0.0, (at - began).total_seconds() / 60)
 
@@ -181,7 +188,7 @@ LEFT, RIGHT, TOP, PLOT = 60, 24, 40, 96
 SMALL_FONT, FONT = 12, 13
 WIDE = 7.2
 """Pixels of a character of the small font, rather too many."""
-RED, GREY, PALE = "#b33", "#555", "#ddd"
+RED, GREY, PALE, SHADE = "#b33", "#555", "#ddd", "#eef1f5"
 DASHED = f'stroke="{RED}" stroke-width="1.5" stroke-dasharray="5 4"'
 FAR = 50
 """A threshold this many times as high as all values would leave nothing to see of them: it is only named."""
@@ -210,7 +217,7 @@ def _widget(widget: dict[str, Any], run: Run) -> tuple[int, list[str]]:
     elif _is_own(widget):
         height, drawn = _graph(widget, run)
     else:
-        height, drawn = 58, [_text(EDGE, 42, "on AWS only", FONT, fill=GREY)]
+        height, drawn = 58, [_text(EDGE, 42, "shown on AWS only", FONT, fill=GREY)]
     return height, [title, *drawn]
 
 
@@ -224,7 +231,7 @@ def _section(markdown: str) -> tuple[int, list[str]]:
         f'<tspan font-size="18" font-weight="bold">{escape(heading)}</tspan>'
         f'<tspan dx="14" font-size="{FONT}" fill="{GREY}">{escape(text)}</tspan>'
     )
-    ground = f'<rect y="8" width="{24 * UNIT}" height="30" fill="#eef1f5"/>'
+    ground = f'<rect y="8" width="{24 * UNIT}" height="30" fill="{SHADE}"/>'
     return 46, [ground, f'<text x="{EDGE}" y="29">{spans}</text>']
 
 
@@ -234,25 +241,40 @@ def _states(arns: list[str], run: Run) -> tuple[int, list[str]]:
     wide = (24 * UNIT - 2 * EDGE) / ALARM_COLUMNS
     for place, arn in enumerate(arns):
         name = _short(arn.rpartition(":")[2])
-        spans = run.alarms.get(name)
         x, y = EDGE + place % ALARM_COLUMNS * wide, TOP + place // ALARM_COLUMNS * ALARM_HEIGHT
-        ground, ink = ("#fbe3e3", RED) if spans else ("#e9f4ec", "#2c7a46")
+        if name in run.alarms:
+            ground, ink, state = "#fbe3e3", RED, _spans(run.alarms[name])
+        elif name in run.blind:
+            ground, ink, state = SHADE, GREY, "on AWS only"
+        else:
+            ground, ink, state = "#e9f4ec", "#2c7a46", "OK"
         drawn += [
             f'<rect x="{x:.1f}" y="{y}" width="{wide - 6:.1f}" height="{ALARM_HEIGHT - 6}" rx="3" fill="{ground}"/>',
             _text(x + 7, y + 16, name, SMALL_FONT),
-            _text(x + 7, y + 31, _spans(spans) if spans else "OK", SMALL_FONT, fill=ink),
+            _text(x + 7, y + 31, state, SMALL_FONT, fill=ink),
         ]
     return TOP + math.ceil(len(arns) / ALARM_COLUMNS) * ALARM_HEIGHT + 4, drawn
 
 
 def _lines(widget: dict[str, Any], run: Run) -> list[Line]:
     lines = []
-    for (_, name, *dimensions, look), colour in zip(widget["properties"]["metrics"], COLOURS, strict=False):
+    for (_, name, *dimensions, look), colour in zip(widget["properties"]["metrics"], cycle(COLOURS), strict=False):
         points = run.points.get((name, frozenset(zip(dimensions[::2], dimensions[1::2], strict=True))), [])
         if look["stat"] == "Sum":
             points = [(at, _added_up(points, at, look["period"] / 60)) for at, _ in points]
+        else:
+            points = _apart(points)
         lines.append(Line(look["label"], colour, points))
     return lines
+
+
+def _apart(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Without those of a tick that came right after another, and had next to nothing to measure."""
+    kept: list[tuple[float, float]] = []
+    for at, value in points:
+        if not kept or at - kept[-1][0] > TICK / 2 / 60:
+            kept.append((at, value))
+    return kept
 
 
 def _added_up(points: list[tuple[float, float]], until: float, minutes: float) -> float:
@@ -299,14 +321,13 @@ def _graph(widget: dict[str, Any], run: Run) -> tuple[int, list[str]]:
     values = [value for shape in shapes for _, value in shape]
     near = [limit for limit in limits if limit <= FAR * max(values, default=0) or not any(values)]
     plot = Plot(widget["width"] * UNIT - RIGHT, run.minutes, *_scale([*values, *near]))
-    body = plot.axes()
+    body = plot.axes() + [plot.level(limit, DASHED) for limit in near]
     for line, shape in reversed(list(zip(lines, shapes, strict=True))):
         if stacked and shape:
             area = plot.path([(shape[0][0], 0), *shape, (shape[-1][0], 0)])
             body.append(f'<polygon points="{area}" fill="white"/>')  # or what lies behind would shine through
             body.append(f'<polygon points="{area}" fill="{line.colour}" fill-opacity="0.3"/>')
         body.append(f'<polyline points="{plot.path(shape)}" fill="none" stroke="{line.colour}" stroke-width="2"/>')
-    body += [plot.level(limit, DASHED) for limit in near]
     return TOP + PLOT + 56, [*body, *_legend(lines, limits, near)]
 
 

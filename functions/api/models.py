@@ -247,17 +247,20 @@ class Result(BaseModel):
 
 
 class ExecutionDeadline(BaseModel):
-    """By when, and whether it will be: as the last look found, and for a single execution as it is now."""
+    """By when, and whether it will be: as the last look found, and for a single execution as it is now.
+
+    Once it has ended, only whether it was.
+    """
 
     at: str
     state: DeadlineState
-    probability: float | None = Field(description="Of making it.")
-    median_end: str | None
-    p95_end: str | None = Field(description="19 of 20 end before it.")
-    latest_safe_start: str | None = Field(description="Whoever starts no later makes it in 19 of 20 cases.")
-    cause: str | None = Field(description="Why it is in danger.")
-    remedy: str | None = Field(description="What would help.")
-    checked_at: str | None
+    probability: float | None = Field(None, description="Of making it.")
+    median_end: str | None = None
+    p95_end: str | None = Field(None, description="19 of 20 end before it.")
+    latest_safe_start: str | None = Field(None, description="Whoever starts no later makes it in 19 of 20 cases.")
+    cause: str | None = Field(None, description="Why it is in danger.")
+    remedy: str | None = Field(None, description="What would help.")
+    checked_at: str | None = None
 
 
 class Part(BaseModel):

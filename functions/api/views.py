@@ -14,8 +14,9 @@ from punctual.domain.execution import Attempt, Execution, Failure, Result
 from punctual.domain.instant import to_text
 from punctual.domain.job import Job
 from punctual.domain.notify import DEFAULT
-from punctual.domain.outlook import DeadlineState, Outlook
+from punctual.domain.outlook import DeadlineState, Outlook, state_at_end
 from punctual.domain.part import Part
+from punctual.domain.status import FINAL, Status
 from punctual.domain.window import Window
 
 
@@ -83,6 +84,10 @@ def execution_view(
 def _deadline_view(execution: Execution, outlook: Outlook | None) -> models.ExecutionDeadline | None:
     if execution.deadline_at is None:
         return None
+    if execution.status in FINAL:
+        succeeded = execution.status is Status.SUCCEEDED
+        state = state_at_end(execution.deadline_at, execution.ended_at, succeeded=succeeded)
+        return models.ExecutionDeadline(at=to_text(execution.deadline_at), state=state)
     return models.ExecutionDeadline(
         at=to_text(execution.deadline_at),
         state=outlook.state if outlook else DeadlineState.ON_TRACK,

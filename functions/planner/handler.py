@@ -38,6 +38,8 @@ planner = Planner(
     clock=instant.now,
 )
 
+WHAT_MOVES = ("status", "queued_at", "retry_at", "attempt", "revision", "conductor", "restarts")
+
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> None:
@@ -68,6 +70,7 @@ def _timer_removed(change: Change) -> None:
 
 def _executions_ready(changes: list[Change]) -> None:
     """All of a batch at once, for few large requests; one by one when something among them is rotten."""
+    changes = [change for change in changes if _has_moved(change)]
     ready = each(changes, _execution, dead_letters, logger.warning)
     try:
         planner.executions_ready(ready)
@@ -78,6 +81,12 @@ def _executions_ready(changes: list[Change]) -> None:
             dead_letters,
             logger.warning,
         )
+
+
+def _has_moved(change: Change) -> bool:
+    """A look at its deadline changes an execution that waits, too: that is no reason to send it on its way again."""
+    old, new = change.old or {}, change.new or {}
+    return any(old.get(name) != new.get(name) for name in WHAT_MOVES)
 
 
 def _execution(change: Change) -> Execution:

@@ -256,3 +256,77 @@ def test_a_message_that_is_no_check_is_buried(world: World) -> None:
     world.look()
     assert [one["body"] for one in world.receive("monitor-dead")] == ["{}"]
     assert world.watch()["figures"]["DeadLetters"] == 0
+
+
+def test_a_look_at_one_that_waits_in_a_queue_sends_no_second_order(world: World) -> None:
+    job = world.submit(deadline={"within_seconds": 600})
+    world.deliver_streams()
+    assert len(world.orders()) == 1  # and no worker takes it
+    for _ in range(4):
+        world.pass_time(100)
+        world.watch()
+        world.look()
+        world.deliver_streams()
+    [execution] = world.executions(job["job_id"])
+    assert execution["deadline"]["checked_at"] > execution["queued_at"]
+    assert world.orders() == []
+
+
+def test_whoever_asked_for_deadlines_at_risk_hears_of_worse(world: World) -> None:
+    world.submit(
+        schedule={"at": "2026-11-20T00:00:00Z"},
+        expected_seconds=500,
+        deadline={"at": "2026-11-20T00:05:00Z"},
+        notify={"on": ["deadline_at_risk"]},
+    )
+    world.deliver_streams()
+    world.watch()
+    world.look()
+    assert [one["event"] for one in world.tell()] == ["will_miss"]
+
+
+def test_an_edit_that_cures_the_danger_is_told_as_a_recovery_and_one_that_does_not_is_not_told_again(
+    world: World,
+) -> None:
+    job = world.submit(schedule={"at": "2026-11-20T00:00:00Z"}, expected_seconds=300, deadline={"within_seconds": 150})
+
+    def looked_at(**change: Any) -> list[str]:
+        if change:
+            assert world.request("PATCH", f"/jobs/{job['job_id']}", change)[0] == 200
+        world.deliver_streams()
+        world.watch()
+        world.look()
+        return [one["event"] for one in world.tell()]
+
+    assert looked_at() == ["will_miss"]
+    assert looked_at(name="another") == []
+    assert looked_at(deadline={"within_seconds": 3600}) == ["recovered"]
+
+
+def test_a_deadline_that_an_end_and_a_look_both_see_missed_is_told_once(
+    world: World, lane: LongLane, slow: tuple[dict[str, Any], Container], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, container = slow
+    pass_minutes(world, container, 115, 20)
+    world.tell()
+    world.pass_time(6 * MINUTE)
+    monkeypatch.setattr(DynamoExecutions, "note_outlook", lambda *_: False)  # it ends before the look is recorded
+    world.watch()
+    world.look()
+    container.conclude()
+    lane.next(job)
+    world.settle_down()
+    world.settle_down()
+    assert [one["event"] for one in world.tell()] == ["missed"]
+    assert world.execution(lane.execution(job)["execution_id"])["deadline"]["state"] == "missed"
+
+
+def test_once_it_has_ended_its_deadline_says_whether_it_was_made(
+    world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
+) -> None:
+    job, container = slow
+    pass_minutes(world, container, 40, 10)
+    container.conclude()
+    lane.next(job)
+    ended = lane.execution(job)["deadline"]
+    assert (ended["state"], ended["cause"], ended["probability"]) == ("on_track", None, None)

@@ -170,7 +170,19 @@ def test_no_run_outlasts_its_time_out(runs: list[int], timeout: int, share: floa
 
 def test_what_should_have_been_stopped_by_now_ends_now() -> None:
     late = told(run_time(around(HOUR), timeout=2 * HOUR), started=0, now=3 * HOUR, deadline=4 * HOUR)
-    assert (late.median_end, late.p95_end, late.probability) == (after(3), after(3), 1)
+    assert (late.median_end, late.p95_end, late.probability) == (after(3), after(3), 0)
+
+
+def test_what_its_time_out_will_stop_does_not_make_its_deadline() -> None:
+    """Thirty percent after five hours: it needs more than the twelve that it may take, however far the deadline is."""
+    pace = Pace(fraction=0.3, elapsed=5 * HOUR)
+    doomed = told(run_time(around(8 * HOUR), timeout=12 * HOUR), started=0, now=5 * HOUR, deadline=24 * HOUR, pace=pace)
+    assert doomed.median_end == after(12)
+    assert doomed.probability is not None
+    assert doomed.probability < 0.1
+    waits = told(run_time(around(8 * HOUR), timeout=4 * HOUR), now=0, deadline=24 * HOUR, wait=Wait(60, 90))
+    assert waits.probability is not None
+    assert waits.probability < 0.1
 
 
 @properties

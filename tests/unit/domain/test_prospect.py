@@ -10,7 +10,7 @@ import pytest
 
 from punctual.domain.backlog import Backlog
 from punctual.domain.batch import Batch
-from punctual.domain.execution import Execution, Failure, Progress
+from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Progress
 from punctual.domain.job import Job, Lane
 from punctual.domain.laxity import Limits
 from punctual.domain.outlook import DeadlineState, Outlook, Seen
@@ -21,7 +21,7 @@ from punctual.domain.slots import LaneOutlook, Start
 from punctual.domain.status import Status
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
-MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 EIGHT_HOURS = tuple(28_800 + 600 * (n % 5 - 2) for n in range(50))
 QUIET = Surroundings(limits=Limits(tasks=4, cpu=4096, starts_per_second=1), concurrency={"normal": 10})
 
@@ -53,6 +53,10 @@ def execution(status: Status = Status.QUEUED, due: timedelta = timedelta(), **mo
         "timeout_seconds": 43_200,
     }
     return Execution(**usual | more)
+
+
+def attempt(outcome: Outcome, hours: float = 1) -> Attempt:
+    return Attempt(number=1, outcome=outcome, started_at=NOW - hours * HOUR, ended_at=NOW)
 
 
 def running(percent: float | None, elapsed: timedelta, left: timedelta, **more: Any) -> Execution:
@@ -120,12 +124,36 @@ def test_the_pace_of_the_last_looks_counts() -> None:
     assert outlook_of(stalled, known(), QUIET, NOW).p95_end > outlook_of(moving, known(), QUIET, NOW).p95_end
 
 
-def test_the_last_looks_are_kept_and_no_more() -> None:
+def test_the_looks_that_are_kept_are_spread_over_the_last_quarter_of_the_run_however_dense_they_are() -> None:
     one = running(10, HOUR, 9 * HOUR)
-    for look in range(8):
-        one = replace(one, outlook=outlook_of(one, known(), QUIET, NOW + look * MINUTE))
+    for minute in range(60):
+        one = replace(one, outlook=outlook_of(one, known(), QUIET, NOW + minute * MINUTE))
     assert one.outlook is not None
-    assert [seen.at for seen in one.outlook.seen] == [NOW + look * MINUTE for look in range(8)][-SEEN_KEPT:]
+    kept = [seen.at for seen in one.outlook.seen]
+    assert len(kept) == SEEN_KEPT
+    assert 20 * MINUTE <= kept[-1] - kept[0] <= 40 * MINUTE
+    assert NOW + 59 * MINUTE - kept[-1] < 6 * MINUTE
+
+
+def test_progress_that_was_told_a_heartbeat_ago_is_as_good_as_told_now() -> None:
+    """Sixty seconds of work at a steady pace, told every ten: never in danger of missing 78."""
+    usual = job(run_times={"execution": tuple(60 + n % 3 - 1 for n in range(50))}, timeout_seconds=600)
+    for second in range(1, 60):
+        told = 10 * (second // 10)
+        one = running(
+            100 * told / 60 if told else None,
+            second * SECOND,
+            (78 - second) * SECOND,
+            timeout_seconds=600,
+            progress_at=NOW - (second - told) * SECOND if told else None,
+        )
+        assert outlook_of(one, usual, QUIET, NOW).state is DeadlineState.ON_TRACK, second
+
+
+def test_whoever_falls_silent_for_longer_is_taken_to_stand_still() -> None:
+    usual = job(run_times={"execution": tuple(60 + n % 3 - 1 for n in range(50))}, timeout_seconds=600)
+    silent = running(50, 75 * SECOND, 15 * SECOND, timeout_seconds=600, progress_at=NOW - 45 * SECOND)
+    assert outlook_of(silent, usual, QUIET, NOW).state is not DeadlineState.ON_TRACK
 
 
 def test_before_it_starts_the_latest_safe_start_is_known() -> None:
@@ -186,7 +214,13 @@ def test_what_waits_for_a_slot_names_the_limits_to_raise_and_who_could_leave() -
     ("one", "whose", "cause", "remedy"),
     [
         (
-            execution(Status.RETRYING, attempt=1, error=Failure(type="Broken", message="disk full"), retry_at=NOW),
+            execution(
+                Status.RETRYING,
+                attempt=1,
+                attempts=(attempt(Outcome.FAILED),),
+                error=Failure(type="Broken", message="disk full"),
+                retry_at=NOW,
+            ),
             known(),
             "retrying: attempt 2 of 3: Broken: disk full",
             "mend what made it fail",
@@ -203,6 +237,70 @@ def test_each_danger_has_its_cause_and_remedy(one: Execution, whose: Job, cause:
     assert outlook.state in (DeadlineState.AT_RISK, DeadlineState.WILL_MISS)
     assert cause in (outlook.cause or "")
     assert remedy in (outlook.remedy or "")
+
+
+def full_lane(hours: float) -> Surroundings:
+    """Nobody gets a slot for so long."""
+    lane = LaneOutlook(at=NOW, first_free=NOW + hours * HOUR, taken_cpu=4096, taken_tasks=4)
+    return replace(QUIET, lane=lane)
+
+
+def test_one_that_was_asked_to_leave_has_the_rest_before_it_and_waits_for_a_slot_again() -> None:
+    preempted = execution(
+        Status.WAITING,
+        lane=Lane.LONG,
+        batch=Batch(),
+        started_at=NOW - 4 * HOUR,
+        attempt=1,
+        attempts=(attempt(Outcome.PREEMPTED, 4),),
+        progress=Progress(percent=50),
+        deadline_at=NOW + 7 * HOUR,
+    )
+    assert outlook_of(preempted, known(), full_lane(1), NOW).state is DeadlineState.ON_TRACK
+    late = outlook_of(preempted, known(), full_lane(6), NOW)
+    assert late.state is DeadlineState.WILL_MISS
+    assert late.cause is not None
+    assert late.cause.startswith("not started: waits for a slot of the long lane for about 6 hours more")
+
+
+def test_one_that_failed_may_have_to_start_over() -> None:
+    again = execution(
+        Status.WAITING,
+        lane=Lane.LONG,
+        batch=Batch(),
+        started_at=NOW - 7 * HOUR,
+        attempt=1,
+        attempts=(attempt(Outcome.FAILED, 7),),
+        progress=Progress(percent=87.5),
+        deadline_at=NOW + 3 * HOUR,
+    )
+    assert outlook_of(again, known(), QUIET, NOW).state is DeadlineState.WILL_MISS
+
+
+def test_partitions_wait_for_slots_too() -> None:
+    divided = execution(
+        Status.WAITING,
+        lane=Lane.LONG,
+        batch=Batch(partitions=Partitions(count=3)),
+        progress=Progress(percent=0, done=0, total=3),
+        deadline_at=NOW + 2 * HOUR,
+    )
+    assert outlook_of(divided, job(expected_seconds=3600), full_lane(5), NOW).state is DeadlineState.WILL_MISS
+
+
+@pytest.mark.parametrize(
+    ("queue", "due"),
+    [
+        (backlog(10_000, 0), timedelta()),  # nothing moves
+        (backlog(500, 50, arrival=100), -10 * MINUTE),  # it grows until then
+    ],
+)
+def test_a_queue_that_stands_still_or_grows_is_a_long_wait(queue: Backlog, due: timedelta) -> None:
+    minutes = tuple(180 + n % 30 for n in range(50))
+    one = execution(due=due, deadline_at=NOW - due + 15 * MINUTE, timeout_seconds=600)
+    around = replace(QUIET, queues={"normal": queue})
+    outlook = outlook_of(one, job(run_times={"execution": minutes}, timeout_seconds=600), around, NOW)
+    assert outlook.state is DeadlineState.WILL_MISS
 
 
 def test_partitions_that_may_not_all_run_at_once_take_several_rounds() -> None:

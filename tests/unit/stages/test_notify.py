@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punctual.domain.notice import Notice
-from punctual.domain.notice_window import GROUP_WINDOW, Group, Noted, Telling, Window
+from punctual.domain.notice import Notice, spelled
+from punctual.domain.notice_window import DANGER_WINDOW, GROUP_WINDOW, Group, Noted, Telling, Window
 from punctual.domain.notify import Event, Topic
 from punctual.stages.notify import LEASE, MOST_LOOKS, Fate, Notifier
 
@@ -272,7 +272,7 @@ def test_every_recovery_is_told_or_named_in_a_summary() -> None:
     office.pass_time(2 * GROUP_WINDOW)
     first, summary = (one for one in office.published if one.event is Event.RECOVERED)
     assert first.execution_id == "job-0"
-    assert summary.title == "job recovered 4 more times in 15 minutes"
+    assert summary.title == f"job recovered 4 more times in {spelled(DANGER_WINDOW)}"
     assert summary.facts["executions"] == ["job-1", "job-2", "job-3", "job-4"]
     assert all(name in summary.text for name in summary.facts["executions"])
 

@@ -119,6 +119,9 @@ class WatchedExecutions(Protocol):
     def note_outlook(self, execution: Execution, outlook: Outlook, check_at: datetime | None) -> bool:
         """Record what a look found and when the next is; ``False`` when that look has happened already."""
 
+    def oldest_check(self, shard: int) -> datetime | None:
+        """When the look that has been due for longest was due; ``None`` when none will be."""
+
     def count_in(self, state: DeadlineState) -> int:
         """How many live ones are in a state."""
 
@@ -225,8 +228,11 @@ class LongExecutions(Protocol):
     def change_conductor(self, execution: Execution, now: datetime) -> bool:
         """Free an execution whose state machine run is gone for another; ``False`` when it has one already."""
 
-    def follow(self, job_id: str, execution_id: str, standing: Standing) -> bool:
-        """Tell an execution how its parts stand; ``False`` when it has ended."""
+    def follow(self, job_id: str, execution_id: str, standing: Standing, told_at: datetime | None) -> bool:
+        """Tell an execution how its parts stand; ``False`` when it has ended.
+
+        ``told_at`` is when the progress was told, if it was just now.
+        """
 
     def close(self, execution: Execution, ending: Ending, now: datetime) -> bool:
         """End it; ``False`` when it has ended already."""

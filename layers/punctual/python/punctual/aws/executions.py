@@ -142,6 +142,7 @@ class DynamoExecutions:
             set={
                 "lease_until": instant_text(now + LEASE),
                 "progress": as_text(progress),
+                "progress_at": instant_text(now) if progress else None,
             },
             condition="#status = :running AND #attempt = :attempt",
             values={"running": str(Status.RUNNING), "attempt": execution.attempt},
@@ -187,8 +188,7 @@ class DynamoExecutions:
             values={"conductor": execution.conductor} if execution.conductor else {},
         ).won
 
-    def follow(self, job_id: str, execution_id: str, standing: Standing) -> bool:
-        """Tell an execution how its parts stand; ``False`` when it has ended."""
+    def follow(self, job_id: str, execution_id: str, standing: Standing, told_at: datetime | None) -> bool:
         running = standing.status is Status.RUNNING
         told = {
             "reason": standing.reason,
@@ -198,10 +198,11 @@ class DynamoExecutions:
             "retry_at": instant_text(standing.retry_at),
             "worker_id": standing.worker_id,
             "progress": as_text(standing.progress),
+            "progress_at": instant_text(told_at),
             "error": as_text(standing.error),
             "running_shard": str(shard_of(execution_id, self.shards)) if running else None,
         }
-        missing = [name for name in ("reason", "retry_at", "error", "running_shard") if told[name] is None]
+        missing = [name for name in ("reason", "retry_at", "error", "running_shard", "progress") if told[name] is None]
         key = {"job_id": job_id, "execution_id": execution_id}
         return self._move(key, standing.status, told, remove=missing, sources=FOLLOWING).won
 
@@ -253,6 +254,11 @@ class DynamoExecutions:
             for item in page:
                 yield Check(job_id=item["job_id"], execution_id=item["execution_id"], at=from_text(item["check_at"]))
 
+    def oldest_check(self, shard: int) -> datetime | None:
+        condition, values = "#check_shard = :shard", {"shard": str(shard)}
+        page = next(self.table.query(condition, values, index="checks", page_size=1))
+        return from_text(page[0]["check_at"]) if page else None
+
     def count_in(self, state: DeadlineState) -> int:
         low, high = dangers_of(state)
         values = {"low": low, "high": high}
@@ -278,7 +284,8 @@ class DynamoExecutions:
             item["long_shard"] = shard
         if execution.deadline_at is not None and execution.status not in FINAL:
             item["check_shard"] = item["deadline_shard"] = shard
-            item["danger"] = danger_of(DeadlineState.ON_TRACK, execution.deadline_at, execution.execution_id)
+            state = execution.outlook.state if execution.outlook else DeadlineState.ON_TRACK
+            item["danger"] = danger_of(state, execution.deadline_at, execution.execution_id)
         return item
 
     def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime) -> Item:

@@ -90,7 +90,8 @@ def _notice(
     ]
     told = [(name, words) for name, words in [*lines, *always] if words]
     return Notice(
-        id=f"{execution.execution_id}#{event}#{mark}",
+        # a deadline is missed once, whoever sees it first
+        id=f"{execution.execution_id}#{event}" + ("" if event is Event.MISSED else f"#{mark}"),
         event=event,
         at=at,
         job_id=execution.job_id,

@@ -121,6 +121,8 @@ class Execution:
     lease_until: datetime | None = None
     worker_id: str | None = None
     progress: Progress | None = None
+    progress_at: datetime | None = None
+    """When that was told."""
     result: Result | None = None
     error: Failure | None = None
     attempts: tuple[Attempt, ...] = ()

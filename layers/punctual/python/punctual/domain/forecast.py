@@ -86,7 +86,7 @@ def forecast(
     """When an execution will end, never before ``now``.
 
     Until it starts it waits, from ``not_before`` on if that is to come. ``deadline_at`` may lie in the past. What the
-    time-out stops has ended, too: that it will not have succeeded is not forecast here.
+    time-out stops has ended, too, but the probability is of success.
     """
     if started_at is None:
         since, rest = max(now, not_before), _after(wait, run_time)
@@ -95,11 +95,19 @@ def forecast(
     return Forecast(
         median_end=since + timedelta(seconds=rest.quantile(0.5)),
         p95_end=since + timedelta(seconds=rest.quantile(SAFE)),
-        probability=rest.within((deadline_at - since).total_seconds()) if deadline_at else None,
+        probability=_probability(rest, run_time, wait, started_at, deadline_at - since) if deadline_at else None,
         latest_safe_start=deadline_at - timedelta(seconds=run_time.quantile(SAFE))
         if deadline_at and started_at is None
         else None,
     )
+
+
+def _probability(rest: RunTime, run_time: RunTime, wait: Wait, started_at: datetime | None, left: timedelta) -> float:
+    """Of success in the time that is left: what a time-out stops has ended, but not made it."""
+    if started_at is not None:
+        return rest.succeeds_within(left.total_seconds())
+    waits = _waits(wait)
+    return sum(run_time.succeeds_within(left.total_seconds() - one) for one in waits) / len(waits)
 
 
 def remaining(run_time: RunTime, elapsed: float, pace: Pace | None) -> RunTime:
@@ -141,7 +149,9 @@ class _Usual:
     run_time: RunTime
 
     def beyond(self, seconds: float) -> float:
-        return 1 - self.run_time.within(self.run_time.elapsed + seconds)
+        elapsed, shape = self.run_time.elapsed, self.run_time.shape
+        so_far = shape.beyond(elapsed)
+        return shape.beyond(elapsed + seconds) / so_far if so_far > 0 else 0.0
 
     def at(self, beyond: float) -> float:
         return self.run_time.quantile(1 - beyond) - self.run_time.elapsed
@@ -182,10 +192,15 @@ class _Paced:
 
 def _after(wait: Wait, run_time: RunTime) -> RunTime:
     """From now to the end: the wait, and then the run."""
+    waits = _waits(wait)
+    return RunTime(_Delayed(run_time, waits), inf) if waits[-1] > 0 else run_time
+
+
+def _waits(wait: Wait) -> tuple[float, ...]:
+    """Some waits, each as likely as any other, rising."""
     if max(wait.median, wait.p95) <= 0:
-        return run_time
-    waits = tuple(wait.quantile((place + 0.5) / WAITS) for place in range(WAITS))
-    return RunTime(_Delayed(run_time, waits), inf)
+        return (0.0,)
+    return tuple(wait.quantile((place + 0.5) / WAITS) for place in range(WAITS))
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def outcome_notice(execution: Execution, job_name: str, notify: Notify | None) -
     """What to tell of an execution that has ended; ``None`` when the rule does not ask for it, or it was cancelled."""
     event, verb = _OUTCOMES.get(execution.status, (None, ""))
     rule = DEFAULT if notify is None else notify
-    if event is None or event not in rule.on:
+    if event is None or not rule.wants(event):
         return None
     title = f"{job_name} {verb}"
     return Notice(

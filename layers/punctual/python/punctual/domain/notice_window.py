@@ -14,9 +14,12 @@ from enum import StrEnum
 from punctual.domain.errors import Unreadable
 from punctual.domain.instant import from_text, to_text
 from punctual.domain.notice import Notice, read_notice, spelled
-from punctual.domain.notify import Event, Topic
+from punctual.domain.notify import OUTCOMES, Event, Topic
 
 GROUP_WINDOW = timedelta(minutes=15)
+"""For outcomes."""
+DANGER_WINDOW = timedelta(minutes=1)
+"""For deadlines: what is told too late is of no use."""
 """How long a window is open. SQS holds the message that ends it back for no longer."""
 
 LARGEST_BODY = 25_000
@@ -59,6 +62,11 @@ class Group:
     @property
     def name(self) -> str:
         return f"{self.job_id}#{self.event}#{self.to}"
+
+    @property
+    def span(self) -> timedelta:
+        """How long its windows are."""
+        return GROUP_WINDOW if self.event in OUTCOMES else DANGER_WINDOW
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,13 +114,13 @@ def group_of(notice: Notice) -> Group:
 
 def next_window(group: Group, seen: Window | None, now: datetime) -> Window:
     """The window that opens now, in place of the one that was ``seen``. It ends later than that, whatever the clock."""
-    return Window(group=group, until=max(now, seen.until if seen else now) + GROUP_WINDOW)
+    return Window(group=group, until=max(now, seen.until if seen else now) + group.span)
 
 
 def summary_of(window: Window, now: datetime) -> Notice:
     """All that was counted in a window, as one notice that is like the latest of them."""
     assert window.latest is not None, "whatever was counted is kept"
-    count, since = window.counted, window.until - GROUP_WINDOW
+    count, since = window.counted, window.until - window.group.span
     times = "time" if count == 1 else "times"
     title = f"{window.latest.job_name} {_VERBS[window.group.event]} {count} more {times} in {spelled(now - since)}"
     return replace(

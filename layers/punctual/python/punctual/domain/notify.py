@@ -44,6 +44,10 @@ class Notify:
     on: frozenset[Event]
     to: Topic = Topic.NOTICE
 
+    def wants(self, event: Event) -> bool:
+        """Who wants to hear that a deadline is at risk wants to hear of worse."""
+        return event in self.on or (event is Event.WILL_MISS and Event.DEADLINE_AT_RISK in self.on)
+
     def to_spec(self) -> dict[str, Any]:
         """As submitted; ``parse_notify`` reads it back."""
         return {"on": [str(event) for event in Event if event in self.on], "to": str(self.to)}

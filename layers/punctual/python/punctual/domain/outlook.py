@@ -88,6 +88,12 @@ def state_after(
     return DeadlineState.ON_TRACK
 
 
+def state_at_end(deadline_at: datetime, ended_at: datetime | None, *, succeeded: bool) -> DeadlineState:
+    """Where it stood with a deadline once the execution had ended."""
+    in_time = succeeded and ended_at is not None and ended_at <= deadline_at
+    return DeadlineState.ON_TRACK if in_time else DeadlineState.MISSED
+
+
 def first_check(released_at: datetime, deadline_at: datetime, now: datetime) -> datetime:
     """When to look first.
 

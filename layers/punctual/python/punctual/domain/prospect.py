@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 
-from punctual.domain.backlog import Backlog
-from punctual.domain.execution import Execution
+from punctual.domain.backlog import NEVER, Backlog
+from punctual.domain.execution import UNCOUNTED, Execution
 from punctual.domain.forecast import Forecast, Pace, Wait, forecast
 from punctual.domain.history import FEWEST_RELIED_ON
 from punctual.domain.job import Job, Lane
@@ -28,6 +29,10 @@ UNSURE = 1.5
 """A wait's P95, as a multiple of its median: those who come later may be let in before."""
 
 SEEN_KEPT = 5
+SILENCE = {Lane.SHORT: timedelta(seconds=20), Lane.LONG: timedelta(seconds=60)}
+"""What was told no longer ago than this is as good as told now: two heartbeats."""
+LEAST_LEFT = 0.02
+NEARLY = 0.999
 SLOWER = 1.25
 """A run that will take this much longer than the median is slower than usual."""
 STARVED = timedelta(seconds=30)
@@ -73,29 +78,74 @@ def outlook_of(execution: Execution, job: Job, around: Surroundings, now: dateti
 
 
 def prospect_of(execution: Execution, job: Job, around: Surroundings, now: datetime) -> Prospect:
-    run_time, well_known = _run_time(execution, job)
-    runs = execution.status is Status.RUNNING or (execution.lane is Lane.LONG and execution.progress is not None)
-    wait = Wait() if runs else _wait(execution, run_time, around, now)
-    told = forecast(
-        now=now,
-        run_time=run_time,
-        not_before=execution.retry_at or execution.released_at,
-        wait=wait,
-        started_at=execution.started_at if runs else None,
-        pace=_pace(execution, now) if runs else None,
-        deadline_at=execution.deadline_at,
-    )
-    cause, remedy = _why(execution, told, run_time, well_known, wait, around, now)
+    run_time, known = _run_time(execution, job)
+    if execution.status is Status.RUNNING:
+        wait, told = Wait(), _while_running(execution, run_time, now)
+    else:
+        run_time = run_time.of(_left_to_do(execution))
+        wait = _wait(execution, run_time, around, now)
+        told = forecast(
+            now=now,
+            run_time=run_time,
+            not_before=execution.retry_at or execution.released_at,
+            wait=wait,
+            started_at=None,
+            pace=None,
+            deadline_at=execution.deadline_at,
+        )
+    cause, remedy = _why(execution, told, run_time, known, wait, around, now)
     return Prospect(told, cause, remedy)
 
 
+def _while_running(execution: Execution, run_time: RunTime, now: datetime) -> Forecast:
+    """As of when it last told its progress, unless that is so long ago that its silence says something."""
+    as_of = now
+    if execution.progress is not None and execution.progress_at is not None:
+        as_of = min(max(execution.progress_at, now - SILENCE[execution.lane]), now)
+    told = forecast(
+        now=as_of,
+        run_time=run_time,
+        not_before=execution.released_at,
+        wait=Wait(),
+        started_at=_begun(execution),
+        pace=_pace(execution, as_of),
+        deadline_at=execution.deadline_at,
+    )
+    return replace(told, median_end=max(told.median_end, now), p95_end=max(told.p95_end, now))
+
+
+def _begun(execution: Execution) -> datetime | None:
+    """When it would have begun if it had run in one go: what came between attempts of a long one is no run time. Of the
+    one that runs now only the very first start is known."""
+    begun = execution.started_at
+    if begun is None or execution.lane is not Lane.LONG:
+        return begun
+    rests = (later.started_at - earlier.ended_at for earlier, later in pairwise(execution.attempts) if later.started_at)
+    return begun + sum(rests, timedelta())
+
+
+def _left_to_do(execution: Execution) -> float:
+    """The share of the work that is before one that does not run: partitions that have ended stay so, and who was
+    asked to leave goes on from its checkpoint. Who failed may have to start over."""
+    progress, attempts = execution.progress, execution.attempts
+    if execution.lane is not Lane.LONG or progress is None:
+        return 1.0
+    if execution.batch is not None and execution.batch.partitions is not None:
+        done = (progress.done or 0.0) / progress.total if progress.total else 0.0
+    else:
+        done = progress.percent / 100 if attempts and attempts[-1].outcome in UNCOUNTED else 0.0
+    return max(1 - done, LEAST_LEFT)
+
+
 def _run_time(execution: Execution, job: Job) -> tuple[RunTime, bool]:
-    """Of the whole, and whether enough runs have shown it. A time-out is of one partition, and so is what was declared:
-    they come one after the other as often as not all may run at once."""
+    """Of the whole, and whether there is anything to tell it from. A time-out is of one attempt at one partition, and
+    what was declared of one partition: as often as not all may run at once they come one after the other."""
     runs = job.run_times.get(EXECUTION, ())
     rounds = _rounds(execution)
     declared = job.expected_seconds * rounds if job.expected_seconds else None
-    return run_time_of(runs, declared, execution.timeout_seconds * rounds), len(runs) >= FEWEST_RELIED_ON
+    attempts = len(execution.attempts) + 1 if execution.lane is Lane.LONG else 1
+    run_time = run_time_of(runs, declared, execution.timeout_seconds * rounds * attempts)
+    return run_time, declared is not None or len(runs) >= FEWEST_RELIED_ON
 
 
 def _rounds(execution: Execution) -> int:
@@ -121,54 +171,62 @@ def _wait(execution: Execution, run_time: RunTime, around: Surroundings, now: da
 
 
 def _behind(backlog: Backlog, released_at: datetime, now: datetime) -> float:
-    """Seconds until those have started that wait longer. What is not due yet finds less in its way by then."""
-    if not backlog.depth or not backlog.capacity_per_minute:
+    """Seconds until those have started that wait longer, now or when it is due."""
+    depth, capacity, arrival = backlog.depth, backlog.capacity_per_minute, backlog.arrival_per_minute or 0.0
+    if depth is None or capacity is None:
         return 0.0
-    minutes = (now - released_at) / timedelta(minutes=1)
-    passed = (backlog.arrival_per_minute or 0.0) * minutes if minutes > 0 else -minutes * backlog.capacity_per_minute
-    return max(backlog.depth - passed, 0.0) / backlog.capacity_per_minute * 60
+    waited = (now - released_at) / timedelta(minutes=1)
+    ahead = depth - arrival * waited if waited > 0 else depth + (arrival - capacity) * -waited
+    if ahead <= 0:
+        return 0.0
+    return min(ahead / capacity, NEVER) * 60 if capacity else NEVER * 60
 
 
-def _pace(execution: Execution, now: datetime) -> Pace | None:
-    """How far it is now, and how far it was some looks ago. A runner tells every few seconds: that is now."""
-    progress, started_at = execution.progress, execution.started_at
-    if progress is None or started_at is None:
+def _pace(execution: Execution, as_of: datetime) -> Pace | None:
+    """How far it is, and how far it was some looks ago."""
+    progress, begun = execution.progress, _begun(execution)
+    if progress is None or begun is None:
         return None
+    told_at = min(execution.progress_at or as_of, as_of)
     looks = execution.outlook.seen if execution.outlook else ()
-    earlier = next((look for look in looks if started_at < look.at < now), None)
+    earlier = next((look for look in looks if begun < look.at < told_at), None)
     return Pace(
         fraction=progress.percent / 100,
-        elapsed=(now - started_at).total_seconds(),
+        elapsed=max((told_at - begun).total_seconds(), 0.0),
         earlier_fraction=earlier.percent / 100 if earlier else None,
-        earlier_elapsed=(earlier.at - started_at).total_seconds() if earlier else None,
+        earlier_elapsed=(earlier.at - begun).total_seconds() if earlier else None,
     )
 
 
 def _seen(execution: Execution, now: datetime) -> tuple[Seen, ...]:
+    """With how far it is now; spread over about the last quarter of its run, however dense the looks are."""
     before = execution.outlook.seen if execution.outlook else ()
-    if execution.progress is None or execution.status is not Status.RUNNING:
+    if execution.progress is None or execution.status is not Status.RUNNING or execution.started_at is None:
         return before
-    return (*before, Seen(now, execution.progress.percent))[-SEEN_KEPT:]
+    at = execution.progress_at or now
+    if before and at - before[-1].at < (at - execution.started_at) / (4 * SEEN_KEPT):
+        return before
+    return (*before, Seen(at, execution.progress.percent))[-SEEN_KEPT:]
 
 
 def _why(
     execution: Execution,
     told: Forecast,
     run_time: RunTime,
-    well_known: bool,
+    known: bool,
     wait: Wait,
     around: Surroundings,
     now: datetime,
 ) -> tuple[str, str]:
     """The cause of a danger and what would help, as far as they can be told from here."""
     usual = spelled(timedelta(seconds=run_time.quantile(0.5)))
-    if execution.status is Status.RETRYING or execution.attempt > 1:
+    failed = [attempt for attempt in execution.attempts if attempt.outcome not in UNCOUNTED]
+    if failed:
         error = f": {execution.error.type}: {execution.error.message[:200]}" if execution.error else ""
-        attempt = execution.attempt + (execution.status is Status.RETRYING)
-        cause = f"retrying: attempt {attempt} of {execution.retry.max_attempts}{error}"
+        cause = f"retrying: attempt {len(failed) + 1} of {execution.retry.max_attempts}{error}"
         return cause, "mend what made it fail: its attempts and their log tell"
     if execution.status is Status.RUNNING:
-        return _why_running(execution, told, run_time, well_known, now)
+        return _why_running(execution, told, run_time, known, now)
     if execution.status is Status.STARTING:
         return "not started: its container has not come up yet", "see whether ECS can start it: its image, its capacity"
     if wait.median > 0 and execution.lane is Lane.LONG:
@@ -178,7 +236,7 @@ def _why(
     if now - execution.released_at > STARVED:
         waits = spelled(now - execution.released_at)
         return f"starved: due {waits} ago, and nobody has taken it", "see the alarms: does the scheduler run?"
-    if not well_known:
+    if not known:
         return (
             f"it has too few runs to tell: {usual} is as likely to be too short as too long",
             "give expected_seconds, or a later deadline",
@@ -192,22 +250,27 @@ def _why(
 
 
 def _why_running(
-    execution: Execution, told: Forecast, run_time: RunTime, well_known: bool, now: datetime
+    execution: Execution, told: Forecast, run_time: RunTime, known: bool, now: datetime
 ) -> tuple[str, str]:
-    assert execution.started_at is not None
-    usual, ran = timedelta(seconds=run_time.quantile(0.5)), now - execution.started_at
-    will_take = told.median_end - execution.started_at
-    far = (
-        f"{execution.progress.percent:.0f}% after {spelled(ran)}" if execution.progress else f"runs for {spelled(ran)}"
-    )
-    usually = f"usually takes {spelled(usual)}" if well_known else f"was expected to take {spelled(usual)}"
+    begun = _begun(execution) or now
+    usual, ran = timedelta(seconds=run_time.quantile(0.5)), now - begun
+    will_take = told.median_end - begun
+    progress, longest = execution.progress, timedelta(seconds=run_time.timeout)
+    far = f"{progress.percent:.0f}% after {spelled(ran)}" if progress else f"runs for {spelled(ran)}"
+    usually = f"usually takes {spelled(usual)}" if known else f"may take up to {spelled(longest)}"
     remedy = "see its log for what holds it up"
     if execution.lane is Lane.LONG:
         remedy += "; next time run it with more partitions"
-    if will_take > SLOWER * usual:
+    if will_take.total_seconds() >= NEARLY * run_time.timeout:
+        limit = spelled(timedelta(seconds=execution.timeout_seconds))
+        return f"its time-out of {limit} will stop it: {far}; it {usually}", f"{remedy}; give a longer timeout_seconds"
+    if known and will_take > SLOWER * usual:
         return f"slower than usual: {far}; it {usually} and would take {spelled(will_take)}", remedy
-    late = execution.started_at - execution.released_at
-    return f"started {spelled(late)} after its due instant: {far}; it {usually}", remedy
+    late = begun - execution.released_at
+    if late > STARVED:
+        return f"started {spelled(late)} after its due instant: {far}; it {usually}", remedy
+    cause = f"its deadline leaves it too little time: {far}; it {usually}"
+    return cause, "give it a later deadline, or make it smaller"
 
 
 def _why_no_slot(execution: Execution, wait: Wait, around: Surroundings) -> tuple[str, str]:

@@ -60,9 +60,33 @@ class RunTime:
             return 1.0
         return 1 - self.shape.beyond(seconds) / self.shape.beyond(self.elapsed)
 
+    def succeeds_within(self, seconds: float) -> float:
+        """The same, and that its time-out does not stop it before."""
+        soonest = min(seconds, self.timeout)
+        so_far = self.shape.beyond(self.elapsed)
+        return 1 - self.shape.beyond(soonest) / so_far if soonest >= self.elapsed and so_far > 0 else 0.0
+
     def given(self, elapsed: float) -> RunTime:
         """The same once it has run for ``elapsed``: whatever is shorter is out of the question."""
         return replace(self, elapsed=max(self.elapsed, elapsed))
+
+    def of(self, share: float) -> RunTime:
+        """The same of a share of the work."""
+        return replace(self, shape=_Scaled(self.shape, share))
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """So much of everything."""
+
+    shape: Shape
+    share: float
+
+    def beyond(self, seconds: float) -> float:
+        return self.shape.beyond(seconds / self.share)
+
+    def at(self, beyond: float) -> float:
+        return self.share * self.shape.at(beyond)
 
 
 def run_time_of(run_times: Sequence[int], declared: int | None, timeout: int) -> RunTime:

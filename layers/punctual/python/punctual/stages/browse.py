@@ -97,7 +97,8 @@ class Browse:
         """Live executions that have a deadline, those in the greatest danger first, then the nearest deadline."""
         lowest, highest = dangers_of(state) if state else ("", BEYOND_ALL_IDS)
         after = read_cursor(cursor) or ""
-        places = heapq.merge(*(chain.from_iterable(pages) for pages in self.executions.dangers(lowest, highest)))
+        shards = self.executions.dangers(max(lowest, after), highest)
+        places = heapq.merge(*(chain.from_iterable(pages) for pages in shards))
         beyond = (place for place in places if place > after)
         return _page(self._watched(beyond, limit), limit, _weight)
 

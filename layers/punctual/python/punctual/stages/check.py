@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from punctual.domain.check import Check
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 AHEAD = timedelta(seconds=75)
 """Looks that are due within this are sent out by the minute's tick, held back to their second."""
 
+
+MOST_SENT = 5000
+"""In one minute. What is left is the first to be sent in the next."""
 
 FRESH = timedelta(minutes=10)
 """What was seen of queues and slots longer ago says nothing about them now."""
@@ -81,7 +85,7 @@ class Checker:
     def send_due(self, shards: Iterable[int]) -> int:
         """Send out the looks that are due soon, and those that were due and did not happen. How many."""
         now = self.clock()
-        due = [check for shard in shards for check in self.executions.to_check(shard, now + AHEAD)]
+        due = list(islice((one for shard in shards for one in self.executions.to_check(shard, now + AHEAD)), MOST_SENT))
         self.checks.send(due, now)
         return len(due)
 
@@ -111,5 +115,5 @@ class Checker:
 
     def _tell(self, execution: Execution, job: Job, before: DeadlineState, outlook: Outlook) -> None:
         event = event_between(before, outlook.state)
-        if event is not None and event in (job.notify or DEFAULT).on:
+        if event is not None and (job.notify or DEFAULT).wants(event):
             self.notices.send([danger_notice(execution, job, outlook, event)])

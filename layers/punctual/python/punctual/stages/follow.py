@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from punctual.domain.part import Part
@@ -18,9 +19,12 @@ class Follower:
     executions: LongExecutions
     parts: Parts
 
-    def parts_changed(self, changed: Iterable[Part]) -> None:
-        """Once for each execution among them, however many of its parts have changed."""
+    def parts_changed(self, changed: Iterable[Part], told_at: datetime | None = None) -> None:
+        """Once for each execution among them, however many of its parts have changed.
+
+        ``told_at`` is when one of them told its progress, if that is what has changed.
+        """
         for job_id, execution_id in dict.fromkeys((part.job_id, part.execution_id) for part in changed):
             standing = standing_of(self.parts.of(execution_id))
             if standing is not None:
-                self.executions.follow(job_id, execution_id, standing)
+                self.executions.follow(job_id, execution_id, standing, told_at)

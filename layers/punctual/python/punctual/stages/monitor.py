@@ -1,4 +1,4 @@
-"""Monitor: once a minute, send out the looks at deadlines that are due, and measure what alarms and people watch.
+"""Monitor: once a minute, measure what alarms and people watch.
 
 Each thing is done by itself: one that fails is told of, and does not keep the others from being done. A figure that
 could not be had is left out, and its alarm treats that as nothing new, or as bad news where silence is the danger.
@@ -6,7 +6,7 @@ could not be had is left out, and its alarm treats that as nothing new, or as ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
@@ -19,7 +19,7 @@ from punctual.domain.horizon import SWEEP
 from punctual.domain.job import Lane
 from punctual.domain.laxity import Limits
 from punctual.domain.metrics import Detail, Metric
-from punctual.domain.outlook import DeadlineState
+from punctual.domain.outlook import IN_DANGER, DeadlineState
 from punctual.domain.slots import LaneOutlook, lane_outlook
 
 if TYPE_CHECKING:
@@ -40,14 +40,11 @@ class Findings:
     """For alarms."""
     details: list[tuple[dict[str, float], dict[str, str]]] = field(default_factory=list)
     """For pictures: figures, and what they are of."""
-    checks_sent: int = 0
     failures: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Monitor:
-    send_checks: Callable[[Iterable[int]], int]
-    """Sends out the looks at deadlines of some shards that are due."""
     survey: Callable[[datetime], Sample]
     """Looks at the queues."""
     executions: WatchedExecutions
@@ -62,7 +59,6 @@ class Monitor:
 
     def tick(self) -> Findings:
         found, now = Findings(), self.clock()
-        found.checks_sent = self._try(found, lambda: self.send_checks(range(self.shards))) or 0
         sample = self._try(found, lambda: self.survey(now))
         lane = self._try(found, self._look_at_lane)
         if sample is not None:
@@ -74,12 +70,16 @@ class Monitor:
             found.figures |= self._try(found, measure) or {}
         return found
 
-    def deadlines(self) -> dict[Metric, float]:
-        """How many live executions are in danger, and past their deadline."""
+    def deadlines(self, seen: Collection[DeadlineState] = ()) -> dict[Metric, float]:
+        """How many live executions are in danger, and past their deadline.
+
+        At least those that were just ``seen`` to be: the index that counts them is a moment late.
+        """
         counts = {state: self.executions.count_in(state) for state in DeadlineState if state is not _FINE}
+        at_risk = counts[DeadlineState.AT_RISK] + counts[DeadlineState.WILL_MISS]
         return {
-            Metric.DEADLINES_AT_RISK: counts[DeadlineState.AT_RISK] + counts[DeadlineState.WILL_MISS],
-            Metric.DEADLINES_MISSED: counts[DeadlineState.MISSED],
+            Metric.DEADLINES_AT_RISK: max(at_risk, sum(state in IN_DANGER for state in seen)),
+            Metric.DEADLINES_MISSED: max(counts[DeadlineState.MISSED], sum(state is _MISSED for state in seen)),
         }
 
     def _look_at_lane(self) -> LaneOutlook:
@@ -92,11 +92,16 @@ class Monitor:
         return {Metric.DEAD_LETTERS: sum(depth.visible for depth in self.dead_letters.read().values())}
 
     def _sweep_lag(self) -> dict[Metric, float]:
-        """A sweep reaches ahead; what it has not reached for more than a tick is behind. A shard never swept is new."""
+        """A sweep reaches ahead; what it has not reached for more than a tick is behind. A shard never swept is new.
+
+        A look at a deadline that is due and has not happened is behind, too.
+        """
         now = self.clock()
         reached = filter(None, (self.timers.reached(shard) for shard in range(self.shards)))
-        lags = ((now + SWEEP - TICK - one.at).total_seconds() for one in reached)
-        return {Metric.SWEEP_LAG_SECONDS: max([0.0, *lags])}
+        lags = [now + SWEEP - TICK - one.at for one in reached]
+        looks = filter(None, (self.executions.oldest_check(shard) for shard in range(self.shards)))
+        lags += [now - due for due in looks]
+        return {Metric.SWEEP_LAG_SECONDS: max([timedelta(), *lags]).total_seconds()}
 
     def _count_failed_runs(self, found: Findings, now: datetime, sample: Sample) -> None:
         since = now - timedelta(seconds=sample.seconds or TICK.total_seconds())
@@ -111,7 +116,7 @@ class Monitor:
             return None
 
 
-_FINE = DeadlineState.ON_TRACK
+_FINE, _MISSED = DeadlineState.ON_TRACK, DeadlineState.MISSED
 
 
 def _details(sample: Sample, lane: LaneOutlook | None) -> Iterator[tuple[dict[str, float], dict[str, str]]]:

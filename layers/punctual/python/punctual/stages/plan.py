@@ -17,7 +17,7 @@ already stays as it is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from punctual.domain.horizon import LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
 from punctual.domain.job import Job, JobState, Lane
 from punctual.domain.order import Order, order_for
+from punctual.domain.outlook import IN_DANGER
 from punctual.domain.status import Status
 from punctual.domain.timer import Timer, TimerReason
 
@@ -184,6 +185,8 @@ class Planner:
     def _store(self, execution: Execution) -> Execution | None:
         """Store one, with its timer if it is far; what stands there already is set on its way and returned."""
         standing = self.executions.add(execution)
+        if standing is not None and standing.revision < execution.revision:
+            execution = _with_its_danger(execution, standing)
         if standing is not None and standing.revision < execution.revision and self.executions.replace(execution):
             if standing.lane is Lane.LONG and execution.lane is not Lane.LONG:
                 self.machines.disarm(execution.execution_id)
@@ -204,6 +207,12 @@ class Planner:
         self.timers.set(timer)
         if at <= self.clock() + (SWEEP + REACH) / 2:
             self.executions.queue(timer, self.clock())
+
+
+def _with_its_danger(execution: Execution, replaced: Execution) -> Execution:
+    """In place of one that was told to be in danger: so that its recovery is told, and the same danger not again."""
+    in_danger = replaced.outlook is not None and replaced.outlook.state in IN_DANGER
+    return replace(execution, outlook=replaced.outlook) if in_danger and execution.deadline_at else execution
 
 
 def _is_due(job: Job, instant: datetime) -> bool:

@@ -46,7 +46,8 @@ class Work:
 class Reporter:
     executions: LongExecutions
     parts: RunningParts
-    follow: Callable[[Iterable[Part]], None]
+    follow: Callable[[Iterable[Part], datetime | None], None]
+    """Tells the execution of parts that have changed, and when they told their progress, if that is it."""
     """Have the executions of changed parts told."""
     checkpoints: Checkpoints
     results: Results
@@ -65,7 +66,7 @@ class Reporter:
         if part is None or execution is None:
             return None
         self.callbacks.beat(token)
-        self.follow([part])
+        self.follow([part], None)
         resume = self.checkpoints.load(part.checkpoint) if part.checkpoint else None
         results = self._results_of_partitions(part) if part.name == COLLECT else []
         return Work(execution=execution, part=part, resume=resume, results=results)
@@ -76,7 +77,7 @@ class Reporter:
         if part is not None:
             self.callbacks.beat(part.token or "")
             if progress is not None or self._is_young(part):
-                self.follow([part])
+                self.follow([part], None if progress is None else self.clock())
         return part
 
     def checkpoint(self, assignment: Assignment, state: Any) -> Part | None:
@@ -102,7 +103,7 @@ class Reporter:
             self.containers.stop(task["taskArn"], "it came too late")
         elif not part.reports and part.status is Status.STARTING:
             claimed = self.parts.claim(assignment, token, task["taskArn"], None, self.clock())
-            self.follow([claimed or part])
+            self.follow([claimed or part], None)
 
     def stopped(self, task: Mapping[str, Any]) -> None:
         """ECS has stopped a container. If it did not say how it ended, its state machine is told at once."""

@@ -52,7 +52,7 @@ class Settler:
             return
         rule = job.notify or DEFAULT
         notices = [outcome_notice(execution, job.name, rule), ending_notice(execution, job)]
-        self.notices.send(notice for notice in notices if notice is not None and notice.event in rule.on)
+        self.notices.send(notice for notice in notices if notice is not None and rule.wants(notice.event))
 
     def _clear_away(self, execution: Execution) -> None:
         """What a cancelled execution has in AWS: a schedule, a state machine run, slots, containers."""
