@@ -111,7 +111,7 @@ class Api(Construct):
             "dynamodb:UpdateItem",
             on=[tables.executions.table_arn],
         )
-        function.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=[tables.signals.table_arn])
+        function.allow("dynamodb:GetItem", on=[tables.signals.table_arn])
         function.allow("dynamodb:GetItem", on=[tables.parts.table_arn])
         function.allow(
             "dynamodb:Query",
