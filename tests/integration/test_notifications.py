@@ -304,10 +304,10 @@ def test_a_notice_that_the_queue_refuses_is_an_error_of_whose_fault_it_is(
 ) -> None:
     refused = {"Id": "0", "Code": "InternalError", "SenderFault": False, "Message": "not today"}
     monkeypatch.setattr(aws.sqs(), "send_message_batch", lambda **_: {"Failed": [refused]})
-    with pytest.raises(ClientError, match="1 of 2 notices were refused: not today"):
+    with pytest.raises(ClientError, match="1 of 2 messages were refused: not today"):
         send(world, notice(1), notice(2))
     refused |= {"SenderFault": True}
-    with pytest.raises(ValueError, match="1 of 2 notices were refused: not today"):
+    with pytest.raises(ValueError, match="1 of 2 messages were refused: not today"):
         send(world, notice(1), notice(2))
 
 

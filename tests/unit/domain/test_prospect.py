@@ -228,6 +228,12 @@ def test_what_waits_for_a_slot_names_the_limits_to_raise_and_who_could_leave() -
         (execution(Status.STARTING, lane=Lane.LONG), known(), "its container has not come up yet", "ECS"),
         (execution(due=2 * MINUTE), known(), "starved: due 2 minutes ago, and nobody has taken it", "see the alarms"),
         (execution(), job(), "it has too few runs to tell", "give expected_seconds"),
+        (
+            execution(),
+            job(expected_seconds=28_800),
+            "it is expected to take 8 hours, and its deadline leaves it too little time",
+            "start earlier",
+        ),
         (execution(), known(), "it usually takes 8 hours, and its deadline leaves it too little time", "start earlier"),
         (execution(lane=Lane.LONG), known(), "it usually takes 8 hours", "more partitions"),
     ],

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from punctual.aws.sending import send_all
 from punctual.domain.horizon import LONGEST_DELAY
 from punctual.domain.job import Priority
 from punctual.domain.order import Order
 
-BATCH = 10
 LARGEST_BODY = 250_000
 """Characters of a buried message: with its reason it must fit into a message itself, whatever it is made of."""
 
@@ -28,23 +28,7 @@ class SqsLanes:
         for order in orders:
             by_priority.setdefault(order.priority, []).append(order)
         for priority, group in by_priority.items():
-            for batch in _batches(group):
-                self._send(self.queue_urls[priority], batch, now)
-
-    def _send(self, url: str, batch: list[Order], now: datetime) -> None:
-        entries = [
-            {
-                "Id": str(n),
-                "MessageBody": order.to_body(),
-                "DelaySeconds": delay_seconds(order, now),
-                # the owner as message group: SQS shares a queue fairly between groups
-                "MessageGroupId": group_id(order.owner),
-            }
-            for n, order in enumerate(batch)
-        ]
-        answer = self.sqs().send_message_batch(QueueUrl=url, Entries=entries)
-        if refused := answer.get("Failed"):
-            raise RuntimeError(f"{len(refused)} of {len(batch)} orders were refused: {refused[0].get('Message')}")
+            send_all(self.sqs(), self.queue_urls[priority], (_message(order, now) for order in group))
 
 
 @dataclass(frozen=True)
@@ -61,6 +45,15 @@ class SqsDeadLetters:
         )
 
 
+def _message(order: Order, now: datetime) -> dict[str, Any]:
+    return {
+        "MessageBody": order.to_body(),
+        "DelaySeconds": delay_seconds(order, now),
+        # the owner as message group: SQS shares a queue fairly between groups
+        "MessageGroupId": group_id(order.owner),
+    }
+
+
 def delay_seconds(order: Order, now: datetime) -> int:
     """Whole seconds, rounded down: the worker waits out the fraction, which a queue cannot."""
     remaining = min(order.not_before - now, LONGEST_DELAY)
@@ -71,8 +64,3 @@ def group_id(owner: str) -> str:
     """The owner as a message group: at most 128 characters of those that SQS allows."""
     plain = owner.isascii() and owner.isprintable() and " " not in owner and len(owner) <= 128
     return owner if plain else hashlib.sha256(owner.encode()).hexdigest()
-
-
-def _batches(orders: list[Order]) -> Iterator[list[Order]]:
-    for start in range(0, len(orders), BATCH):
-        yield orders[start : start + BATCH]

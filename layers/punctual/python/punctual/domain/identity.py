@@ -19,6 +19,7 @@ from punctual.domain.errors import NotFound
 from punctual.domain.instant import to_epoch_ms
 
 LONGEST_NAME = 64
+BEYOND_ALL_IDS = "~"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _JOB_ID = re.compile(rf"[{_ALPHABET}]{{26}}")

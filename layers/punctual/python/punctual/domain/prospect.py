@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from itertools import pairwise
 
 from punctual.domain.backlog import NEVER, Backlog
@@ -37,6 +38,14 @@ SLOWER = 1.25
 """A run that will take this much longer than the median is slower than usual."""
 STARVED = timedelta(seconds=30)
 """Due for so long, with nothing before it, and not started: somebody should look why."""
+
+
+class Source(StrEnum):
+    """What a run time is told from, and so how to speak of it."""
+
+    RUNS = "usually takes"
+    DECLARED = "is expected to take"
+    TIMEOUT = "may take up to"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +87,7 @@ def outlook_of(execution: Execution, job: Job, around: Surroundings, now: dateti
 
 
 def prospect_of(execution: Execution, job: Job, around: Surroundings, now: datetime) -> Prospect:
-    run_time, known = _run_time(execution, job)
+    run_time, source = _run_time(execution, job)
     if execution.status is Status.RUNNING:
         wait, told = Wait(), _while_running(execution, run_time, now)
     else:
@@ -93,7 +102,7 @@ def prospect_of(execution: Execution, job: Job, around: Surroundings, now: datet
             pace=None,
             deadline_at=execution.deadline_at,
         )
-    cause, remedy = _why(execution, told, run_time, known, wait, around, now)
+    cause, remedy = _why(execution, told, run_time, source, wait, around, now)
     return Prospect(told, cause, remedy)
 
 
@@ -137,15 +146,17 @@ def _left_to_do(execution: Execution) -> float:
     return max(1 - done, LEAST_LEFT)
 
 
-def _run_time(execution: Execution, job: Job) -> tuple[RunTime, bool]:
-    """Of the whole, and whether there is anything to tell it from. A time-out is of one attempt at one partition, and
+def _run_time(execution: Execution, job: Job) -> tuple[RunTime, Source]:
+    """Of the whole, and what it is told from. A time-out is of one attempt at one partition, and
     what was declared of one partition: as often as not all may run at once they come one after the other."""
     runs = job.run_times.get(EXECUTION, ())
     rounds = _rounds(execution)
     declared = job.expected_seconds * rounds if job.expected_seconds else None
     attempts = len(execution.attempts) + 1 if execution.lane is Lane.LONG else 1
     run_time = run_time_of(runs, declared, execution.timeout_seconds * rounds * attempts)
-    return run_time, declared is not None or len(runs) >= FEWEST_RELIED_ON
+    if len(runs) >= FEWEST_RELIED_ON:
+        return run_time, Source.RUNS
+    return run_time, Source.DECLARED if declared else Source.TIMEOUT
 
 
 def _rounds(execution: Execution) -> int:
@@ -213,7 +224,7 @@ def _why(
     execution: Execution,
     told: Forecast,
     run_time: RunTime,
-    known: bool,
+    source: Source,
     wait: Wait,
     around: Surroundings,
     now: datetime,
@@ -226,7 +237,7 @@ def _why(
         cause = f"retrying: attempt {len(failed) + 1} of {execution.retry.max_attempts}{error}"
         return cause, "mend what made it fail: its attempts and their log tell"
     if execution.status is Status.RUNNING:
-        return _why_running(execution, told, run_time, known, now)
+        return _why_running(execution, told, run_time, source, now)
     if execution.status is Status.STARTING:
         return "not started: its container has not come up yet", "see whether ECS can start it: its image, its capacity"
     if wait.median > 0 and execution.lane is Lane.LONG:
@@ -236,13 +247,13 @@ def _why(
     if now - execution.released_at > STARVED:
         waits = spelled(now - execution.released_at)
         return f"starved: due {waits} ago, and nobody has taken it", "see the alarms: does the scheduler run?"
-    if not known:
+    if source is Source.TIMEOUT:
         return (
             f"it has too few runs to tell: {usual} is as likely to be too short as too long",
             "give expected_seconds, or a later deadline",
         )
     return (
-        f"it usually takes {usual}, and its deadline leaves it too little time",
+        f"it {source} {usual}, and its deadline leaves it too little time",
         "let it start earlier, run with more partitions, or give a later deadline"
         if execution.lane is Lane.LONG
         else "let it start earlier, make it smaller, or give a later deadline",
@@ -250,21 +261,21 @@ def _why(
 
 
 def _why_running(
-    execution: Execution, told: Forecast, run_time: RunTime, known: bool, now: datetime
+    execution: Execution, told: Forecast, run_time: RunTime, source: Source, now: datetime
 ) -> tuple[str, str]:
     begun = _begun(execution) or now
     usual, ran = timedelta(seconds=run_time.quantile(0.5)), now - begun
     will_take = told.median_end - begun
     progress, longest = execution.progress, timedelta(seconds=run_time.timeout)
     far = f"{progress.percent:.0f}% after {spelled(ran)}" if progress else f"runs for {spelled(ran)}"
-    usually = f"usually takes {spelled(usual)}" if known else f"may take up to {spelled(longest)}"
+    usually = f"{source} {spelled(longest if source is Source.TIMEOUT else usual)}"
     remedy = "see its log for what holds it up"
     if execution.lane is Lane.LONG:
         remedy += "; next time run it with more partitions"
     if will_take.total_seconds() >= NEARLY * run_time.timeout:
         limit = spelled(timedelta(seconds=execution.timeout_seconds))
         return f"its time-out of {limit} will stop it: {far}; it {usually}", f"{remedy}; give a longer timeout_seconds"
-    if known and will_take > SLOWER * usual:
+    if source is not Source.TIMEOUT and will_take > SLOWER * usual:
         return f"slower than usual: {far}; it {usually} and would take {spelled(will_take)}", remedy
     late = begun - execution.released_at
     if late > STARVED:

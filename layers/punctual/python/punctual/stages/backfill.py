@@ -17,14 +17,12 @@ from punctual.domain.backfill import Range, check_backfill
 from punctual.domain.caller import Caller
 from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution, Origin, execution_of
-from punctual.domain.identity import check_job_id, due_key
+from punctual.domain.identity import BEYOND_ALL_IDS, check_job_id, due_key
 from punctual.domain.job import Job, JobState
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, Executions, ExecutionShelf, Jobs
-
-BEYOND_ALL_IDS = "~"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution
-from punctual.domain.identity import check_job_id, due_key
+from punctual.domain.identity import BEYOND_ALL_IDS, check_job_id, due_key
 from punctual.domain.job import Job, JobState, Priority
 from punctual.domain.outlook import DeadlineState, dangers_of
 from punctual.domain.status import FINAL, Status
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 MOST_LOOKED_AT = 1000
 FETCH = 100
-BEYOND_ALL_IDS = "~"
 PLACE = re.compile(r"[0-9][0-9A-Za-z_-]{1,200}")
 LARGEST_PAGE = 4_000_000
 """Bytes of parameters and results: a Lambda answers with at most 6 MB."""
