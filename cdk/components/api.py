@@ -15,7 +15,7 @@ from cdk.components.identity import Identity
 from cdk.components.layers import Layers
 from cdk.components.results import Results
 from cdk.components.runner import Runner
-from cdk.components.tables import Tables
+from cdk.components.tables import GATES, Tables
 from cdk.components.worker import Worker
 from cdk.settings import Settings
 
@@ -82,6 +82,7 @@ class Api(Construct):
             memory_mb=512,
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
+                "GATES_TABLE": tables.gates.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "PARTS_TABLE": tables.parts.table_name,
                 "SIGNALS_TABLE": tables.signals.table_name,
@@ -97,6 +98,7 @@ class Api(Construct):
                 "RETENTION_DAYS": str(settings.retention_days),
             },
         )
+        function.allow(*GATES, on=[tables.gates.table_arn])
         function.allow(
             "dynamodb:GetItem",
             "dynamodb:PutItem",

@@ -7,7 +7,7 @@ from cdk.components.cluster import Cluster
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.results import Results
-from cdk.components.tables import Tables
+from cdk.components.tables import GATES, Tables
 from cdk.names import state_machine_arn
 from cdk.settings import Settings
 
@@ -35,6 +35,7 @@ class Conductor(Construct):
             timeout=Duration.seconds(60),
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
+                "GATES_TABLE": tables.gates.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "PARTS_TABLE": tables.parts.table_name,
                 "RESULTS_BUCKET": results.bucket.bucket_name,
@@ -43,6 +44,7 @@ class Conductor(Construct):
                 "RETENTION_DAYS": str(settings.retention_days),
             },
         )
+        self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow("dynamodb:GetItem", on=[tables.jobs.table_arn])
         self.function.allow("dynamodb:UpdateItem", on=[tables.executions.table_arn])
         self.function.allow(

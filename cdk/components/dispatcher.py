@@ -7,7 +7,7 @@ from constructs import Construct
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
-from cdk.components.tables import Tables
+from cdk.components.tables import GATES, Tables
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
@@ -36,6 +36,7 @@ class Dispatcher(Construct):
             # A tick that failed is not repeated: the next one starts from the same checkpoint.
             retry_attempts=0,
             environment={
+                "GATES_TABLE": tables.gates.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "TIMERS_TABLE": tables.timers.table_name,
                 "TIMER_SHARDS": str(settings.timer_shards),
@@ -43,6 +44,7 @@ class Dispatcher(Construct):
                 **queues.short_urls,
             },
         )
+        self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", on=[tables.timers.table_arn])
         self.function.allow("dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
         self.function.allow("dynamodb:Query", on=[tables.running_executions])

@@ -22,6 +22,7 @@ def publish(stack: PunctualStack) -> None:
         "ExecutionsTable": stack.tables.executions.table_name,
         "PartsTable": stack.tables.parts.table_name,
         "TimersTable": stack.tables.timers.table_name,
+        "GatesTable": stack.tables.gates.table_name,
         "SignalsTable": stack.tables.signals.table_name,
         "IdempotencyTable": stack.tables.idempotency.table_name,
         "ResultsBucket": stack.results.bucket.bucket_name,

@@ -8,7 +8,7 @@ from cdk.components.layers import Layers
 from cdk.components.queues import Queues
 from cdk.components.schedules import Schedules
 from cdk.components.sources import read_stream
-from cdk.components.tables import Tables
+from cdk.components.tables import GATES, Tables
 from cdk.names import state_machine_arn
 from cdk.settings import Settings
 
@@ -54,6 +54,7 @@ class Planner(Construct):
             memory_mb=512,
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
+                "GATES_TABLE": tables.gates.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "TIMERS_TABLE": tables.timers.table_name,
                 "CHECKS_QUEUE_URL": queues.checks.queue.queue_url,
@@ -64,6 +65,7 @@ class Planner(Construct):
                 **schedules.environment,
             },
         )
+        self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow(
             "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.jobs.table_arn]
         )

@@ -12,10 +12,10 @@ from cdk.components.queues import Queues
 from cdk.components.schedules import Schedules
 from cdk.components.sources import read_stream
 from cdk.components.state_machine import allow_stopping
-from cdk.components.tables import Tables
+from cdk.components.tables import GATES, Tables
 from cdk.settings import Settings
 
-TERMINAL = ["succeeded", "failed", "timed_out", "cancelled"]
+TERMINAL = ["succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"]
 
 
 def _ended(**also: dict[str, list[Any]]) -> dict[str, Any]:
@@ -57,6 +57,7 @@ class Settler(Construct):
             timeout=Duration.seconds(60),
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
+                "GATES_TABLE": tables.gates.table_name,
                 "PARTS_TABLE": tables.parts.table_name,
                 "SIGNALS_TABLE": tables.signals.table_name,
                 "NOTICES_QUEUE_URL": queues.notices.queue.queue_url,
@@ -66,6 +67,7 @@ class Settler(Construct):
                 "RETENTION_DAYS": str(settings.retention_days),
             },
         )
+        self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.jobs.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query", on=[tables.parts.table_arn])
         self.function.allow("dynamodb:UpdateItem", on=[tables.signals.table_arn])

@@ -1,4 +1,4 @@
-"""The six tables. Keys and indexes are explained in docs/data-model.md."""
+"""The seven tables. Keys and indexes are explained in docs/data-model.md."""
 
 from typing import Any
 
@@ -16,6 +16,9 @@ DEADLINES = "deadlines"
 WAITING = "waiting"
 HOLDING = "holding"
 
+GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
+"""What passing through gates takes."""
+
 
 def _text(name: str) -> dynamodb.Attribute:
     return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)
@@ -28,7 +31,7 @@ def _index(name: str, key: str, sort: str, projection: dynamodb.ProjectionType) 
 
 
 class Tables(Construct):
-    """Jobs, executions, parts, timers, signals and idempotency records: on demand, with point-in-time recovery."""
+    """Jobs, executions, parts, timers, gates, signals, idempotency records: on demand, with point-in-time recovery."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -77,6 +80,10 @@ class Tables(Construct):
             sort_key=_text("due"),
             dynamo_stream=dynamodb.StreamViewType.OLD_IMAGE,
             time_to_live_attribute="expires_at",
+        )
+        # Who runs under a rule that lets only so many run at once, and who waits for whom.
+        self.gates = self._table(
+            "Gates", partition_key=_text("gate"), sort_key=_text("entry"), time_to_live_attribute="expires_at"
         )
         # What is counted, sampled and told: losing it loses no execution.
         self.signals = self._table("Signals", partition_key=_text("id"), time_to_live_attribute="expires_at")

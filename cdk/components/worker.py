@@ -7,7 +7,7 @@ from cdk.components.layers import Layers
 from cdk.components.queues import PRIORITIES, WORKER_TIMEOUT, Queues
 from cdk.components.results import Results
 from cdk.components.sources import read_queue
-from cdk.components.tables import Tables
+from cdk.components.tables import GATES, Tables
 from cdk.settings import Settings
 
 
@@ -36,6 +36,7 @@ class Worker(Construct):
             timeout=WORKER_TIMEOUT,
             memory_mb=512,
             environment={
+                "GATES_TABLE": tables.gates.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "SIGNALS_TABLE": tables.signals.table_name,
                 "RESULTS_BUCKET": results.bucket.bucket_name,
@@ -45,6 +46,7 @@ class Worker(Construct):
                 **{f"{name.upper()}_DEAD_LETTER_QUEUE_URL": q.queue_url for name, q in dead_letters.items()},
             },
         )
+        self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow("dynamodb:UpdateItem", on=[tables.executions.table_arn, tables.signals.table_arn])
         results.allow(self.function, "s3:PutObject")
         self.function.allow("sqs:SendMessage", on=[queue.queue_arn for queue in dead_letters.values()])

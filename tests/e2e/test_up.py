@@ -44,7 +44,7 @@ def test_what_a_client_needs_is_written_where_only_its_owner_can_read_it(punctua
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert {"api_url", "endpoint_url", "region", "tokens", "tables", "queues", "functions"} <= set(punctual.stack)
     assert set(punctual.stack["tokens"]) == {"admin", "operator", "viewer"}
-    assert {"jobs", "executions", "parts", "timers", "signals", "idempotency"} == set(punctual.stack["tables"])
+    assert {"jobs", "executions", "parts", "timers", "gates", "signals", "idempotency"} == set(punctual.stack["tables"])
 
 
 def test_it_listens_on_loopback_only(punctual: Punctual, stack: Stack) -> None:

@@ -17,8 +17,10 @@ TASKS = f"arn:AWS::Partition:ecs:{HERE}:task/FargateCluster/*"
 DEFINITIONS = f"arn:AWS::Partition:ecs:{HERE}:task-definition"
 IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
 
+THROUGH_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
 EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "api": {
+        "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": (
             "dynamodb:GetItem",
             "dynamodb:PutItem",
@@ -50,6 +52,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "RunnerLogs.Arn": ("logs:FilterLogEvents",),
     },
     "planner": {
+        "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn": (
             "dynamodb:GetItem",
@@ -71,6 +74,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         STATE_MACHINE: ("states:StartExecution",),
     },
     "dispatcher": {
+        "TablesGates.Arn": THROUGH_GATES,
         "TablesTimers.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"),
         "TablesExecutions.Arn": ("dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
@@ -79,6 +83,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesLow.Arn": ("sqs:SendMessage",),
     },
     "worker": {
+        "TablesGates.Arn": THROUGH_GATES,
         "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "ResultsBucket.Arn/*": ("s3:PutObject",),
@@ -90,6 +95,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesLowDeadLetters.Arn": ("sqs:SendMessage",),
     },
     "settler": {
+        "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
@@ -108,6 +114,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesIntakeDeadLetters.Arn": ("sqs:SendMessage",),
     },
     "conductor": {
+        "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem",),
         "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"),

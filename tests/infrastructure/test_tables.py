@@ -6,7 +6,7 @@ import pytest
 
 from tests.infrastructure.deployed import Deployed
 
-TABLES = ("Jobs", "Executions", "Parts", "Timers", "Signals", "Idempotency")
+TABLES = ("Jobs", "Executions", "Parts", "Timers", "Gates", "Signals", "Idempotency")
 
 
 def table(stack: Deployed, name: str) -> dict[str, Any]:
@@ -24,6 +24,7 @@ def keys(schema: list[dict[str, str]]) -> list[str]:
         ("Executions", ["job_id", "execution_id"]),
         ("Parts", ["execution_id", "part"]),
         ("Timers", ["slot", "due"]),
+        ("Gates", ["gate", "entry"]),
         ("Signals", ["id"]),
         ("Idempotency", ["id"]),
     ],
@@ -66,8 +67,9 @@ def test_a_stream_carries_what_its_readers_need(prod: Deployed, name: str, view:
     assert table(prod, name)["StreamSpecification"] == {"StreamViewType": view}
 
 
-def test_nobody_reads_a_stream_of_signals(prod: Deployed) -> None:
-    assert "StreamSpecification" not in table(prod, "Signals")
+@pytest.mark.parametrize("name", ["Signals", "Gates"])
+def test_nobody_reads_a_stream_of_it(prod: Deployed, name: str) -> None:
+    assert "StreamSpecification" not in table(prod, name)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +79,7 @@ def test_nobody_reads_a_stream_of_signals(prod: Deployed) -> None:
         ("Executions", "expires_at"),
         ("Parts", "expires_at"),
         ("Timers", "expires_at"),
+        ("Gates", "expires_at"),
         ("Signals", "expires_at"),
         ("Idempotency", "expiration"),
     ],

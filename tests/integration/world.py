@@ -308,6 +308,7 @@ class World:
         self._table("timers", ["slot", "due"], {}, stream="OLD_IMAGE")
         self._table("idempotency", ["id"], {}, stream=None)
         self._table("signals", ["id"], {}, stream=None)
+        self._table("gates", ["gate", "entry"], {}, stream=None)
 
     def _table(self, name: str, key: list[str], indexes: dict[str, list[str]], stream: str | None) -> None:
         attributes = {*key, *(name for index in indexes.values() for name in index)}
@@ -386,6 +387,7 @@ class World:
             "RETENTION_DAYS": "90",
             "TIMER_SHARDS": "1",
             "SIGNALS_TABLE": "signals",
+            "GATES_TABLE": "gates",
             "CONCURRENCY": json.dumps({"high": 10, "normal": 10, "low": 4, "intake": 2}),
             "BACKLOG_MINUTES": "2",
             "BACKLOG_MESSAGES": "1000",

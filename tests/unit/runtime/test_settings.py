@@ -11,6 +11,7 @@ ENVIRONMENT = {
     "JOBS_TABLE": "jobs",
     "EXECUTIONS_TABLE": "executions",
     "TIMERS_TABLE": "timers",
+    "GATES_TABLE": "gates",
     "HIGH_QUEUE_URL": "h",
     "NORMAL_QUEUE_URL": "n",
     "LOW_QUEUE_URL": "l",

@@ -10,7 +10,7 @@ from punctual.domain.job import Job
 from punctual.domain.notice import Notice, spelled
 from punctual.domain.notify import DEFAULT, Event
 from punctual.domain.outlook import IN_DANGER, DeadlineState, Outlook
-from punctual.domain.status import Status
+from punctual.domain.status import WITHOUT_A_RUN, Status
 
 _TITLES = {
     Event.DEADLINE_AT_RISK: "may miss its deadline",
@@ -66,7 +66,7 @@ def _event_at_end(execution: Execution, state: DeadlineState) -> Event | None:
         return None
     if execution.status is Status.SUCCEEDED and execution.ended_at <= execution.deadline_at:
         return Event.RECOVERED if state in IN_DANGER else None
-    return None if execution.status is Status.CANCELLED else Event.MISSED
+    return None if execution.status in WITHOUT_A_RUN else Event.MISSED
 
 
 def _notice(

@@ -22,11 +22,18 @@ class JobState(StrEnum):
     ACTIVE = "active"
     """Its executions are planned as they come due."""
 
+    PAUSED = "paused"
+    """A person stopped it for a while. Nothing is planned; resuming makes up for what went by, as its misfire rule
+    says."""
+
     DONE = "done"
     """It was to run once, and that execution has ended. The settler says so."""
 
+    CANCELLED = "cancelled"
+    """Withdrawn by a person, with all that ran of it."""
+
     DELETED = "deleted"
-    """Withdrawn by a person. Nothing new starts; its history stays until it expires."""
+    """As cancelled, and out of sight. Its history stays until it expires."""
 
 
 class Priority(StrEnum):

@@ -15,11 +15,12 @@ class Status(StrEnum):
     """Planned for an instant beyond the horizon. In: the planner. Out: the dispatcher, by its due timer."""
 
     QUEUED = "queued"
-    """On its way to a worker, or waiting for one. In: planner, dispatcher or intake. Out: the worker's claim; in the
-    long lane the conductor, when it asks for a slot."""
+    """On its way to a worker, or waiting for one. In: planner, dispatcher, intake or api; or whoever ends what it
+    waited for. Out: the worker's claim; in the long lane the conductor, when it asks for a slot."""
 
     WAITING = "waiting"
-    """It asks for a slot of the long lane. In: the conductor. Out: admission."""
+    """Something has to happen first: another execution has to end, a place has to become free, or it asks for a slot
+    of the long lane. In: planner, worker, conductor. Out: whoever ends what it waits for; admission."""
 
     STARTING = "starting"
     """It has a slot, and its container is on its way. In: admission. Out: the container's claim, or the conductor
@@ -42,15 +43,27 @@ class Status(StrEnum):
     """The last attempt ran over its time limit. In: the worker, the container or the conductor. Final."""
 
     CANCELLED = "cancelled"
-    """Withdrawn: by a person, or because its job was deleted or changed. In: planner or api. Final."""
+    """Withdrawn: by a person, or because its job was deleted or changed. In: planner, api or worker. Final."""
+
+    SKIPPED = "skipped"
+    """A rule decided that it does not run, and ``reason`` says which: the one before still runs, its job is paused, a
+    later instant covers it, what it depends on failed. In: planner, worker, conductor, settler. Final."""
+
+    MISSED = "missed"
+    """Its time went by during an outage or a pause, and its job does not make up for it. In: the planner. Final."""
 
 
 _ENDINGS = frozenset({Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT, Status.CANCELLED})
+WITHOUT_A_RUN = frozenset({Status.SKIPPED, Status.MISSED, Status.CANCELLED})
+"""How what never ran to its end is recorded: nobody is told, and no run time is learnt from it."""
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
-    Status.SCHEDULED: frozenset({Status.QUEUED, Status.CANCELLED}),
-    Status.QUEUED: frozenset({Status.WAITING, Status.RUNNING, Status.CANCELLED}),
-    Status.WAITING: frozenset({Status.STARTING, Status.RETRYING, Status.FAILED, Status.CANCELLED}),
+    Status.SCHEDULED: frozenset({Status.QUEUED}) | WITHOUT_A_RUN,
+    # queued → queued: a rate limit puts it off
+    Status.QUEUED: frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING}) | WITHOUT_A_RUN,
+    Status.WAITING: frozenset(
+        {Status.QUEUED, Status.STARTING, Status.RETRYING, Status.SKIPPED, Status.FAILED, Status.CANCELLED}
+    ),
     Status.STARTING: frozenset({Status.RUNNING, Status.RETRYING}) | _ENDINGS,
     # running → running: the next attempt takes over from a worker whose lease has lapsed
     Status.RUNNING: frozenset({Status.RUNNING, Status.RETRYING}) | _ENDINGS,
@@ -59,6 +72,8 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.FAILED: frozenset(),
     Status.TIMED_OUT: frozenset(),
     Status.CANCELLED: frozenset(),
+    Status.SKIPPED: frozenset(),
+    Status.MISSED: frozenset(),
 }
 
 FINAL = frozenset(status for status, onward in TRANSITIONS.items() if not onward)

@@ -57,6 +57,10 @@ class _Signals(Settings):
     signals_table: str
 
 
+class _Gates(Settings):
+    gates_table: str
+
+
 class _Notices(Settings):
     notices_queue_url: str
 
@@ -67,7 +71,7 @@ class _StateMachine(Settings):
     schedule_role_arn: str
 
 
-class ApiSettings(_Signals, _Retention):
+class ApiSettings(_Signals, _Gates, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -87,7 +91,7 @@ class ApiSettings(_Signals, _Retention):
         return [name for name in self.long_images.split(",") if name]
 
 
-class PlannerSettings(_StateMachine, _ShortQueues, _Retention):
+class PlannerSettings(_StateMachine, _ShortQueues, _Gates, _Retention):
     jobs_table: str
     executions_table: str
     timers_table: str
@@ -96,13 +100,13 @@ class PlannerSettings(_StateMachine, _ShortQueues, _Retention):
     timer_shards: int
 
 
-class DispatcherSettings(_ShortQueues, _Retention):
+class DispatcherSettings(_ShortQueues, _Gates, _Retention):
     executions_table: str
     timers_table: str
     timer_shards: int
 
 
-class WorkerSettings(_Signals, _ShortQueues, _Retention):
+class WorkerSettings(_Signals, _ShortQueues, _Gates, _Retention):
     executions_table: str
     results_bucket: str
     high_dead_letter_queue_url: str
@@ -119,7 +123,7 @@ class WorkerSettings(_Signals, _ShortQueues, _Retention):
         }
 
 
-class SettlerSettings(_Signals, _Notices, _Retention):
+class SettlerSettings(_Signals, _Notices, _Gates, _Retention):
     jobs_table: str
     parts_table: str
     schedule_group: str
@@ -127,7 +131,7 @@ class SettlerSettings(_Signals, _Notices, _Retention):
     dead_letter_queue_url: str
 
 
-class ConductorSettings(_Retention):
+class ConductorSettings(_Gates, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str

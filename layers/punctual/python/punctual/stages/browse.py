@@ -23,7 +23,7 @@ from punctual.domain.execution import Execution
 from punctual.domain.identity import BEYOND_ALL_IDS, check_job_id, due_key
 from punctual.domain.job import Job, JobState, Priority
 from punctual.domain.outlook import DeadlineState, dangers_of
-from punctual.domain.status import FINAL, Status
+from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, ExecutionShelf, JobShelf
@@ -33,7 +33,7 @@ FETCH = 100
 PLACE = re.compile(r"[0-9][0-9A-Za-z_-]{1,200}")
 LARGEST_PAGE = 4_000_000
 """Bytes of parameters and results: a Lambda answers with at most 6 MB."""
-NEVER_BEFORE_THEIR_TIME = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, Status.CANCELLED}
+NEVER_BEFORE_THEIR_TIME = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, Status.WAITING, *WITHOUT_A_RUN}
 
 T = TypeVar("T")
 

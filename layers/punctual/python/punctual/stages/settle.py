@@ -13,7 +13,7 @@ from punctual.domain.job import Lane
 from punctual.domain.notice import outcome_notice
 from punctual.domain.notify import DEFAULT
 from punctual.domain.part import EXECUTION, Part, kind_of
-from punctual.domain.status import FINAL, Status
+from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, Containers, Jobs, Notices, Parts, Runs
@@ -35,7 +35,7 @@ class Settler:
         """Coming again, or for a job deleted meanwhile, changes nothing."""
         if execution.status not in FINAL:
             return
-        if execution.lane is Lane.LONG and execution.status is Status.CANCELLED:
+        if execution.lane is Lane.LONG and execution.status in WITHOUT_A_RUN:
             self._clear_away(execution)
         self._tell(execution)
         if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
@@ -45,7 +45,7 @@ class Settler:
 
     def _tell(self, execution: Execution) -> None:
         """Each notice has a name of its own, so what comes again is told once."""
-        if execution.status is Status.CANCELLED or not (execution.notify or execution.deadline_at):
+        if execution.status in WITHOUT_A_RUN or not (execution.notify or execution.deadline_at):
             return
         job = self.jobs.get(execution.job_id)
         if job is None:
