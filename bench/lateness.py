@@ -48,7 +48,7 @@ def _warm_up(punctual: Punctual) -> None:
 
 
 def _every_second(punctual: Punctual) -> list[float]:
-    job = punctual.submit(name="steady", schedule={"every_seconds": 1})
+    job = punctual.submit(name="steady", schedule={"every_seconds": 1}, overlap="allow")
     ended = punctual.ended(job, count=EVERY_SECOND_FOR, seconds=3 * EVERY_SECOND_FOR)
     punctual.request("DELETE", f"/jobs/{job['job_id']}")
     return [_late(one) for one in ended]

@@ -46,7 +46,7 @@ class Conductor(Construct):
         )
         self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow("dynamodb:GetItem", on=[tables.jobs.table_arn])
-        self.function.allow("dynamodb:UpdateItem", on=[tables.executions.table_arn])
+        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
         self.function.allow(
             "dynamodb:GetItem",
             "dynamodb:PutItem",

@@ -46,7 +46,9 @@ class Dispatcher(Construct):
         )
         self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", on=[tables.timers.table_arn])
-        self.function.allow("dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
+        self.function.allow(
+            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn]
+        )
         self.function.allow("dynamodb:Query", on=[tables.running_executions])
         self.function.allow("sqs:SendMessage", on=queues.short_arns)
         # All that wakes somebody at a steady rate is in one group: this, admission, the monitor and the reconciler.

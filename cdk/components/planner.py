@@ -15,12 +15,22 @@ from cdk.settings import Settings
 # A job that is done plans nothing, and the set of owners beside the jobs has no state.
 APPEARED_CHANGED_OR_DELETED = {
     "eventName": ["INSERT", "MODIFY"],
-    "dynamodb": {"NewImage": {"state": {"S": ["active", "deleted"]}}},
+    "dynamodb": {"NewImage": {"state": {"S": ["active", "paused", "cancelled", "deleted"]}}},
 }
 # A successor is planned when an execution becomes queued, not when it ends.
 BECAME_QUEUED = {
     "eventName": ["INSERT", "MODIFY"],
     "dynamodb": {"NewImage": {"status": {"S": ["queued", "retrying"]}}},
+}
+# The last of many whose time went by leads on to the next of them.
+LEFT_OUT_AND_LEADS = {
+    "eventName": ["INSERT"],
+    "dynamodb": {"NewImage": {"status": {"S": ["skipped", "missed"]}, "leads": {"BOOL": [True]}}},
+}
+# A running one was asked to stop: its lease is revoked if it does not.
+ASKED_TO_STOP = {
+    "eventName": ["MODIFY"],
+    "dynamodb": {"NewImage": {"status": {"S": ["running"]}, "cancel_at": {"S": [{"exists": True}]}}},
 }
 # The dead man's switch: DynamoDB itself removed a timer, so nobody can delete one by hand and set it off.
 REMOVED_BY_TTL = {
@@ -73,6 +83,7 @@ class Planner(Construct):
             "dynamodb:GetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
             "dynamodb:Query",
             on=[tables.executions.table_arn],
         )
@@ -86,9 +97,9 @@ class Planner(Construct):
         self.function.allow("states:StartExecution", on=[state_machine_arn(self)])
 
         for construct, table, matching in (
-            ("JobsSource", tables.jobs, APPEARED_CHANGED_OR_DELETED),
-            ("ExecutionsSource", tables.executions, BECAME_QUEUED),
-            ("TimersSource", tables.timers, REMOVED_BY_TTL),
+            ("JobsSource", tables.jobs, [APPEARED_CHANGED_OR_DELETED]),
+            ("ExecutionsSource", tables.executions, [BECAME_QUEUED, LEFT_OUT_AND_LEADS, ASKED_TO_STOP]),
+            ("TimersSource", tables.timers, [REMOVED_BY_TTL]),
         ):
             read_stream(
                 self,
@@ -97,5 +108,5 @@ class Planner(Construct):
                 table=table,
                 dead_letters=dead_letters,
                 side_by_side=settings.stream_parallelization,
-                matching=[matching],
+                matching=matching,
             )

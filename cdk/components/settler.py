@@ -57,7 +57,9 @@ class Settler(Construct):
             timeout=Duration.seconds(60),
             environment={
                 "JOBS_TABLE": tables.jobs.table_name,
+                "EXECUTIONS_TABLE": tables.executions.table_name,
                 "GATES_TABLE": tables.gates.table_name,
+                "TIMER_SHARDS": str(settings.timer_shards),
                 "PARTS_TABLE": tables.parts.table_name,
                 "SIGNALS_TABLE": tables.signals.table_name,
                 "NOTICES_QUEUE_URL": queues.notices.queue.queue_url,
@@ -68,6 +70,7 @@ class Settler(Construct):
             },
         )
         self.function.allow(*GATES, on=[tables.gates.table_arn])
+        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.jobs.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query", on=[tables.parts.table_arn])
         self.function.allow("dynamodb:UpdateItem", on=[tables.signals.table_arn])

@@ -48,6 +48,7 @@ class Worker(Construct):
         )
         self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow("dynamodb:UpdateItem", on=[tables.executions.table_arn, tables.signals.table_arn])
+        self.function.allow("dynamodb:GetItem", on=[tables.executions.table_arn])
         results.allow(self.function, "s3:PutObject")
         self.function.allow("sqs:SendMessage", on=[queue.queue_arn for queue in dead_letters.values()])
         for name in PRIORITIES:

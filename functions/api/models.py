@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from punctual.domain.backfill import Order, Which
+from punctual.domain.concurrency import LONGEST_KEY, MOST_AT_ONCE
 from punctual.domain.cron import Fold, Gap, Oddity
 from punctual.domain.execution import Origin, Outcome
 from punctual.domain.job import JobState, Lane, Priority
@@ -17,8 +18,10 @@ from punctual.domain.limits import (
     USUAL_LONG_RUN,
     USUAL_SHORT_RUN,
 )
+from punctual.domain.misfire import USUAL_GRACE, Policy
 from punctual.domain.notify import Event, Topic
 from punctual.domain.outlook import DeadlineState
+from punctual.domain.overlap import Overlap
 from punctual.domain.status import Status
 from punctual.domain.window import WindowUnit
 
@@ -107,6 +110,31 @@ class Notify(Strict):
     to: Topic | None = Field(None, strict=False, description="`notice` if left out.")
 
 
+class MisfireRule(Strict):
+    """What becomes of due instants that went by in an outage or a pause."""
+
+    policy: Policy = Field(Policy.RUN_LATEST, strict=False)
+    grace_seconds: int = Field(USUAL_GRACE, ge=0, le=86_400, description="What is late by no more than this runs.")
+
+
+class RateLimit(Strict):
+    starts: int = Field(ge=1, le=10_000)
+    per_seconds: int = Field(ge=1, le=86_400)
+
+
+class ConcurrencyRule(Strict):
+    """No more than so many at once, or starting in a span of time, of all executions of your team that share a key."""
+
+    key: str = Field(
+        min_length=1,
+        max_length=LONGEST_KEY,
+        description="`{name}` stands for the parameter of that name.",
+        examples=["customer-{customer_id}"],
+    )
+    limit: int | None = Field(None, ge=1, le=MOST_AT_ONCE)
+    rate: RateLimit | None = None
+
+
 class Rules(Strict):
     """What a job runs, when, and how. Each field may be left out, and may be changed later."""
 
@@ -136,6 +164,13 @@ class Rules(Strict):
     preemptible: bool | None = Field(
         None, description="Long lane: may be stopped at a checkpoint for one that would miss its deadline."
     )
+    overlap: Overlap | None = Field(
+        None,
+        strict=False,
+        description="When it comes due while it still runs: `skip` if left out, for a queue job `allow`.",
+    )
+    misfire: MisfireRule | None = None
+    concurrency: ConcurrencyRule | None = None
     notify: Notify | None = None
     expected_seconds: int | None = Field(
         None, ge=1, le=LONGEST_LONG_RUN, description="How long it takes, until enough runs have shown it."
@@ -165,6 +200,16 @@ class BackfillRequest(Strict):
     to: str = Field(examples=["2026-11-01T00:00:00Z"])
     which: Which = Field(Which.MISSING, strict=False)
     order: Order = Field(Order.OLDEST_FIRST, strict=False)
+    at_once: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_AT_ONCE,
+        description="How many at the same time: one if left out, unless overlap allows.",
+    )
+
+
+class RunRequest(Strict):
+    parameters: dict[str, Any] | None = Field(None, description="In place of those of the same name.")
 
 
 class Batch(Strict):
@@ -194,9 +239,13 @@ class Job(BaseModel):
     partitions: dict[str, Any] | None
     preemptible: bool
     expected_seconds: int | None
+    overlap: Overlap
+    misfire: MisfireRule
+    concurrency: dict[str, Any] | None
     notify: dict[str, Any]
     created_at: str
     updated_at: str
+    paused_at: str | None = Field(description="Since when it is paused.")
     next_due_at: str | None = Field(description="The next instant at which it is due; null when there is none.")
 
 
@@ -284,6 +333,13 @@ class Part(BaseModel):
     attempts: list[Attempt]
 
 
+class WaitingFor(BaseModel):
+    what: str = Field(description="time, rest, rate, executions, key, upstream, worker or slot")
+    detail: str
+    ahead: int | None = Field(description="How many go first, where that is known.")
+    executions: list[str] = Field(description="Those that have to end first, where it is those.")
+
+
 class Execution(BaseModel):
     execution_id: str
     job_id: str
@@ -308,7 +364,31 @@ class Execution(BaseModel):
     result: Result
     error: Failure | None
     attempts: list[Attempt]
+    covered_by: str | None = Field(description="The execution that runs, or ran, in its place.")
+    retry_of: str | None = Field(description="The execution that it does again.")
+    cancel_at: str | None = Field(description="It was asked to stop, and has until then.")
+    waiting_for: WaitingFor | None = Field(description="For a single execution that has not started.")
     parts: list[Part] | None = Field(description="Of the long lane's, when a single execution is asked for.")
+
+
+class RunAnswer(BaseModel):
+    execution: Execution
+    outcome: str = Field(description="What the overlap rule did with it.", examples=["starts now"])
+
+
+class ForeseenExecution(BaseModel):
+    execution_id: str
+    scheduled_at: str
+    note: str | None
+
+
+class Changes(BaseModel):
+    """What a dry run found. Nothing was written."""
+
+    dry_run: bool = True
+    appear: list[ForeseenExecution] = Field(description="All whose time has come, and the next ten.")
+    vanish: list[ForeseenExecution]
+    repeat: list[ForeseenExecution] = Field(description="Done before, or replaced by themselves under new rules.")
 
 
 class BackfillEntry(BaseModel):

@@ -9,15 +9,17 @@ from datetime import datetime
 import models
 
 from punctual.domain.backlog import Sample
+from punctual.domain.change import Changes, Foreseen
 from punctual.domain.cron import Occurrence
 from punctual.domain.execution import Attempt, Execution, Failure, Result
 from punctual.domain.instant import to_text
-from punctual.domain.job import Job
+from punctual.domain.job import Job, JobState
 from punctual.domain.notify import DEFAULT
 from punctual.domain.outlook import DeadlineState, Outlook, state_at_end
 from punctual.domain.part import Part
 from punctual.domain.status import FINAL, Status
 from punctual.domain.window import Window
+from punctual.stages.explain import WaitingFor
 
 
 def job_view(job: Job, now: datetime) -> models.Job:
@@ -43,6 +45,10 @@ def job_view(job: Job, now: datetime) -> models.Job:
         partitions=batch.partitions.to_spec() if batch and batch.partitions else None,
         preemptible=batch.preemptible if batch else False,
         expected_seconds=job.expected_seconds,
+        overlap=job.overlap,
+        misfire=models.MisfireRule(**job.misfire.to_spec()),
+        concurrency=job.concurrency.to_spec() if job.concurrency else None,
+        paused_at=_text(job.paused_at) if job.state is JobState.PAUSED else None,
         notify=(job.notify or DEFAULT).to_spec(),
         created_at=to_text(job.created_at),
         updated_at=to_text(job.updated_at),
@@ -51,7 +57,10 @@ def job_view(job: Job, now: datetime) -> models.Job:
 
 
 def execution_view(
-    execution: Execution, parts: Iterable[Part] | None = None, outlook: Outlook | None = None
+    execution: Execution,
+    parts: Iterable[Part] | None = None,
+    outlook: Outlook | None = None,
+    waiting_for: WaitingFor | None = None,
 ) -> models.Execution:
     return models.Execution(
         execution_id=execution.execution_id,
@@ -77,6 +86,10 @@ def execution_view(
         result=_result_view(execution.result),
         error=_failure_view(execution.error),
         attempts=[_attempt_view(attempt) for attempt in execution.attempts],
+        covered_by=execution.covered_by,
+        retry_of=execution.retry_of,
+        cancel_at=_text(execution.cancel_at),
+        waiting_for=models.WaitingFor(**asdict(waiting_for)) if waiting_for else None,
         parts=None if parts is None else [_part_view(part) for part in parts],
     )
 
@@ -112,6 +125,18 @@ def backfill_view(execution: Execution) -> models.BackfillEntry:
         scheduled_at=to_text(execution.scheduled_at),
         window=_window_view(execution.window),
     )
+
+
+def changes_view(changes: Changes) -> models.Changes:
+    def shown(some: Iterable[Foreseen]) -> list[models.ForeseenExecution]:
+        return [
+            models.ForeseenExecution(
+                execution_id=one.execution_id, scheduled_at=to_text(one.scheduled_at), note=one.note
+            )
+            for one in some
+        ]
+
+    return models.Changes(appear=shown(changes.appear), vanish=shown(changes.vanish), repeat=shown(changes.repeat))
 
 
 def _part_view(part: Part) -> models.Part:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
+from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from once import Once
 
@@ -15,7 +18,9 @@ from punctual.aws.execution_shelf import DynamoExecutionShelf
 from punctual.aws.results import S3Results
 from punctual.domain import instant
 from punctual.domain.caller import Caller, Role, caller_of
-from punctual.domain.job import Lane
+from punctual.domain.errors import NotFound
+from punctual.domain.identity import check_job_id
+from punctual.domain.job import Job, Lane
 from punctual.domain.laxity import Limits
 from punctual.runtime import adapters, long_lane, signals
 from punctual.runtime.registry import Catalog
@@ -24,24 +29,43 @@ from punctual.stages.backfill import Backfill
 from punctual.stages.browse import Browse
 from punctual.stages.cancel import Cancel
 from punctual.stages.check import Forecaster
+from punctual.stages.explain import Explain
+from punctual.stages.manage import Manage
+from punctual.stages.rerun import Rerun
 from punctual.stages.submit import Submit
 
 settings = ApiSettings.from_env()
 all_jobs = adapters.jobs(settings)
 all_executions = adapters.executions(settings)
 all_parts = long_lane.parts(settings)
+gates, doors, tasks = adapters.gates(settings), adapters.doors(settings), Catalog()
+
+
+def find_job(job_id: str) -> Job:
+    """Raises ``NotFound``."""
+    job = all_jobs.get(check_job_id(job_id))
+    if job is None:
+        raise NotFound("job", job_id, field="job_id")
+    return job
+
+
 submit = Submit(
     jobs=all_jobs,
-    tasks=Catalog(),
+    tasks=tasks,
+    executions=all_executions,
     clock=instant.now,
+    find=find_job,
     images=settings.images,
     largest_cpu=settings.long_vcpus * 1024,
 )
-cancel = Cancel(executions=all_executions, clock=instant.now)
-shelf = DynamoExecutionShelf(all_executions)
+cancel = Cancel(executions=all_executions, doors=doors, clock=instant.now)
+manage = Manage(jobs=all_jobs, executions=all_executions, clock=instant.now, find=find_job)
+rerun = Rerun(executions=all_executions, gates=gates, tasks=tasks, clock=instant.now, find=find_job)
+shelf = DynamoExecutionShelf(all_executions, gates)
 browse = Browse(jobs=all_jobs, executions=shelf, clock=instant.now)
-backfill = Backfill(jobs=all_jobs, executions=all_executions, shelf=shelf, clock=instant.now)
+backfill = Backfill(jobs=all_jobs, executions=all_executions, shelf=shelf, clock=instant.now, find=find_job)
 samples, lane_outlooks = signals.samples(settings), signals.lane_outlooks(settings)
+explain = Explain(gates=gates, samples=samples, clock=instant.now)
 limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
 forecaster = Forecaster(
     samples=samples,
@@ -72,3 +96,14 @@ def _groups(claim: Any) -> list[str]:
     if isinstance(claim, str):
         return re.split(r"[\s,]+", claim.strip("[]"))
     return list(claim or ())
+
+
+def once_for(router: APIGatewayHttpRouter, act: Callable[[], dict[str, Any]], who: Caller) -> dict[str, Any]:
+    """What ``act`` answers; under an ``Idempotency-Key`` that was used before, what it answered then."""
+    event = router.current_event
+    key = event.headers.get("idempotency-key")
+    return once(act, key=key, caller=who.subject, route=event.path, body=event.body, context=router.lambda_context)
+
+
+def created(body: Any) -> Response[Any]:
+    return Response(status_code=HTTPStatus.CREATED, content_type="application/json", body=body)

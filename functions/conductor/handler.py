@@ -21,6 +21,7 @@ conductor = Conductor(
     results=S3Results(settings.results_bucket, s3),
     containers=long_lane.containers(settings),
     callbacks=long_lane.callbacks(),
+    doors=adapters.doors(settings),
     clock=instant.now,
     uniform=random.uniform,
 )
@@ -38,7 +39,7 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
 def _next(item: dict[str, Any]) -> dict[str, Any]:
     step = conductor.next(item["job_id"], item["execution_id"], item["conductor"])
     return {
-        "next": "run" if step.parts else "end",
+        "next": "run" if step.parts or step.again else "end",
         "not_before": instant.to_text(step.not_before),
         "parts": list(step.parts),
         "at_once": step.at_once,

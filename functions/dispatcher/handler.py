@@ -18,6 +18,7 @@ dispatcher = Dispatcher(
     executions=adapters.executions(settings),
     timers=adapters.timers(settings),
     lanes=SqsLanes(settings.queue_urls, sqs),
+    doors=adapters.doors(settings),
     clock=instant.now,
 )
 

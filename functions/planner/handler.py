@@ -13,7 +13,7 @@ from punctual.aws.state_machines import LongStateMachine
 from punctual.aws.timers import item_to_timer
 from punctual.domain import instant
 from punctual.domain.errors import PunctualError
-from punctual.domain.execution import Execution
+from punctual.domain.status import Status
 from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import PlannerSettings
@@ -35,10 +35,11 @@ planner = Planner(
         scheduler=scheduler,
     ),
     checks=SqsChecks(settings.checks_queue_url, sqs),
+    doors=adapters.doors(settings),
     clock=instant.now,
 )
 
-WHAT_MOVES = ("status", "queued_at", "retry_at", "attempt", "revision", "conductor", "restarts")
+WHAT_MOVES = ("status", "queued_at", "retry_at", "attempt", "revision", "conductor", "restarts", "cancel_at")
 
 
 @function
@@ -71,23 +72,29 @@ def _timer_removed(change: Change) -> None:
 def _executions_ready(changes: list[Change]) -> None:
     """All of a batch at once, for few large requests; one by one when something among them is rotten."""
     changes = [change for change in changes if _has_moved(change)]
-    ready = each(changes, _execution, dead_letters, logger.warning)
     try:
-        planner.executions_ready(ready)
+        _send_on(changes)
     except (PunctualError, ValueError, TypeError, KeyError, AssertionError):
-        each(
-            changes,
-            lambda change: planner.executions_ready([_execution(change)]),
-            dead_letters,
-            logger.warning,
-        )
+        each(changes, lambda change: _send_on([change]), dead_letters, logger.warning)
+
+
+def _send_on(changes: list[Change]) -> None:
+    executions = [(item_to_execution(change.new or {}), _is_fresh(change)) for change in changes]
+    stopping = [execution for execution, _ in executions if execution.status is Status.RUNNING]
+    ready = [(execution, fresh) for execution, fresh in executions if execution.status is not Status.RUNNING]
+    planner.asked_to_stop(stopping)
+    planner.executions_ready(
+        [execution for execution, fresh in ready if fresh], [execution for execution, fresh in ready if not fresh]
+    )
+
+
+def _is_fresh(change: Change) -> bool:
+    """Whether it is queued for the first time, under its present rules."""
+    old, new = change.old or {}, change.new or {}
+    return old.get("status") in (None, "scheduled") or old.get("revision") != new.get("revision")
 
 
 def _has_moved(change: Change) -> bool:
     """A look at its deadline changes an execution that waits, too: that is no reason to send it on its way again."""
     old, new = change.old or {}, change.new or {}
     return any(old.get(name) != new.get(name) for name in WHAT_MOVES)
-
-
-def _execution(change: Change) -> Execution:
-    return item_to_execution(change.new or {})

@@ -27,6 +27,7 @@ settler = Settler(
     runs=long_lane.runs(settings),
     containers=long_lane.containers(settings),
     notices=SqsNotices(settings.notices_queue_url, sqs),
+    doors=adapters.doors(settings),
     clock=instant.now,
 )
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)

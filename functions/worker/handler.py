@@ -42,6 +42,7 @@ worker = Worker(
     uniform=random.uniform,
     worker_id=f"lambda-{uuid.uuid4().hex[:12]}",
     flow=flow,
+    doors=adapters.doors(settings),
 )
 
 

@@ -12,7 +12,7 @@ import boto3
 import httpx
 
 T = TypeVar("T")
-FINAL = {"succeeded", "failed", "timed_out", "cancelled"}
+FINAL = {"succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"}
 
 
 class Punctual:

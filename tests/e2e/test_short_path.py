@@ -50,7 +50,7 @@ def test_a_job_beyond_the_horizon_is_queued_by_the_dispatcher_in_time(punctual: 
 
 
 def test_a_job_of_every_second_runs_every_second(punctual: Punctual) -> None:
-    job = punctual.submit(schedule={"every_seconds": 1})
+    job = punctual.submit(schedule={"every_seconds": 1}, overlap="allow")
     ended = punctual.ended(job, count=15)
     punctual.request("DELETE", f"/jobs/{job['job_id']}")
     assert {one["status"] for one in ended} == {"succeeded"}

@@ -58,6 +58,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
             "dynamodb:GetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
             "dynamodb:Query",
         ),
         "TablesTimers.Arn": ("dynamodb:PutItem",),
@@ -76,7 +77,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "dispatcher": {
         "TablesGates.Arn": THROUGH_GATES,
         "TablesTimers.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"),
-        "TablesExecutions.Arn": ("dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
         "QueuesHigh.Arn": ("sqs:SendMessage",),
         "QueuesNormal.Arn": ("sqs:SendMessage",),
@@ -84,7 +85,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "worker": {
         "TablesGates.Arn": THROUGH_GATES,
-        "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "ResultsBucket.Arn/*": ("s3:PutObject",),
         "QueuesHigh.Arn": READ_QUEUE,
@@ -97,6 +98,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "settler": {
         "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "TablesExecutions.StreamArn": READ_STREAM,
@@ -116,7 +118,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "conductor": {
         "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem",),
-        "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "ResultsBucket.Arn/*": ("s3:PutObject",),
         STATE_MACHINE: ("states:SendTaskFailure",),

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from moto import mock_aws
 
-from tests.integration import odd_tasks  # noqa: F401 - registers its tasks
+from tests.integration import odd_tasks
 from tests.integration.long_lane import LongLane
 from tests.integration.world import World
 
@@ -23,6 +23,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # thousands, which nobody asks for
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    odd_tasks.MEANWHILE.clear()
     with time_machine.travel(START, tick=False) as traveller, mock_aws():
         yield World(traveller, monkeypatch)
 

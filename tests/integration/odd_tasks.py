@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from punctual import Context, Retry, task
@@ -33,6 +34,16 @@ def dawdle(_context: Context, _parameters: dict[str, Any]) -> None:
         time.sleep(30)
     except Exception:  # a task that catches everything must still be stopped
         time.sleep(30)
+
+
+MEANWHILE: list[Callable[[Context], Any]] = []
+"""What the test does while ``test.meanwhile`` runs: each run takes the next."""
+
+
+@task("test.meanwhile")
+def meanwhile(context: Context, parameters: dict[str, Any]) -> Any:
+    """Runs for as long as the test wants, which does other things in that time."""
+    return MEANWHILE.pop(0)(context) if MEANWHILE else parameters
 
 
 @task("test.large")

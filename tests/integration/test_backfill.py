@@ -101,7 +101,9 @@ def test_a_dry_run_shows_what_would_be_and_stores_nothing(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()
     before = world.items("executions"), world.items("jobs")
-    assert hours(backfill(world, job, "?dry_run=true", **MORNING)) == [6, 7, 8]
+    status, foreseen = world.request("POST", f"/jobs/{job['job_id']}/backfill?dry_run=true", MORNING)
+    assert status == 200
+    assert (hours(foreseen["appear"]), foreseen["vanish"], foreseen["repeat"]) == ([6, 7, 8], [], [])
     assert (world.items("executions"), world.items("jobs")) == before
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.identity import short_name
-from punctual.domain.instant import to_text
+from punctual.domain.instant import from_text, to_text
 from tests.integration.long_lane import Container, LongLane, begun
 from tests.integration.world import STATE_MACHINE, World
 
@@ -145,6 +145,9 @@ def test_partitions_run_on_their_own_and_are_collected(world: World, lane: LongL
         window="week",
         partitions={"by": "day", "at_once": 3},
     )
+    early = lane.next(job, run="run")
+    assert (early["next"], early["parts"], early["not_before"]) == ("run", [], lane.execution(job)["scheduled_at"])
+    world.pass_time((from_text(early["not_before"]) - world.now).total_seconds())
     step = lane.next(job, run="run")
     assert (step["parts"], step["at_once"]) == ([f"{n:04d}" for n in range(7)], 3)
     parts = lane.execution(job)["parts"]

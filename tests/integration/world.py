@@ -23,7 +23,7 @@ import pytest
 import time_machine
 
 from cdk.components.admission import PART_MOVED
-from cdk.components.planner import APPEARED_CHANGED_OR_DELETED, BECAME_QUEUED
+from cdk.components.planner import APPEARED_CHANGED_OR_DELETED, ASKED_TO_STOP, BECAME_QUEUED, LEFT_OUT_AND_LEADS
 from cdk.components.settler import ENDED_LONG, ENDED_ONCE, ENDED_TOLD, ENDED_WATCHED
 from punctual.aws import clients, executions
 
@@ -34,7 +34,7 @@ TOPICS = ("page", "notice")
 STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"], "parts": ["admission"]}
 FILTERS = {
     ("jobs", "planner"): [APPEARED_CHANGED_OR_DELETED],
-    ("executions", "planner"): [BECAME_QUEUED],
+    ("executions", "planner"): [BECAME_QUEUED, LEFT_OUT_AND_LEADS, ASKED_TO_STOP],
     ("executions", "settler"): [ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD],
     ("parts", "admission"): [PART_MOVED],
 }
@@ -172,9 +172,15 @@ class World:
 
     def executions(self, job_id: str) -> list[dict[str, Any]]:
         """A job's executions, oldest due instant first."""
-        status, page = self.request("GET", f"/jobs/{job_id}/executions?limit=100")
-        assert status == 200, page
-        return page["items"][::-1]
+        found: list[dict[str, Any]] = []
+        cursor = ""
+        while True:
+            status, page = self.request("GET", f"/jobs/{job_id}/executions?limit=100{cursor}")
+            assert status == 200, page
+            found += page["items"]
+            if page["cursor"] is None:
+                return found[::-1]
+            cursor = f"&cursor={page['cursor']}"
 
     # what AWS does in between
 

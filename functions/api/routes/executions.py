@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -12,19 +13,34 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
-from views import execution_view
-from wiring import all_executions, all_jobs, all_parts, browse, caller, cancel, forecaster, logs, results
+from views import changes_view, execution_view
+from wiring import (
+    all_executions,
+    all_jobs,
+    all_parts,
+    browse,
+    caller,
+    cancel,
+    created,
+    explain,
+    find_job,
+    forecaster,
+    logs,
+    once_for,
+    rerun,
+    results,
+)
 
 from punctual.domain import instant
 from punctual.domain.caller import Role
 from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution
-from punctual.domain.identity import check_job_id, job_of
+from punctual.domain.identity import job_of
 from punctual.domain.job import Lane
 from punctual.domain.part import Part
 from punctual.domain.status import Status
 from punctual.stages.browse import LARGEST_PAGE, ExecutionFilter
-from routes.queries import CursorQuery, LimitQuery, NameQuery
+from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
 TAGS = ["executions"]
@@ -32,12 +48,22 @@ TAGS = ["executions"]
 FOR_ONE = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 ON_ONE = answers(models.Execution, *FOR_ONE)
 ON_LIST = answers(models.ExecutionPage, *FOR_ONE, HTTPStatus.UNPROCESSABLE_ENTITY)
-ON_CANCEL = answers(models.Execution, *FOR_ONE, HTTPStatus.CONFLICT)
+ON_CANCEL = answers(models.Execution | models.Changes, *FOR_ONE, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
+ON_RETRY = answers(
+    models.RunAnswer,
+    *FOR_ONE,
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    success=HTTPStatus.CREATED,
+)
 ON_LOGS = answers(models.Logs, *FOR_ONE)
 ON_RESULT = answers(Any, *FOR_ONE, HTTPStatus.CONFLICT) | {
     int(HTTPStatus.SEE_OTHER): {"description": "A large result lies where `Location` says."}
 }
 
+GraceQuery = Annotated[int, Query(ge=0, le=600, description="How long a task that runs has to stop by itself.")]
 StatusQuery = Annotated[Status | None, Query()]
 FromQuery = Annotated[str | None, Query(alias="from", description="Due at or after this instant.")]
 ToQuery = Annotated[str | None, Query(alias="to", description="Due before this instant.")]
@@ -88,8 +114,7 @@ def list_executions_of_job(
     cursor: CursorQuery = None,
 ) -> models.ExecutionPage:
     caller(router)
-    if all_jobs.get(check_job_id(job_id)) is None:
-        raise NotFound("job", job_id, field="job_id")
+    find_job(job_id)
     return list_executions(job_id, None, status, worker_id, since, until, limit, cursor)
 
 
@@ -103,17 +128,42 @@ def get_execution(execution_id: str) -> models.Execution:
     execution = _find(execution_id)
     parts = _light(all_parts.of(execution_id)) if execution.lane is Lane.LONG else None
     job = all_jobs.get(execution.job_id) if execution.deadline_at else None
-    return execution_view(execution, parts, forecaster.outlook(execution, job) if job else None)
+    outlook = forecaster.outlook(execution, job) if job else None
+    return execution_view(execution, parts, outlook, explain.waiting_for(execution))
 
 
 @router.put(
     "/executions/<execution_id>/cancel",
-    summary="Cancel an execution; in the long lane also one that runs",
+    summary="Cancel an execution, also one that runs",
     tags=["executions"],
     responses=ON_CANCEL,
 )
-def cancel_execution(execution_id: str) -> models.Execution:
-    return execution_view(cancel.cancel(execution_id, caller(router, Role.OPERATOR)))
+def cancel_execution(
+    execution_id: str, grace_seconds: GraceQuery = 30, dry_run: DryRunQuery = False
+) -> models.Execution | models.Changes:
+    """A short one that runs is asked to stop; after its grace its lease is revoked and its result refused."""
+    who = caller(router, Role.OPERATOR)
+    if dry_run:
+        return changes_view(cancel.foresee(execution_id, who))
+    return execution_view(cancel.cancel(execution_id, who, timedelta(seconds=grace_seconds)))
+
+
+@router.post(
+    "/executions/<execution_id>/retry",
+    summary="Do an execution again that did not succeed",
+    tags=["executions"],
+    status_code=HTTPStatus.CREATED,
+    responses=ON_RETRY,
+)
+def retry_execution(execution_id: str, request: models.RunRequest) -> Response[models.RunAnswer]:
+    """Another execution of the same due instant, with its data window, under the rules that its job has now."""
+    who = caller(router, Role.OPERATOR)
+
+    def act() -> dict[str, Any]:
+        execution, outcome = rerun.retry(execution_id, request.parameters, who)
+        return models.RunAnswer(execution=execution_view(execution), outcome=outcome).model_dump(mode="json")
+
+    return created(models.RunAnswer(**once_for(router, act, who)))
 
 
 @router.get("/executions/<execution_id>/result", summary="What the task returned", tags=TAGS, responses=ON_RESULT)

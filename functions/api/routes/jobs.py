@@ -10,17 +10,17 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
-from views import backfill_view, job_view
-from wiring import all_jobs, backfill, browse, caller, once, submit
+from views import backfill_view, changes_view, execution_view, job_view
+from wiring import backfill, browse, caller, created, find_job, manage, once_for, rerun, submit
 
 from punctual.domain import instant
 from punctual.domain.backfill import parse_range
-from punctual.domain.caller import Caller, Role
-from punctual.domain.errors import Invalid, NotFound
-from punctual.domain.identity import check_job_id
+from punctual.domain.caller import Role
+from punctual.domain.change import Changes
+from punctual.domain.errors import Invalid
 from punctual.domain.job import JobState, Priority
 from punctual.stages.browse import JobFilter
-from routes.queries import CursorQuery, LimitQuery, NameQuery
+from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
 
@@ -31,31 +31,36 @@ FOR_SUBMISSIONS = (
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
-ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
+FORESEEN = answers(models.Changes)
+ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | FORESEEN
 ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
 ON_LIST = answers(models.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
 ON_ONE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 ON_EDIT = answers(
-    models.Job,
+    models.Job | models.Changes,
     *FOR_SUBMISSIONS,
     HTTPStatus.NOT_FOUND,
     HTTPStatus.PRECONDITION_FAILED,
 )
 IfMatch = Annotated[str | None, Header(description="The revision that the change is made for; 412 if it is not that.")]
-DryRunQuery = Annotated[bool, Query(description="Show what it would do, and do nothing.")]
-ON_BACKFILL = answers(models.BackfillAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
-ON_DELETE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+ON_BACKFILL = (
+    answers(models.BackfillAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED) | FORESEEN
+)
+ON_MOVE = answers(models.Job | models.Changes, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+ON_RUN = answers(models.RunAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
 
 
 @router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_SUBMIT)
-def submit_job(submission: models.Submission) -> Response[models.Job]:
+def submit_job(submission: models.Submission, dry_run: DryRunQuery = False) -> Response[models.Job | models.Changes]:
     who = caller(router, Role.OPERATOR)
+    if dry_run:
+        return _foreseen(submit.foresee(submission.to_submission(), who))
 
     def act() -> dict[str, Any]:
         job = submit.submit(submission.to_submission(), who)
         return job_view(job, instant.now()).model_dump(mode="json")
 
-    return _created(models.Job(**_once(act, who)))
+    return created(models.Job(**once_for(router, act, who)))
 
 
 @router.post(
@@ -72,12 +77,12 @@ def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
         jobs = submit.submit_all((one.to_submission() for one in batch.jobs), who)
         return {"items": [{"job_id": job.job_id, "name": job.name} for job in jobs]}
 
-    return _created(models.BatchAnswer(**_once(act, who)))
+    return created(models.BatchAnswer(**once_for(router, act, who)))
 
 
 @router.get("/jobs", summary="List jobs, newest first", tags=["jobs"], responses=ON_LIST)
 def list_jobs(
-    status: Annotated[JobState | None, Query(description="active, done or deleted")] = None,
+    status: Annotated[JobState | None, Query(description="active, paused, done, cancelled or deleted")] = None,
     priority: Annotated[Priority | None, Query()] = None,
     task: NameQuery = None,
     owner: NameQuery = None,
@@ -93,23 +98,63 @@ def list_jobs(
 @router.get("/jobs/<job_id>", summary="One job", tags=["jobs"], responses=ON_ONE)
 def get_job(job_id: str) -> models.Job:
     caller(router)
-    job = all_jobs.get(check_job_id(job_id))
-    if job is None:
-        raise NotFound("job", job_id, field="job_id")
-    return job_view(job, instant.now())
+    return job_view(find_job(job_id), instant.now())
 
 
 @router.patch("/jobs/<job_id>", summary="Change a job", tags=["jobs"], responses=ON_EDIT)
-def edit_job(job_id: str, edit: models.Edit, if_match: IfMatch = None) -> models.Job:
+def edit_job(
+    job_id: str, edit: models.Edit, if_match: IfMatch = None, dry_run: DryRunQuery = False
+) -> models.Job | models.Changes:
     """What was planned and has not started is replaced; what runs finishes under the rules it started with."""
     who = caller(router, Role.OPERATOR)
-    job = submit.edit(job_id, edit.to_changes(), _revision(if_match), who)
-    return job_view(job, instant.now())
+    if dry_run:
+        return changes_view(submit.foresee_edit(job_id, edit.to_changes(), _revision(if_match), who))
+    return job_view(submit.edit(job_id, edit.to_changes(), _revision(if_match), who), instant.now())
 
 
-@router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"], responses=ON_DELETE)
-def delete_job(job_id: str) -> models.Job:
-    return job_view(submit.delete(job_id, caller(router, Role.OPERATOR)), instant.now())
+@router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"], responses=ON_MOVE)
+def delete_job(job_id: str, dry_run: DryRunQuery = False) -> models.Job | models.Changes:
+    """What waits of it is cancelled, and what runs is asked to stop."""
+    return _move(job_id, JobState.DELETED, dry_run)
+
+
+@router.put("/jobs/<job_id>/cancel", summary="Cancel a job and all that lives of it", tags=["jobs"], responses=ON_MOVE)
+def cancel_job(job_id: str, dry_run: DryRunQuery = False) -> models.Job | models.Changes:
+    """It brings forth nothing more; what waits of it is cancelled, and what runs is asked to stop."""
+    return _move(job_id, JobState.CANCELLED, dry_run)
+
+
+@router.post("/jobs/<job_id>/pause", summary="Pause a job", tags=["jobs"], responses=ON_MOVE)
+def pause_job(job_id: str, dry_run: DryRunQuery = False) -> models.Job | models.Changes:
+    """What has not started is skipped; what runs goes on."""
+    return _move(job_id, JobState.PAUSED, dry_run)
+
+
+@router.post("/jobs/<job_id>/resume", summary="Resume a job", tags=["jobs"], responses=ON_MOVE)
+def resume_job(job_id: str, dry_run: DryRunQuery = False) -> models.Job | models.Changes:
+    """What went by meanwhile is run or recorded as its misfire rule says."""
+    return _move(job_id, JobState.ACTIVE, dry_run)
+
+
+def _move(job_id: str, state: JobState, dry_run: bool) -> models.Job | models.Changes:
+    who = caller(router, Role.OPERATOR)
+    if dry_run:
+        return changes_view(manage.foresee(job_id, state, who))
+    return job_view(manage.move(job_id, state, who), instant.now())
+
+
+@router.post(
+    "/jobs/<job_id>/run", summary="Run a job now", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_RUN
+)
+def run_job(job_id: str, request: models.RunRequest) -> Response[models.RunAnswer]:
+    """Beside its schedule; its overlap rule counts, and the answer says what it did."""
+    who = caller(router, Role.OPERATOR)
+
+    def act() -> dict[str, Any]:
+        execution, outcome = rerun.run(job_id, request.parameters, who)
+        return models.RunAnswer(execution=execution_view(execution), outcome=outcome).model_dump(mode="json")
+
+    return created(models.RunAnswer(**once_for(router, act, who)))
 
 
 @router.post(
@@ -121,16 +166,18 @@ def delete_job(job_id: str) -> models.Job:
 )
 def backfill_job(
     job_id: str, request: models.BackfillRequest, dry_run: DryRunQuery = False
-) -> Response[models.BackfillAnswer]:
+) -> Response[models.BackfillAnswer | models.Changes]:
     """Each with the data window of its instant; its deadline counts from now. Up to 1,000 at once."""
     who = caller(router, Role.OPERATOR)
     wanted = parse_range(request.model_dump(by_alias=True), instant.now())
+    if dry_run:
+        return _foreseen(backfill.foresee(job_id, wanted, who))
 
     def act() -> dict[str, Any]:
-        stored = backfill.backfill(job_id, wanted, who, dry_run=dry_run)
+        stored = backfill.backfill(job_id, wanted, who)
         return models.BackfillAnswer(items=[backfill_view(one) for one in stored]).model_dump(mode="json")
 
-    return _created(models.BackfillAnswer(**(act() if dry_run else _once(act, who))))
+    return created(models.BackfillAnswer(**once_for(router, act, who)))
 
 
 def _revision(if_match: str | None) -> int | None:
@@ -142,11 +189,5 @@ def _revision(if_match: str | None) -> int | None:
     return int(number)
 
 
-def _once(act: Any, who: Caller) -> dict[str, Any]:
-    event = router.current_event
-    key = event.headers.get("idempotency-key")
-    return once(act, key=key, caller=who.subject, route=event.path, body=event.body, context=router.lambda_context)
-
-
-def _created(body: Any) -> Response[Any]:
-    return Response(status_code=HTTPStatus.CREATED, content_type="application/json", body=body)
+def _foreseen(changes: Changes) -> Response[Any]:
+    return Response(status_code=HTTPStatus.OK, content_type="application/json", body=changes_view(changes))

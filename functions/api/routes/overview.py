@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
 from views import execution_view, queue_views
-from wiring import all_executions, all_parts, browse, caller, lane_outlooks, limits, samples
+from wiring import all_executions, all_parts, browse, caller, gates, lane_outlooks, limits, samples
 
 from punctual.domain.instant import to_text
 from punctual.domain.outlook import DeadlineState
@@ -60,7 +60,7 @@ def overview() -> models.Overview:
     sample, lane, taken = samples.latest(), lane_outlooks.latest(), all_parts.occupancy()
     return models.Overview(
         at=to_text(sample.at) if sample else None,
-        running=all_executions.count_running(),
+        running=all_executions.count_running() + gates.count_inside_jobs(),
         queues=queue_views(sample),
         slots=models.Slots(
             tasks=limits.tasks,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
-from punctual.domain.execution import Execution, Progress
+from punctual.domain.execution import Execution, Hold, Progress
 from punctual.domain.horizon import LEASE, RENEWAL
 from punctual.domain.status import Status
 from punctual.runtime.lease import PROGRESS_REST, Lease
@@ -17,13 +17,13 @@ EXECUTION = Execution(
 class Ledger:
     """Stands where the executions table does: notes each renewal, and answers as it is told."""
 
-    def __init__(self, answers: list[bool | Exception]) -> None:
+    def __init__(self, answers: list[Hold | Exception]) -> None:
         self.answers, self.renewals, self.renewed = answers, [], threading.Event()
 
-    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> bool:
+    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> Hold:
         assert execution is EXECUTION
         self.renewals.append((now, progress))
-        answer = self.answers.pop(0) if self.answers else True
+        answer = self.answers.pop(0) if self.answers else Hold.KEPT
         if not self.answers:
             self.renewed.set()
         if isinstance(answer, Exception):
@@ -48,7 +48,7 @@ def test_a_lease_survives_two_renewals_that_fail() -> None:
 
 
 def test_it_renews_when_the_time_has_come_and_tries_again_after_a_fault() -> None:
-    ledger, clock, warnings = Ledger([OSError("no route"), True]), Clock(), []
+    ledger, clock, warnings = Ledger([OSError("no route"), Hold.KEPT]), Clock(), []
     with lease(ledger, clock, warnings) as held:
         clock.now += RENEWAL
         assert ledger.renewed.wait(5)
@@ -58,7 +58,7 @@ def test_it_renews_when_the_time_has_come_and_tries_again_after_a_fault() -> Non
 
 
 def test_progress_is_told_with_a_renewal_before_its_time() -> None:
-    ledger, clock = Ledger([True]), Clock()
+    ledger, clock = Ledger([Hold.KEPT]), Clock()
     with lease(ledger, clock, []) as held:
         held.report(Progress(percent=10))
         held.report(Progress(percent=20, message="more"))
@@ -68,7 +68,7 @@ def test_progress_is_told_with_a_renewal_before_its_time() -> None:
 
 
 def test_a_refused_renewal_means_that_the_lease_is_lost_and_is_not_asked_for_again() -> None:
-    ledger, clock = Ledger([False]), Clock()
+    ledger, clock = Ledger([Hold.LOST]), Clock()
     held = lease(ledger, clock, [])
     with held:
         clock.now += RENEWAL

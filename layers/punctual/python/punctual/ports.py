@@ -6,16 +6,17 @@ Losing a race is a return value here, never an exception. Every write may be rep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from punctual.domain.assignment import Assignment
 from punctual.domain.backlog import Sample
 from punctual.domain.check import Check
 from punctual.domain.drain import Depth
-from punctual.domain.execution import Attempt, Execution, Planned, Progress, Result
+from punctual.domain.execution import Attempt, Execution, Hold, Planned, Progress, Result
 from punctual.domain.flow import Flow
-from punctual.domain.job import Job
+from punctual.domain.gate import Entrant, Gate, Rate, Waiter
+from punctual.domain.job import Job, JobState
 from punctual.domain.laxity import Grant, Occupancy
 from punctual.domain.notice import Notice
 from punctual.domain.notice_window import Group, Noted, Telling, Window
@@ -41,8 +42,8 @@ class Jobs(Protocol):
     def get_many(self, job_ids: Iterable[str]) -> dict[str, Job]:
         """The newest state of each that exists."""
 
-    def delete(self, job: Job, now: datetime) -> bool:
-        """Mark as deleted; ``False`` when it already was."""
+    def move(self, job: Job, state: JobState, now: datetime) -> bool:
+        """Pause, resume, cancel or delete it; ``False`` when it is not as it was ``job`` any more."""
 
     def replace(self, job: Job) -> bool:
         """Store the next revision of a job; ``False`` when it is not the next one any more."""
@@ -78,14 +79,20 @@ class Executions(Protocol):
     def replace(self, execution: Execution) -> bool:
         """Put in place of one with its id that was planned under an earlier revision, unless that is on its way."""
 
-    def withdraw(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
-        """Move what has not started to ``cancelled``; ``False`` when it is past that."""
+    def unplan(self, job_id: str, execution_id: str) -> bool:
+        """Forget one whose time has not come; ``False`` when it is on its way."""
 
-    def cancel(self, execution: Execution, reason: str, now: datetime) -> bool:
-        """Move what has not ended to ``cancelled``; ``False`` when it has."""
+    def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
+        """Move what has not started to ``skipped``; ``False`` when it is past that."""
 
-    def not_started(self, job_id: str, since: datetime) -> Iterator[Planned]:
-        """A job's executions due since then that no worker has claimed, the latest first."""
+    def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
+        """Move what has not started to ``missed``; ``False`` when it is past that."""
+
+    def last_planned(self, job_id: str, before: datetime) -> datetime | None:
+        """The last due instant up to ``before`` that a job's schedule has an execution for."""
+
+    def live_of(self, job_id: str, since: datetime) -> Iterator[Planned]:
+        """A job's executions due since then that have not ended, the latest first."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
@@ -95,17 +102,100 @@ class Executions(Protocol):
     def take_over(self, lapsed: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
         """Start the next attempt in place of a worker whose lease has lapsed; ``None`` when it has not."""
 
-    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> bool:
-        """Extend the lease and tell the progress; ``False`` when the lease is lost."""
+    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> Hold:
+        """Extend the lease and tell the progress."""
 
     def conclude(self, execution: Execution, settlement: Settlement, now: datetime) -> bool:
         """Apply what was decided; ``False`` when another attempt has superseded this one."""
+
+    def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
+        """Cancel one that was asked to stop and has not; ``False`` when it has ended by itself."""
 
     def give_up(self, lapsed: Execution, settlement: Settlement, now: datetime) -> bool:
         """Apply the end of an execution whose last worker fell silent; ``False`` when it has come back to life."""
 
     def running(self, shard: int) -> Iterator[Execution]:
         """What runs now."""
+
+
+class GatedExecutions(Protocol):
+    """The executions, as the gatekeeper sees them. Each that moves one says whether it did."""
+
+    def get(self, job_id: str, execution_id: str) -> Execution | None: ...
+
+    def get_many(self, execution_ids: Iterable[str]) -> list[Execution]:
+        """Those that exist, in no order, and maybe as they were a moment ago."""
+
+    def wait(self, entrant: Entrant, gate: str, reason: str) -> bool:
+        """Have what is on its way wait at a gate."""
+
+    def wake(self, job_id: str, execution_id: str, now: datetime) -> bool:
+        """Have what waits at a gate go on its way again."""
+
+    def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
+        """Have what is on its way arrive later."""
+
+    def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool: ...
+
+    def skip(
+        self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None
+    ) -> bool: ...
+
+    def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
+        """Tell a running one that it has until then; ``None`` when it no longer runs. Again changes nothing."""
+
+    def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None:
+        """End what has not ended, but for a short one that runs; ``None`` when that is not so any more."""
+
+
+class Gates(Protocol):
+    """Where only so many may run at once."""
+
+    def enter(self, gate: Gate, execution_id: str) -> frozenset[str] | None:
+        """``None`` when it is inside, also if it was before; else who is."""
+
+    def leave(self, name: str, execution_id: str) -> None:
+        """One that is not inside is fine."""
+
+    def pass_on(self, name: str, execution_id: str, to: str) -> bool:
+        """Hand a place to another; ``False`` when the one is not inside, or the other is already."""
+
+    def inside(self, name: str) -> frozenset[str]: ...
+
+    def held(self, shard: int) -> Iterator[Mapping[str, frozenset[str]]]:
+        """All gates with somebody inside, and who, in pages."""
+
+    def stand_in_line(self, name: str, execution_id: str, turn: str, now: datetime) -> None: ...
+
+    def stand_alone(self, name: str, execution_id: str, instead_of: str | None, now: datetime) -> str | None:
+        """Take the only place in line, if it is free or held by ``instead_of``; who holds it, if not."""
+
+    def first_in_line(self, name: str) -> Waiter | None: ...
+
+    def step_out(self, name: str, waiter: Waiter) -> None:
+        """Out of the line. One that does not stand there is fine."""
+
+    def ahead_of(self, name: str, turn: str) -> int:
+        """How many in line are before this turn."""
+
+    def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
+        """When the next may start: nobody else gets the same place."""
+
+
+class Doors(Protocol):
+    """The gatekeeper, as others see it."""
+
+    def let_in(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
+        """Whether it may run. If not, its record says why."""
+
+    def leave(self, execution_id: str, gates: Iterable[Gate]) -> None:
+        """Give its places to whoever is next. Again is fine."""
+
+    def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
+        """Cancel what has not ended, one that runs after a while; ``None`` when it has ended by itself."""
+
+    def look_after(self, shard: int) -> Iterator[Execution]:
+        """Those inside the gate of their job who may need another order. What broke off half-way is mended."""
 
 
 class WatchedExecutions(Protocol):

@@ -9,6 +9,7 @@ from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.batch import Batch
 from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
+from punctual.domain.gate import Gate, of_entry
 from punctual.domain.instant import from_text
 from punctual.domain.job import Lane, Priority
 from punctual.domain.outlook import DeadlineState, Outlook, Seen
@@ -37,6 +38,12 @@ def execution_to_item(execution: Execution) -> Item:
         "origin": str(execution.origin) if execution.origin is not Origin.SCHEDULE else None,
         "once": execution.once or None,
         "leads": execution.leads or None,
+        "delay_ms": round(execution.delay_seconds * 1000) or None,
+        "gates": gates_text(execution.gates),
+        "covered_by": execution.covered_by,
+        "retry_of": execution.retry_of,
+        "reason": execution.reason,
+        "ended_at": instant_text(execution.ended_at),
         "window": window_text(execution.window),
         "batch": batch_text(execution.batch),
         "conductor": execution.conductor,
@@ -68,6 +75,15 @@ def item_to_execution(item: Item) -> Execution:
             origin=Origin(item.get("origin", Origin.SCHEDULE)),
             once=item.get("once", False),
             leads=item.get("leads", False),
+            delay_seconds=item.get("delay_ms", 0) / 1000,
+            gates=tuple(of_entry(entry) for entry in loaded(item.get("gates"), [])),
+            waits_at=item.get("waits_at"),
+            turn=item.get("turn"),
+            rate_at=instant_of(item.get("rate_at")),
+            cancel_at=instant_of(item.get("cancel_at")),
+            cancel_reason=item.get("cancel_reason"),
+            covered_by=item.get("covered_by"),
+            retry_of=item.get("retry_of"),
             window=window_of_text(item.get("window")),
             batch=batch_of_text(item.get("batch")),
             conductor=item.get("conductor"),
@@ -78,7 +94,7 @@ def item_to_execution(item: Item) -> Execution:
             notify=item.get("notify", False),
             scheduled_at=from_text(item["scheduled_at"]),
             status=Status(item["status"]),
-            reason=item.get("reason"),
+            reason=item.get("reason", item.get("cancel_reason")),
             attempt=item["attempt"],
             queued_at=instant_of(item.get("queued_at")),
             started_at=instant_of(item.get("started_at")),
@@ -110,6 +126,10 @@ def as_text(value: Progress | Result | Failure | None) -> str | None:
 
 def of_text(kind: type[T], text: str | None) -> T | None:
     return None if text is None else kind(**loaded(text))
+
+
+def gates_text(gates: tuple[Gate, ...]) -> str | None:
+    return dumped([gate.to_entry() for gate in gates]) if gates else None
 
 
 def window_text(window: Window | None) -> str | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from punctual.aws.executions import DynamoExecutions
+from punctual.aws.gates import DynamoGates
 from punctual.domain.execution import Execution
-from punctual.domain.identity import job_of
 
 PAGE = 200
 
@@ -15,6 +15,7 @@ PAGE = 200
 @dataclass(frozen=True)
 class DynamoExecutionShelf:
     executions: DynamoExecutions
+    gates: DynamoGates
 
     def ids_of_job(self, job_id: str, low: str, high: str) -> Iterator[list[str]]:
         return self._ids("job_id", job_id, low, high, index=None)
@@ -23,8 +24,14 @@ class DynamoExecutionShelf:
         return self._ids("owner", owner, low, high, index="by_owner")
 
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        """Those that an index knows, and those inside the gate of their job, which may also rest between attempts."""
         shards = range(self.executions.shards)
-        return [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
+        indexed = [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
+        return [*indexed, *(self._inside(shard, low, high) for shard in shards)]
+
+    def _inside(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
+        inside = self.gates.inside_jobs(shard)
+        yield sorted((one for one in inside if low <= one < high), reverse=True)
 
     def dangers(self, low: str, high: str) -> list[Iterator[list[str]]]:
         return [self._dangers(shard, low, high) for shard in range(self.executions.shards)]
@@ -36,8 +43,7 @@ class DynamoExecutionShelf:
             yield [item["danger"] for item in page]
 
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
-        keys = ({"job_id": job_of(one), "execution_id": one} for one in execution_ids)
-        return {execution.execution_id: execution for execution in self.executions.get_many(keys)}
+        return {execution.execution_id: execution for execution in self.executions.get_many(execution_ids)}
 
     def _ids(self, name: str, value: str, low: str, high: str, index: str | None) -> Iterator[list[str]]:
         # BETWEEN takes in both ends; the upper one is left out below

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from punctual.aws.execution_item import as_text, attempts_text, execution_to_item, item_to_execution, outlook_text
-from punctual.aws.items import Item, instant_text
+from punctual.aws.items import Item, instant_of, instant_text
 from punctual.aws.table import Table, Written
 from punctual.domain.check import Check
-from punctual.domain.execution import Attempt, Execution, Origin, Planned, Progress
+from punctual.domain.execution import Attempt, Execution, Hold, Origin, Planned, Progress
+from punctual.domain.gate import Entrant, Gate
 from punctual.domain.horizon import LEASE
-from punctual.domain.identity import due_key
+from punctual.domain.identity import due_key, job_of
 from punctual.domain.instant import from_text
 from punctual.domain.job import Lane
 from punctual.domain.order import Order
 from punctual.domain.outlook import DeadlineState, Outlook, danger_of, dangers_of
 from punctual.domain.settlement import Settlement
-from punctual.domain.status import FINAL, FOLLOWING, LIVE, NOT_STARTED, Status, sources_of
+from punctual.domain.status import FINAL, FOLLOWING, LIVE, Status, sources_of
 from punctual.domain.timer import Timer, TimerReason, shard_of
 
 if TYPE_CHECKING:
@@ -47,13 +49,14 @@ class DynamoExecutions:
     def replace(self, execution: Execution) -> bool:
         return self.table.put_if(
             self._item(execution),
-            "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued)"
+            "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued, :waiting)"
             " AND attribute_not_exists(#conductor)",
             {
                 "revision": execution.revision,
                 "none": 0,
                 "scheduled": str(Status.SCHEDULED),
                 "queued": str(Status.QUEUED),
+                "waiting": str(Status.WAITING),
             },
         )
 
@@ -61,7 +64,8 @@ class DynamoExecutions:
         item = self.table.get({"job_id": job_id, "execution_id": execution_id}, consistent=True)
         return None if item is None else item_to_execution(item)
 
-    def get_many(self, keys: Iterable[Item]) -> list[Execution]:
+    def get_many(self, execution_ids: Iterable[str]) -> list[Execution]:
+        keys = ({"job_id": job_of(one), "execution_id": one} for one in execution_ids)
         return [item_to_execution(item) for item in self.table.get_many(keys)]
 
     def add_all(self, executions: Iterable[Execution]) -> None:
@@ -74,7 +78,7 @@ class DynamoExecutions:
             {"job_id": timer.job_id, "execution_id": timer.execution_id},
             Status.QUEUED,
             {"queued_at": instant_text(now)},
-            sources=[Status.RETRYING if retry else Status.SCHEDULED],
+            sources=[Status.RETRYING, Status.QUEUED] if retry else [Status.SCHEDULED],
             also="#retry_at = :at" if retry else "",
             values={"at": instant_text(timer.at)} if retry else {},
         ).won
@@ -82,41 +86,139 @@ class DynamoExecutions:
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
         return sum(self._each(lambda timer: self.queue(timer, now), list(timers)))
 
-    def withdraw(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
+    def unplan(self, job_id: str, execution_id: str) -> bool:
+        return self.table.delete_if(
+            {"job_id": job_id, "execution_id": execution_id},
+            "#attempt = :none AND #status IN (:scheduled, :queued, :waiting)",
+            {
+                "none": 0,
+                "scheduled": str(Status.SCHEDULED),
+                "queued": str(Status.QUEUED),
+                "waiting": str(Status.WAITING),
+            },
+        )
+
+    def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
         key = {"job_id": job_id, "execution_id": execution_id}
-        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["retry_at", "long_shard", *WATCHED]
-        return self._move(key, Status.CANCELLED, ending, remove=gone, sources=NOT_STARTED).won
+        return self._leave_out(key, Status.SKIPPED, {"reason": reason, "covered_by": covered_by}, now)
 
-    def cancel(self, execution: Execution, reason: str, now: datetime) -> bool:
-        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["retry_at", "long_shard", "running_shard", *WATCHED]
-        return self._move(_key(execution), Status.CANCELLED, ending, remove=gone, sources=LIVE).won
+    def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
+        key = {"job_id": job_id, "execution_id": execution_id}
+        return self._leave_out(key, Status.MISSED, {"reason": reason}, now)
 
-    def not_started(self, job_id: str, since: datetime) -> Iterator[Planned]:
+    def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
+        key, unchanged, values = _of(entrant)
+        return self._leave_out(key, Status.SKIPPED, {"reason": reason}, now, also=unchanged, values=values)
+
+    def _leave_out(
+        self, key: Item, status: Status, why: Item, now: datetime, also: str = "#attempt >= :none", **more: Item
+    ) -> bool:
+        ending = {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        gone = ["retry_at", "long_shard", "waits_at", "turn", *WATCHED]
+        values = {**more.get("values", {}), "none": 0}
+        return self._move(key, status, ending, remove=gone, also=f"#attempt = :none AND {also}", values=values).won
+
+    def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None:
+        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        gone = ["retry_at", "long_shard", "running_shard", "waits_at", "turn", *WATCHED]
+        sources = LIVE if execution.lane is Lane.LONG else LIVE - {Status.RUNNING}
+        written = self._move(_key(execution), Status.CANCELLED, ending, remove=gone, sources=sources)
+        return item_to_execution(written.item) if written.won else None
+
+    def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
+        written = self.table.update(
+            _key(execution),
+            set={"cancel_at": instant_text(until), "cancel_reason": reason},
+            condition="#status = :running AND attribute_not_exists(#cancel_at)",
+            values={"running": str(Status.RUNNING)},
+        )
+        if not written.item:
+            return None
+        standing = item_to_execution(written.item)
+        return standing if standing.status is Status.RUNNING and standing.cancel_at else None
+
+    def wait(self, entrant: Entrant, gate: str, reason: str) -> bool:
+        key, unchanged, values = _of(entrant)
+        return self._move(
+            key,
+            Status.WAITING,
+            {"waits_at": gate, "turn": entrant.turn, "reason": reason},
+            remove=["retry_at", "conductor"],  # when its turn comes, another state machine run carries it
+            add={"restarts": 1},
+            sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
+            also=unchanged,
+            values=values,
+        ).won
+
+    def wake(self, job_id: str, execution_id: str, now: datetime) -> bool:
+        return self._move(
+            {"job_id": job_id, "execution_id": execution_id},
+            Status.QUEUED,
+            {"woken_at": instant_text(now)},
+            remove=["waits_at", "turn", "reason"],
+            sources=[Status.WAITING],
+            also="attribute_exists(#waits_at)",
+        ).won
+
+    def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
+        key, unchanged, values = _of(entrant)
+        at = instant_text(until)
+        changes = {"retry_at": at, "rate_at": at, "reason": reason}
+        sources = [Status.QUEUED, Status.RETRYING]
+        return self._move(key, Status.QUEUED, changes, sources=sources, also=unchanged, values=values).won
+
+    def last_planned(self, job_id: str, before: datetime) -> datetime | None:
+        pages = self.table.query(
+            "#job_id = :job_id AND #execution_id < :before",
+            {"job_id": job_id, "before": f"{due_key(before)}~"},
+            only=["execution_id", "scheduled_at"],
+            descending=True,
+            consistent=True,
+            page_size=20,
+        )
+        # the schedule's own have no more than the instant and the job in their id
+        own = (item for page in pages for item in page if item["execution_id"].endswith(f"-{job_id}"))
+        last = next(own, None)
+        return from_text(last["scheduled_at"]) if last else None
+
+    def live_of(self, job_id: str, since: datetime) -> Iterator[Planned]:
         pages = self.table.query(
             "#job_id = :job_id AND #execution_id >= :since",
             {"job_id": job_id, "since": due_key(since)},
-            only=["execution_id", "scheduled_at", "revision", "origin"],
-            where={"status": [str(status) for status in NOT_STARTED]},
+            only=["execution_id", "scheduled_at", "revision", "origin", "status", "attempt", "queued_at"],
+            where={"status": [str(status) for status in LIVE]},
             descending=True,
             consistent=True,
         )
         for page in pages:
             for item in page:
-                origin = Origin(item.get("origin", Origin.SCHEDULE))
-                yield Planned(item["execution_id"], from_text(item["scheduled_at"]), item["revision"], origin)
+                yield Planned(
+                    item["execution_id"],
+                    from_text(item["scheduled_at"]),
+                    item["revision"],
+                    Status(item["status"]),
+                    item["attempt"],
+                    Origin(item.get("origin", Origin.SCHEDULE)),
+                    instant_of(item.get("queued_at")),
+                )
 
     def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
         written = self._move(
             {"job_id": order.job_id, "execution_id": order.execution_id},
             Status.RUNNING,
-            self._lease(order.execution_id, order.attempt, worker_id, now),
-            remove=["retry_at", "reason", "progress"],
+            self._lease(order.execution_id, order.attempt, worker_id, now, order.gates),
+            remove=["retry_at", "reason", "progress", "waits_at", "turn", "rate_at"],
             sources=[source for source in sources_of(Status.RUNNING) if source is not Status.RUNNING],
-            # an order that was sent while the attempt before still ran must not cut its rest short
-            also="#attempt = :attempt_before AND (attribute_not_exists(#retry_at) OR #retry_at <= :now)",
-            values={"attempt_before": order.attempt - 1, "now": instant_text(now)},
+            # An order that was sent while the attempt before still ran must not cut its rest short, one that was sent
+            # before an edit must not go by the rules of then, and what waits for others has not been ordered.
+            also="#attempt = :attempt_before AND (attribute_not_exists(#retry_at) OR #retry_at <= :now)"
+            " AND #revision = :revision AND (#status <> :waiting OR attribute_exists(#waits_at))",
+            values={
+                "attempt_before": order.attempt - 1,
+                "now": instant_text(now),
+                "revision": order.revision,
+                "waiting": str(Status.WAITING),
+            },
         )
         if not written.item:  # the execution has expired, or never was
             return None, None
@@ -128,7 +230,7 @@ class DynamoExecutions:
         written = self._move(
             _key(lapsed),
             Status.RUNNING,
-            self._lease(lapsed.execution_id, lapsed.attempt + 1, worker_id, now) | attempts,
+            self._lease(lapsed.execution_id, lapsed.attempt + 1, worker_id, now, lapsed.gates) | attempts,
             remove=["progress"],
             sources=[Status.RUNNING],
             also="#attempt = :attempt_before AND #lease_until = :lease",
@@ -136,8 +238,8 @@ class DynamoExecutions:
         )
         return item_to_execution(written.item) if written.won else None
 
-    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> bool:
-        return self.table.update(
+    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> Hold:
+        written = self.table.update(
             _key(execution),
             set={
                 "lease_until": instant_text(now + LEASE),
@@ -146,10 +248,21 @@ class DynamoExecutions:
             },
             condition="#status = :running AND #attempt = :attempt",
             values={"running": str(Status.RUNNING), "attempt": execution.attempt},
-        ).won
+        )
+        if not written.won:
+            return Hold.LOST
+        return Hold.STOPPING if "cancel_at" in written.item else Hold.KEPT
 
     def conclude(self, execution: Execution, settlement: Settlement, now: datetime) -> bool:
-        return self._conclude(execution, settlement, now, "#attempt = :attempt", {}).won
+        also = "#attempt = :attempt"
+        if settlement.status is Status.RETRYING:  # what was asked to stop is not tried again
+            also = f"{also} AND attribute_not_exists(#cancel_at)"
+        return self._conclude(execution, settlement, now, also, {}).won
+
+    def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
+        settlement = Settlement(status=Status.CANCELLED, reason=execution.cancel_reason, attempt=attempt)
+        also = "#attempt = :attempt AND attribute_exists(#cancel_at)"
+        return self._conclude(execution, settlement, now, also, {}).won
 
     def give_up(self, lapsed: Execution, settlement: Settlement, now: datetime) -> bool:
         still_lapsed = "#attempt = :attempt AND #lease_until = :lease"
@@ -228,7 +341,7 @@ class DynamoExecutions:
         """The executions of the long lane that have not ended."""
         for shard in range(self.shards):
             for page in self.table.query("#long_shard = :shard", {"shard": str(shard)}, index="long"):
-                yield from self.get_many(_key_of(item) for item in page)
+                yield from self.get_many(item["execution_id"] for item in page)
 
     def note_outlook(self, execution: Execution, outlook: Outlook, check_at: datetime | None) -> bool:
         assert execution.deadline_at is not None
@@ -275,7 +388,7 @@ class DynamoExecutions:
     def running(self, shard: int) -> Iterator[Execution]:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
         for page in pages:
-            yield from self.get_many(_key_of(item) for item in page)
+            yield from self.get_many(item["execution_id"] for item in page)
 
     def _item(self, execution: Execution) -> Item:
         shard = str(shard_of(execution.execution_id, self.shards))
@@ -288,13 +401,15 @@ class DynamoExecutions:
             item["danger"] = danger_of(state, execution.deadline_at, execution.execution_id)
         return item
 
-    def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime) -> Item:
+    def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime, gates: Iterable[Gate]) -> Item:
+        """Who runs inside the gate of its job is found by that, and needs no place in an index of those who run."""
+        indexed = not any(gate.of_job for gate in gates)
         return {
             "attempt": attempt,
             "started_at": instant_text(now),
             "worker_id": worker_id,
             "lease_until": instant_text(now + LEASE),
-            "running_shard": str(shard_of(execution_id, self.shards)),
+            "running_shard": str(shard_of(execution_id, self.shards)) if indexed else None,
         }
 
     def _conclude(
@@ -327,6 +442,7 @@ class DynamoExecutions:
         changes: Item,
         *,
         remove: Iterable[str] = (),
+        add: Mapping[str, int] = MappingProxyType({}),
         sources: Iterable[Status] | None = None,
         also: str = "",
         values: Item | None = None,
@@ -335,9 +451,9 @@ class DynamoExecutions:
         origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
         condition = f"#status IN ({', '.join(f':{name}' for name in origins)})" + (f" AND {also}" if also else "")
         changes = {"status": str(target), **changes}
-        return self.table.update(
-            key, set=changes, remove=remove, condition=condition, values={**origins, **(values or {})}
-        )
+        values = {**origins, **(values or {})}
+        change = self.table.change(key, set=changes, remove=remove, add=add, condition=condition, values=values)
+        return self.table.apply(change)
 
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())
@@ -355,5 +471,7 @@ def _key(execution: Execution) -> Item:
     return {"job_id": execution.job_id, "execution_id": execution.execution_id}
 
 
-def _key_of(item: Item) -> Item:
-    return {"job_id": item["job_id"], "execution_id": item["execution_id"]}
+def _of(entrant: Entrant) -> tuple[Item, str, Item]:
+    """Its key, and the condition that its rules are still those that sent it."""
+    key = {"job_id": job_of(entrant.execution_id), "execution_id": entrant.execution_id}
+    return key, "#revision = :revision", {"revision": entrant.revision}

@@ -6,10 +6,13 @@ from dataclasses import asdict
 
 from punctual.aws.execution_item import batch_of_text, batch_text
 from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
+from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import parse_deadline
 from punctual.domain.errors import Unreadable
 from punctual.domain.job import Job, JobState, Lane, Priority
+from punctual.domain.misfire import Misfire, parse_misfire
 from punctual.domain.notify import parse_notify
+from punctual.domain.overlap import Overlap
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import from_stored
 from punctual.domain.window import WindowUnit
@@ -30,6 +33,12 @@ def job_to_item(job: Job) -> Item:
         "retry": dumped(asdict(job.retry)),
         "deadline": dumped(job.deadline.to_spec()) if job.deadline else None,
         "expected_seconds": job.expected_seconds,
+        "overlap": str(job.overlap) if job.overlap is not Overlap.ALLOW else None,
+        "misfire": dumped(job.misfire.to_spec()) if job.misfire != Misfire() else None,
+        "concurrency": dumped(job.concurrency.to_spec()) if job.concurrency else None,
+        "paused_at": instant_text(job.paused_at),
+        "resumed_at": instant_text(job.resumed_at),
+        "revised_at": instant_text(job.revised_at),
         "notify": dumped(job.notify.to_spec()) if job.notify else None,
         "window": str(job.window) if job.window else None,
         "batch": batch_text(job.batch),
@@ -62,6 +71,12 @@ def item_to_job(item: Item) -> Job:
             retry=RetryPolicy(**loaded(item["retry"])),
             deadline=parse_deadline(loaded(item.get("deadline"))),
             expected_seconds=item.get("expected_seconds"),
+            overlap=Overlap(item.get("overlap", Overlap.ALLOW)),
+            misfire=parse_misfire(loaded(item.get("misfire"))),
+            concurrency=parse_concurrency(loaded(item.get("concurrency"))),
+            paused_at=instant_of(item.get("paused_at")),
+            resumed_at=instant_of(item.get("resumed_at")),
+            revised_at=instant_of(item.get("revised_at")),
             notify=parse_notify(loaded(item.get("notify"))),
             window=WindowUnit(item["window"]) if "window" in item else None,
             batch=batch_of_text(item.get("batch")),

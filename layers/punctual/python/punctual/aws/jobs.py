@@ -10,7 +10,7 @@ from punctual.aws.items import dumped, instant_text, loaded
 from punctual.aws.job_item import item_to_job, job_to_item
 from punctual.aws.table import Table
 from punctual.domain.history import noted
-from punctual.domain.job import Job, JobState
+from punctual.domain.job import LIVE, Job, JobState
 
 OWNERS_KEY = {"job_id": "#owners"}
 """A single item beside the jobs: the set of all owners, so that lists over all of them need no scan."""
@@ -37,14 +37,28 @@ class DynamoJobs:
         items = self.table.get_many(({"job_id": job_id} for job_id in job_ids), consistent=True)
         return {item["job_id"]: item_to_job(item) for item in items}
 
-    def delete(self, job: Job, now: datetime) -> bool:
-        return self._move(job.job_id, JobState.DELETED, [JobState.ACTIVE, JobState.DONE], now)
+    def move(self, job: Job, state: JobState, now: datetime) -> bool:
+        moved = job.moved(state, now)
+        changes = {
+            "state": str(state),
+            "updated_at": instant_text(now),
+            "paused_at": instant_text(moved.paused_at),
+            "resumed_at": instant_text(moved.resumed_at),
+            "expires_at": None if state in LIVE else self._expiry(now),
+        }
+        # by its revision too: what was tried out as a dry run must not be another thing when it is done
+        return self.table.update(
+            {"job_id": job.job_id},
+            set=changes,
+            condition="#state = :state AND #revision = :revision",
+            values={"state": str(job.state), "revision": job.revision},
+        ).won
 
     def replace(self, job: Job) -> bool:
         return self.table.put_if(
             job_to_item(job),
-            "#revision = :before AND #state = :active",
-            {"before": job.revision - 1, "active": str(JobState.ACTIVE)},
+            "#revision = :before AND #state = :state",
+            {"before": job.revision - 1, "state": str(job.state)},
         )
 
     def note_run(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
@@ -72,7 +86,12 @@ class DynamoJobs:
         )
 
     def finish(self, job_id: str, now: datetime) -> bool:
-        return self._move(job_id, JobState.DONE, [JobState.ACTIVE], now)
+        return self.table.update(
+            {"job_id": job_id},
+            set={"state": str(JobState.DONE), "updated_at": instant_text(now), "expires_at": self._expiry(now)},
+            condition="#state = :active",
+            values={"active": str(JobState.ACTIVE)},
+        ).won
 
     def note_owner(self, owner: str) -> None:
         if owner in self._noted:
@@ -97,14 +116,5 @@ class DynamoJobs:
         for page in self.table.query(condition, values, index="by_owner", descending=True, page_size=100):
             yield [item_to_job(item) for item in page]
 
-    def _move(self, job_id: str, state: JobState, sources: list[JobState], now: datetime) -> bool:
-        return self.table.update(
-            {"job_id": job_id},
-            set={
-                "state": str(state),
-                "updated_at": instant_text(now),
-                "expires_at": int((now + self.retention).timestamp()),
-            },
-            condition=f"#state IN ({', '.join(f':from{n}' for n in range(len(sources)))})",
-            values={f"from{n}": str(source) for n, source in enumerate(sources)},
-        ).won
+    def _expiry(self, now: datetime) -> int:
+        return int((now + self.retention).timestamp())

@@ -57,7 +57,7 @@ class LongStateMachine(LongRuns):
             _unless(error, "ExecutionAlreadyExists")
 
     def arm(self, execution: Execution) -> None:
-        at = execution.scheduled_at - AHEAD
+        at = execution.released_at - AHEAD
         try:
             self.scheduler().create_schedule(
                 Name=short_name(execution.execution_id),

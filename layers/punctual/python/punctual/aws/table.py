@@ -48,7 +48,7 @@ class Table:
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except ClientError as error:
-            return _standing(error)
+            return standing(error)
         return None
 
     def put_if(self, item: Item, condition: str, values: Mapping[str, Any]) -> bool:
@@ -62,7 +62,22 @@ class Table:
                 ExpressionAttributeValues=typed({f":{name}": value for name, value in values.items()}),
             )
         except ClientError as error:
-            _standing(error)
+            standing(error)
+            return False
+        return True
+
+    def delete_if(self, key: Item, condition: str, values: Mapping[str, Any]) -> bool:
+        """Remove the item with this key, if ``condition`` holds for it."""
+        try:
+            self.client.delete_item(
+                TableName=self.name,
+                Key=typed(key),
+                ConditionExpression=condition,
+                ExpressionAttributeNames={f"#{name}": name for name in _NAME.findall(condition)},
+                ExpressionAttributeValues=typed({f":{name}": value for name, value in values.items()}),
+            )
+        except ClientError as error:
+            standing(error)
             return False
         return True
 
@@ -85,7 +100,7 @@ class Table:
                 **change, ReturnValues="ALL_NEW", ReturnValuesOnConditionCheckFailure="ALL_OLD"
             )
         except ClientError as error:
-            return Written(False, _standing(error))
+            return Written(False, standing(error))
         return Written(True, plain(answer["Attributes"]))
 
     def change(
@@ -224,9 +239,9 @@ class Table:
                     rest = min(rest * 2, 2)
 
 
-def _standing(error: ClientError) -> Item:
+def standing(error: ClientError) -> Item:
     """The item that a condition failed on; any other error goes on its way."""
     if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
         raise error
-    standing: Any = error.response.get("Item", {})
-    return plain(standing)
+    item: Any = error.response.get("Item", {})
+    return plain(item)

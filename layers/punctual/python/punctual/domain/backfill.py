@@ -10,8 +10,10 @@ from typing import Any
 
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution
+from punctual.domain.gate import OF_BACKFILL, Gate
 from punctual.domain.instant import parse, to_text
 from punctual.domain.job import Job
+from punctual.domain.overlap import Overlap
 from punctual.domain.status import FINAL, Status
 
 MOST_INSTANTS = 1000
@@ -44,6 +46,13 @@ class Range:
     until: datetime
     which: Which = Which.MISSING
     order: Order = Order.OLDEST_FIRST
+    at_once: int | None = None
+    """How many run at the same time; as many as come where the job allows overlap, else one."""
+
+    def gate(self, job: Job, now: datetime) -> Gate | None:
+        """What keeps them from running all at once."""
+        limit = self.at_once or (None if job.overlap is Overlap.ALLOW else 1)
+        return Gate(f"{OF_BACKFILL}{job.job_id}#{to_text(now)}", limit) if limit else None
 
     def instants(self, job: Job) -> list[datetime]:
         """In the order in which they are to run. Raises ``Invalid`` for too many."""
@@ -79,6 +88,7 @@ def parse_range(spec: Mapping[str, Any], now: datetime) -> Range:
         until=until,
         which=Which(spec.get("which", Which.MISSING)),
         order=Order(spec.get("order", Order.OLDEST_FIRST)),
+        at_once=spec.get("at_once"),
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from punctual.domain import identity
 from punctual.domain.batch import Batch
+from punctual.domain.gate import Gate
 from punctual.domain.instant import in_milliseconds
 from punctual.domain.job import Job, Lane, Priority
 from punctual.domain.notify import OUTCOMES
@@ -32,8 +34,20 @@ class Outcome(StrEnum):
     """The worker stopped renewing its lease: killed, frozen, or out of the function's own time."""
     PREEMPTED = "preempted"
     """Stopped at a checkpoint to let in one that would have missed its deadline."""
+    CANCELLED = "cancelled"
+    """It was asked to stop: it did so, or was given up."""
     INTERRUPTED = "interrupted"
     """Its container was told to leave: Spot capacity was taken back, or a person stopped it."""
+
+
+class Hold(StrEnum):
+    """How a running attempt stands, as it learns when it renews its lease."""
+
+    KEPT = "kept"
+    STOPPING = "stopping"
+    """It was asked to stop."""
+    LOST = "lost"
+    """Another attempt has taken over, or it was cancelled."""
 
 
 class Origin(StrEnum):
@@ -43,6 +57,14 @@ class Origin(StrEnum):
     """Its job's schedule, or a message of its queue."""
     BACKFILL = "backfill"
     """A person asked for a due instant of the past."""
+    RUN = "run"
+    """A person asked for it now."""
+    RETRY = "retry"
+    """A person asked for one that had ended to be done again."""
+
+
+ASKED_FOR = frozenset({Origin.BACKFILL, Origin.RETRY})
+"""These are for an instant of the past, and count from when they were asked for."""
 
 
 UNCOUNTED = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED})
@@ -96,9 +118,26 @@ class Execution:
     revision: int = 1
     origin: Origin = Origin.SCHEDULE
     once: bool = False
-    """The job has only this execution: when it ends, the job is done."""
+    """The job has only this execution, or no more after it: when it ends, the job is done."""
     leads: bool = False
     """The last one planned of a recurring job: when it is queued, its successors are planned."""
+    delay_seconds: float = 0
+    """How much later than its due instant it may run: its job's jitter."""
+    gates: tuple[Gate, ...] = ()
+    """What it passes on its way in, where only so many may run at once."""
+    waits_at: str | None = None
+    """The gate that it waits at."""
+    turn: str | None = None
+    """Its place in line there."""
+    rate_at: datetime | None = None
+    """When it may start, where only so many may in a span of time."""
+    cancel_at: datetime | None = None
+    """It was asked to stop, and has until then to do so by itself."""
+    cancel_reason: str | None = None
+    covered_by: str | None = None
+    """The execution that runs, or ran, in its place."""
+    retry_of: str | None = None
+    """The execution that it does again."""
     window: Window | None = None
     batch: Batch | None = None
     conductor: str | None = None
@@ -130,19 +169,26 @@ class Execution:
     @property
     def released_at(self) -> datetime:
         """From when on it may run: its due instant, or for one of the past when it was asked for."""
-        if self.origin is Origin.BACKFILL and self.queued_at is not None:
+        if self.origin in ASKED_FOR and self.queued_at is not None:
             return self.queued_at
-        return self.scheduled_at
+        return self.scheduled_at + timedelta(seconds=self.delay_seconds)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """An execution that has not started, as much as its replacement has to know of it."""
+    """An execution that has not ended, as much as its replacement has to know of it."""
 
     execution_id: str
     scheduled_at: datetime
     revision: int
+    status: Status
+    attempt: int = 0
     origin: Origin = Origin.SCHEDULE
+    queued_at: datetime | None = None
+
+    @property
+    def has_not_started(self) -> bool:
+        return self.attempt == 0 and self.status in (Status.SCHEDULED, Status.QUEUED, Status.WAITING)
 
 
 def execution_of(
@@ -155,12 +201,15 @@ def execution_of(
     source: str | None = None,
     parameters: dict[str, Any] | None = None,
     origin: Origin = Origin.SCHEDULE,
+    at_once: Gate | None = None,
+    last: bool = False,
 ) -> Execution:
     """The execution of ``job`` that is due at ``due``, under the rules that the job has now.
 
-    The deadline of one that is asked for later counts from then.
+    The deadline of one that is asked for later counts from then. ``at_once`` is the gate of a backfill.
     """
-    released_at = now if origin is Origin.BACKFILL else due
+    released_at = now if origin in ASKED_FOR else due
+    parameters = job.parameters if parameters is None else parameters
     deadline_at = job.deadline.of(released_at) if job.deadline else None
     return Execution(
         job_id=job.job_id,
@@ -169,15 +218,16 @@ def execution_of(
         task=job.task,
         scheduled_at=due,
         status=status,
-        parameters=job.parameters if parameters is None else parameters,
+        parameters=parameters,
         lane=job.lane,
         priority=job.priority,
         timeout_seconds=job.timeout_seconds,
         retry=job.retry,
         revision=job.revision,
         origin=origin,
-        once=not job.schedule.recurring and job.schedule.kind != "queue",
+        once=last or (not job.schedule.recurring and job.schedule.kind != "queue"),
         leads=leads,
+        gates=_gates(job, parameters, origin, at_once),
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
         notify=bool(job.notify and job.notify.on & OUTCOMES),
@@ -185,3 +235,10 @@ def execution_of(
         check_at=in_milliseconds(first_check(released_at, deadline_at, now)) if deadline_at else None,
         queued_at=now if status is Status.QUEUED else None,
     )
+
+
+def _gates(job: Job, parameters: Mapping[str, Any], origin: Origin, at_once: Gate | None) -> tuple[Gate, ...]:
+    """Always in the same order: so nobody waits for one who waits for them."""
+    apart = at_once if origin is Origin.BACKFILL else job.overlap.gate(job.job_id)
+    shared = job.concurrency.gate(job.owner, parameters) if job.concurrency else None
+    return tuple(gate for gate in (apart, shared) if gate is not None)

@@ -20,5 +20,8 @@ LEASE = timedelta(seconds=30)
 RENEWAL = timedelta(seconds=10)
 """How often a worker renews. Two renewals may fail before the lease lapses."""
 
+CANCEL_GRACE = timedelta(seconds=30)
+"""How long a task has to stop by itself once it was asked to, unless whoever asks says otherwise."""
+
 SUSPICION = timedelta(seconds=12)
 """A lease not renewed for this long is suspect: the dispatcher sends a successor, delayed until the lease's end."""

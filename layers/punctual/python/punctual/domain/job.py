@@ -9,8 +9,11 @@ from enum import StrEnum
 from typing import Any
 
 from punctual.domain.batch import Batch
+from punctual.domain.concurrency import Concurrency
 from punctual.domain.deadline import Deadline
+from punctual.domain.misfire import Misfire
 from punctual.domain.notify import Notify
+from punctual.domain.overlap import Overlap
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule
 from punctual.domain.window import WindowUnit
@@ -74,6 +77,12 @@ class Job:
     deadline: Deadline | None = None
     expected_seconds: int | None = None
     """How long it should take, or each of its partitions, until enough runs have shown it."""
+    overlap: Overlap = Overlap.ALLOW
+    """What happens when it comes due while it still runs."""
+    misfire: Misfire = field(default_factory=Misfire)
+    """What becomes of instants that went by."""
+    concurrency: Concurrency | None = None
+    """How many run at once, or start in a span of time, that share a key."""
     notify: Notify | None = None
     """Of what its people are told; ``None`` for all about its deadline."""
     window: WindowUnit | None = None
@@ -85,11 +94,31 @@ class Job:
     backfilled_from: datetime | None = None
     """The earliest due instant of the past that somebody asked for."""
     state: JobState = JobState.ACTIVE
+    paused_at: datetime | None = None
+    """Since when it is paused, or was for the last time."""
+    resumed_at: datetime | None = None
+    revised_at: datetime | None = None
+    """Since when it has its present rules, if it was ever edited."""
     revision: int = 1
 
     def next_due_at(self, now: datetime) -> datetime | None:
         """The next instant at which this job will bring forth an execution, as seen at ``now``."""
         return self.schedule.next_after(now) if self.state is JobState.ACTIVE else None
 
-    def deleted(self, now: datetime) -> Job:
-        return replace(self, state=JobState.DELETED, updated_at=now)
+    @property
+    def may_wait(self) -> bool:
+        """Whether its executions may wait for others, for as long as those take."""
+        return self.concurrency is not None or self.overlap not in (Overlap.ALLOW, Overlap.SKIP)
+
+    def moved(self, state: JobState, now: datetime) -> Job:
+        """As it is once it has been paused, resumed, cancelled or deleted."""
+        moved = replace(self, state=state, updated_at=now)
+        if state is JobState.PAUSED:
+            return replace(moved, paused_at=now)
+        return replace(moved, resumed_at=now) if state is JobState.ACTIVE else moved
+
+
+LIVE = frozenset({JobState.ACTIVE, JobState.PAUSED})
+"""A job in one of these brings forth executions, or will."""
+GONE = frozenset({JobState.CANCELLED, JobState.DELETED})
+"""Nothing of a job in one of these starts any more."""

@@ -65,6 +65,8 @@ def settle(tried: Tried, verdict: Verdict, *, now: datetime, uniform: Callable[[
         return Settlement(status=Status.SUCCEEDED, reason=None, attempt=attempt)
     if verdict.outcome is Outcome.FATAL:
         return Settlement(status=Status.FAILED, reason="fatal", attempt=attempt)
+    if verdict.outcome is Outcome.CANCELLED:
+        return Settlement(status=Status.CANCELLED, reason=verdict.words, attempt=attempt)
     if verdict.outcome in UNCOUNTED:
         why = verdict.error.message if verdict.error else "was asked to leave"
         return Settlement(status=Status.RETRYING, reason=why, attempt=attempt, retry_at=now)

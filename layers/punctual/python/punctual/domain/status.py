@@ -62,7 +62,15 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     # queued → queued: a rate limit puts it off
     Status.QUEUED: frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING}) | WITHOUT_A_RUN,
     Status.WAITING: frozenset(
-        {Status.QUEUED, Status.STARTING, Status.RETRYING, Status.SKIPPED, Status.FAILED, Status.CANCELLED}
+        {
+            Status.QUEUED,
+            Status.STARTING,
+            Status.RUNNING,
+            Status.RETRYING,
+            Status.SKIPPED,
+            Status.FAILED,
+            Status.CANCELLED,
+        }
     ),
     Status.STARTING: frozenset({Status.RUNNING, Status.RETRYING}) | _ENDINGS,
     # running → running: the next attempt takes over from a worker whose lease has lapsed

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 from punctual.aws.clients import dynamodb
 from punctual.aws.executions import DynamoExecutions
 from punctual.aws.table import Table
+from punctual.domain import instant
 
 if TYPE_CHECKING:
+    from punctual.aws.gates import DynamoGates
     from punctual.aws.jobs import DynamoJobs
     from punctual.aws.timers import DynamoTimers
+    from punctual.stages.gatekeep import Gatekeeper
 
 
 class _Kept(Protocol):
@@ -26,6 +29,10 @@ class _WithJobs(_Kept, Protocol):
 class _WithExecutions(_Kept, Protocol):
     executions_table: str
     timer_shards: int
+
+
+class _WithGates(_WithExecutions, Protocol):
+    gates_table: str
 
 
 class _WithTimers(Protocol):
@@ -47,3 +54,15 @@ def timers(settings: _WithTimers) -> DynamoTimers:
     from punctual.aws.timers import DynamoTimers
 
     return DynamoTimers(Table(settings.timers_table, dynamodb()), settings.timer_shards)
+
+
+def gates(settings: _WithGates) -> DynamoGates:
+    from punctual.aws.gates import DynamoGates
+
+    return DynamoGates(Table(settings.gates_table, dynamodb()), settings.timer_shards, settings.retention)
+
+
+def doors(settings: _WithGates) -> Gatekeeper:
+    from punctual.stages.gatekeep import Gatekeeper
+
+    return Gatekeeper(gates=gates(settings), executions=executions(settings), clock=instant.now)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
-from punctual.domain.execution import Execution, Progress
+from punctual.domain.execution import Execution, Hold, Progress
 from punctual.domain.horizon import RENEWAL
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ PROGRESS_REST = timedelta(seconds=2)
 
 class Lease:
     """A thread that renews while the ``with`` block runs. A renewal that fails for a passing reason is tried again;
-    one that is refused means that another attempt has taken over."""
+    one that is refused means that another attempt has taken over. It also brings word that the task is to stop."""
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class Lease:
         self._untold = False
         self._over = threading.Event()
         self.lost = False
+        self.stopping = False
         self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
 
     def report(self, progress: Progress) -> None:
@@ -67,7 +68,8 @@ class Lease:
     def _renew(self, now: datetime) -> None:
         self._untold = False
         try:
-            self.lost = not self._executions.renew(self._execution, now, self._progress)
+            hold = self._executions.renew(self._execution, now, self._progress)
+            self.lost, self.stopping = hold is Hold.LOST, self.stopping or hold is Hold.STOPPING
             self._renewed_at = now
         except Exception as error:
             self._warn(f"the lease could not be renewed, trying again: {error}")

@@ -6,7 +6,7 @@ import logging
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal, Rejected, Retry
@@ -34,16 +34,18 @@ class TaskRunner:
     def run(self, execution: Execution, seconds_left: float) -> Verdict:
         """Run one attempt under a lease and a time limit. Whatever the task does, a verdict comes back."""
 
+        lease = Lease(self.executions, execution, self.clock, self.logger.warning)
+
         def act() -> Any:
             task = self.catalog.find(execution.task)
             task.check(execution.parameters)
-            with (
-                Lease(self.executions, execution, self.clock, self.logger.warning) as lease,
-                time_limit(seconds_left),
-            ):
+            with lease, time_limit(seconds_left):
                 return task.function(self._context(execution, lease, seconds_left), execution.parameters)
 
-        return judged(act, seconds_left, self.logger)
+        verdict = judged(act, seconds_left, self.logger)
+        if lease.stopping:  # what it returned, or how it broke off, is kept
+            return replace(verdict, outcome=Outcome.CANCELLED)
+        return verdict
 
     def _context(self, execution: Execution, lease: Lease, seconds_left: float) -> Context:
         end = time.monotonic() + seconds_left
@@ -58,7 +60,7 @@ class TaskRunner:
             logger=self.logger,
             seconds_left=lambda: end - time.monotonic(),
             _report=lease.report,
-            _cancelled=lambda: lease.lost,
+            _cancelled=lambda: lease.lost or lease.stopping,
         )
 
 

@@ -125,6 +125,8 @@ class WorkerSettings(_Signals, _ShortQueues, _Gates, _Retention):
 
 class SettlerSettings(_Signals, _Notices, _Gates, _Retention):
     jobs_table: str
+    executions_table: str
+    timer_shards: int
     parts_table: str
     schedule_group: str
     cluster: str

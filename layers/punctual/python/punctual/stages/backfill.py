@@ -8,6 +8,7 @@ instant once.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.backfill import Range, check_backfill
 from punctual.domain.caller import Caller
-from punctual.domain.errors import Conflict, NotFound
+from punctual.domain.change import Changes, Foreseen
+from punctual.domain.errors import Conflict
 from punctual.domain.execution import Execution, Origin, execution_of
-from punctual.domain.identity import BEYOND_ALL_IDS, check_job_id, due_key
-from punctual.domain.job import Job, JobState
+from punctual.domain.identity import BEYOND_ALL_IDS, due_key, execution_id
+from punctual.domain.job import LIVE, Job
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
@@ -31,23 +33,37 @@ class Backfill:
     executions: Executions
     shelf: ExecutionShelf
     clock: Clock
+    find: Callable[[str], Job]
 
-    def backfill(self, job_id: str, wanted: Range, caller: Caller, *, dry_run: bool = False) -> list[Execution]:
-        """What was stored, or with ``dry_run`` what would be, in the order in which it is to run."""
-        job = self._find(job_id)
+    def backfill(self, job_id: str, wanted: Range, caller: Caller) -> list[Execution]:
+        """What was stored, in the order in which it is to run."""
+        asked_for = self._asked_for(job_id, wanted, caller)
+        if asked_for:
+            self.jobs.note_backfill(job_id, min(execution.scheduled_at for execution in asked_for))
+        return [execution for execution in asked_for if self.executions.add(execution) is None]
+
+    def foresee(self, job_id: str, wanted: Range, caller: Caller) -> Changes:
+        """What ``backfill`` would store: instants that were never run, and those that would be again."""
+        asked_for = self._asked_for(job_id, wanted, caller)
+        first = {execution_id(job_id, one.scheduled_at) for one in asked_for}
+        shown = [(Foreseen(one.execution_id, one.scheduled_at), one.execution_id in first) for one in asked_for]
+        return Changes(
+            appear=tuple(one for one, is_first in shown if is_first),
+            repeat=tuple(one for one, is_first in shown if not is_first),
+        )
+
+    def _asked_for(self, job_id: str, wanted: Range, caller: Caller) -> list[Execution]:
+        job = self.find(job_id)
         caller.must_manage(job)
-        if job.state is not JobState.ACTIVE:
+        if job.state not in LIVE:
             raise Conflict(f"job {job_id!r} is {job.state}: it brings forth nothing more", field="job_id")
         check_backfill(job)
-        asked_for = self._executions(job, wanted)
-        if dry_run or not asked_for:
-            return asked_for
-        self.jobs.note_backfill(job_id, min(execution.scheduled_at for execution in asked_for))
-        return [execution for execution in asked_for if self.executions.add(execution) is None]
+        return self._executions(job, wanted)
 
     def _executions(self, job: Job, wanted: Range) -> list[Execution]:
         standing, now = self._standing(job, wanted), self.clock()
         passed = self._planned_up_to(job)
+        at_once = wanted.gate(job, now)
         found: list[Execution] = []
         for due in wanted.instants(job):
             if due <= passed and wanted.wants(standing[due]):
@@ -59,6 +75,7 @@ class Backfill:
                     now=now,
                     source=str(number + 1) if number else None,
                     origin=Origin.BACKFILL,
+                    at_once=at_once,
                 )
                 # a millisecond apart, so that they keep their order where they wait
                 found.append(replace(execution, queued_at=now + timedelta(milliseconds=len(found))))
@@ -77,9 +94,3 @@ class Backfill:
         if newest is None:
             return job.created_at
         return max(job.created_at, self.shelf.fetch([newest])[newest].scheduled_at)
-
-    def _find(self, job_id: str) -> Job:
-        job = self.jobs.get(check_job_id(job_id))
-        if job is None:
-            raise NotFound("job", job_id, field="job_id")
-        return job

@@ -16,6 +16,7 @@ from punctual.domain.batch import Batch
 from punctual.domain.death import IMPOSSIBLE, verdict_on
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution, Failure, Result
+from punctual.domain.gate import Entrant
 from punctual.domain.history import expected_seconds
 from punctual.domain.job import Job
 from punctual.domain.laxity import as_it_goes_on, latest_start
@@ -24,10 +25,11 @@ from punctual.domain.partition import Partition
 from punctual.domain.settlement import settle
 from punctual.domain.standing import Ending, ending_of
 from punctual.domain.status import FINAL, HOLDING, Status
+from punctual.domain.turn import turn_of
 from punctual.domain.window import zone_of
 
 if TYPE_CHECKING:
-    from punctual.ports import Callbacks, Clock, Containers, Jobs, LongExecutions, Parts, Results
+    from punctual.ports import Callbacks, Clock, Containers, Doors, Jobs, LongExecutions, Parts, Results
 
 SIDE_BY_SIDE = 40
 """Step Functions runs no more parts of one execution at the same time."""
@@ -42,6 +44,8 @@ class Step:
     parts: tuple[str, ...] = ()
     not_before: datetime
     at_once: int = 1
+    again: bool = False
+    """To be asked again then, though there is nothing to run yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +63,7 @@ class Conductor:
     results: Results
     containers: Containers
     callbacks: Callbacks
+    doors: Doors
     clock: Clock
     uniform: Callable[[float, float], float]
 
@@ -69,6 +74,11 @@ class Conductor:
             return Step(not_before=self.clock())
         try:
             parts = self.parts.of(execution_id)
+            if not parts and execution.gates:
+                if self.clock() < execution.released_at:  # whoever runs now may be gone by then
+                    return Step(not_before=execution.released_at, again=True)
+                if not self._let_in(execution):
+                    return Step(not_before=self.clock())
             if not _are_all_there(parts):
                 parts = self._divide(execution)
         except Invalid as error:  # partitions that this window cannot be cut into
@@ -84,9 +94,18 @@ class Conductor:
             return Step(not_before=self.clock())
         return Step(
             parts=tuple(part.name for part in todo),
-            not_before=execution.scheduled_at,
+            not_before=execution.released_at,
             at_once=_at_once(execution, len(todo)),
         )
+
+    def _let_in(self, execution: Execution) -> bool:
+        entrant = Entrant(
+            execution_id=execution.execution_id,
+            turn=turn_of(execution.execution_id, execution.released_at, execution.priority),
+            revision=execution.revision,
+            rated=execution.rate_at is not None,
+        )
+        return self.doors.let_in(entrant, execution.gates)
 
     def ask(self, execution_id: str, name: str, ticket: str) -> None:
         """Have a part wait for a slot: ``ticket`` is what admission answers to."""

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from punctual.domain.execution import Execution
 from punctual.domain.horizon import LEASE, SUSPICION, SWEEP
 from punctual.domain.order import Order, order_for
+from punctual.domain.status import Status
 from punctual.domain.timer import Reached
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Lanes, Timers
+    from punctual.ports import Clock, Doors, Executions, Lanes, Timers
 
 TICK = timedelta(minutes=1)
 
@@ -45,6 +46,7 @@ class Dispatcher:
     executions: Executions
     timers: Timers
     lanes: Lanes
+    doors: Doors
     clock: Clock
 
     def tick(self, shard: int) -> Sweep:
@@ -74,11 +76,8 @@ class Dispatcher:
 
         A worker that comes back to life in between keeps its lease, and the order comes to nothing.
         """
-        for execution in self.executions.running(shard):
-            if execution.lease_until is not None and self._suspect(execution, now):
+        for execution in chain(self.executions.running(shard), self.doors.look_after(shard)):
+            if execution.status is Status.QUEUED:
+                yield order_for(execution, now)
+            elif execution.lease_until is not None and now - (execution.lease_until - LEASE) > SUSPICION:
                 yield order_for(execution, max(now, execution.lease_until))
-
-    @staticmethod
-    def _suspect(execution: Execution, now: datetime) -> bool:
-        assert execution.lease_until is not None
-        return now - (execution.lease_until - LEASE) > SUSPICION

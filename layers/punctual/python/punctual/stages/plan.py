@@ -2,11 +2,14 @@
 
 Driven by streams alone, so each step may come twice, late, or after a crash between any two lines:
 
-* a job appeared → its first execution is stored; a job was deleted → what has not started is withdrawn;
-* a job was edited → what has not started is replaced, or withdrawn where its instant is gone;
+* a job appeared → its first execution is stored; it was cancelled or deleted → what lives of it is stopped;
+* a job was edited → what has not started is replaced, or forgotten where its instant is gone;
+* a job was paused → what has not started is skipped, or forgotten where its time has not come; it was resumed → what
+  went by is sorted out by its misfire rule, and planning goes on;
 * an execution became ``queued`` → its order is sent, or in the long lane its state machine started, so is the first
   look at its deadline if it has one, and if it leads, its successors are stored;
 * an execution became ``retrying`` → the order for its next attempt is sent, or a timer set for it;
+* a running one was asked to stop → the order that will revoke its lease is sent;
 * a timer was removed by TTL → what it should have set in motion is checked (the dead man's switch).
 
 An execution is stored before its timer, or its one-time schedule in the long lane, and the one that leads after all
@@ -19,26 +22,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from punctual.domain.check import Check
-from punctual.domain.execution import Execution, Origin, execution_of
-from punctual.domain.horizon import LONGEST_DELAY, REACH, SWEEP
+from punctual.domain.execution import Execution, Origin, Planned, execution_of
+from punctual.domain.horizon import CANCEL_GRACE, LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
-from punctual.domain.job import Job, JobState, Lane
+from punctual.domain.job import GONE, Job, JobState, Lane
+from punctual.domain.misfire import SortedOut
 from punctual.domain.order import Order, order_for
 from punctual.domain.outlook import IN_DANGER
-from punctual.domain.status import Status
+from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import Checks, Clock, Executions, Jobs, Lanes, StateMachines, Timers
+    from punctual.ports import Checks, Clock, Doors, Executions, Jobs, Lanes, StateMachines, Timers
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
 
-WITHDRAW_SINCE = timedelta(days=4)
+QUEUE_MEMORY = timedelta(days=4)
 """A queue keeps an order for no longer than this. What rests for longer is checked when it is queued again."""
+
+MILLISECOND = timedelta(milliseconds=1)
+PAUSED = "paused"
+CHANGED = "job changed"
 
 
 @dataclass(frozen=True)
@@ -49,33 +58,45 @@ class Planner:
     lanes: Lanes
     machines: StateMachines
     checks: Checks
+    doors: Doors
     clock: Clock
 
     def job_changed(self, job: Job) -> None:
-        """A job was stored, edited or deleted."""
+        """A job was stored, edited, paused, resumed, cancelled or deleted."""
         if job.state is JobState.ACTIVE:
             self.jobs.note_owner(job.owner)
-            if job.revision == 1:
-                self._plan(job, after=job.created_at - timedelta(milliseconds=1))
+            if job.resumed_at is not None and job.resumed_at == job.updated_at:
+                self._plan(job, after=self._planned_up_to(job))
+            elif job.revision == 1:
+                self._plan(job, after=job.created_at - MILLISECOND)
             else:
                 self._plan_anew(job)
-        elif job.state is JobState.DELETED:
-            for one in self.executions.not_started(job.job_id, since=self._waiting_since(job)):
-                self.executions.withdraw(job.job_id, one.execution_id, "job deleted", self.clock())
+        elif job.state is JobState.PAUSED:
+            for one in self.executions.live_of(job.job_id, since=self._waiting_since(job)):
+                self._hold_back(job, one)
+        elif job.state in GONE:
+            for one in self.executions.live_of(job.job_id, since=self._waiting_since(job)):
+                self._stop(job.job_id, one.execution_id, f"job {job.state}")
 
-    def executions_ready(self, ready: Iterable[Execution]) -> None:
-        """Executions became ``queued`` or ``retrying``: send them on their way and plan what follows them."""
-        ready = list(ready)
-        jobs = self.jobs.get_many({execution.job_id for execution in ready})
-        current = [execution for execution in ready if self._still_wanted(execution, jobs.get(execution.job_id))]
-        short = [execution for execution in current if execution.lane is Lane.SHORT]
-        self.lanes.send(filter(None, map(self._order, short)), self.clock())
-        self.checks.send(filter(None, map(self._first_look, current)), self.clock())
-        for execution in current:
-            if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.conductor is None:
-                self.machines.start(execution)
-            if execution.leads and execution.status is Status.QUEUED and execution.attempt == 0:
-                self._plan(jobs[execution.job_id], after=execution.scheduled_at)
+    def executions_ready(self, fresh: Iterable[Execution], again: Iterable[Execution] = ()) -> None:
+        """Executions became ``queued`` or ``retrying``: send them on their way, and plan what follows the ``fresh``.
+
+        Those are queued for the first time; or they are the last of many that were left out, and lead on.
+        """
+        fresh, again = list(fresh), list(again)
+        jobs = self.jobs.get_many({execution.job_id for execution in [*fresh, *again]})
+        wanted = [self._still_wanted(one, jobs.get(one.job_id)) for one in [*fresh, *again]]
+        fresh_ones = [one for one in compress(fresh, wanted) if not self._left_out(one, jobs[one.job_id])]
+        self._send([one for one in [*fresh_ones, *compress(again, wanted[len(fresh) :])] if one.status not in FINAL])
+        for leader in fresh:
+            job = jobs.get(leader.job_id)
+            if leader.leads and leader.attempt == 0 and job is not None and job.state is JobState.ACTIVE:
+                self._plan(job, after=leader.scheduled_at)
+
+    def asked_to_stop(self, executions: Iterable[Execution]) -> None:
+        """Whoever gets this order revokes the lease of what has not stopped by then."""
+        orders = [order_for(one, one.cancel_at) for one in executions if one.cancel_at]
+        self.lanes.send(orders, self.clock())
 
     def timer_expired(self, timer: Timer) -> None:
         """TTL removed a timer long after its instant. Whatever should have happened by then and did not, happens now.
@@ -98,12 +119,56 @@ class Planner:
         if following and self.executions.get(job.job_id, execution_id(job.job_id, following)) is None:
             self._plan(job, after=leader.scheduled_at)
 
+    def _send(self, ready: list[Execution]) -> None:
+        short = [execution for execution in ready if execution.lane is Lane.SHORT]
+        self.lanes.send(filter(None, map(self._order, short)), self.clock())
+        self.checks.send(filter(None, map(self._first_look, ready)), self.clock())
+        for execution in ready:
+            if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.conductor is None:
+                self.machines.start(execution)
+
     def _still_wanted(self, execution: Execution, job: Job | None) -> bool:
-        """Withdraws what was planned for a job that has since been deleted."""
-        if job is not None and job.state is not JobState.DELETED:
-            return True
-        self.executions.withdraw(execution.job_id, execution.execution_id, "job deleted", self.clock())
-        return False
+        """Withdraws what was planned for a job that has since been paused, cancelled or deleted."""
+        if job is None or job.state in GONE:
+            self._stop(execution.job_id, execution.execution_id, f"job {job.state if job else 'deleted'}")
+            return False
+        return job.state is not JobState.PAUSED or not self._hold_back(job, _as_planned(execution))
+
+    def _stop(self, job_id: str, an_execution_id: str, reason: str) -> None:
+        execution = self.executions.get(job_id, an_execution_id)
+        if execution is not None:
+            self.doors.stop(execution, reason, CANCEL_GRACE)
+
+    def _hold_back(self, job: Job, one: Planned) -> bool:
+        """Whether a pause keeps it from running: what has started goes on, and what was asked for since runs."""
+        assert job.paused_at is not None
+        if not one.has_not_started:
+            return False
+        if one.origin is not Origin.SCHEDULE and one.queued_at is not None and one.queued_at > job.paused_at:
+            return False
+        self._leave(job, one, PAUSED)
+        return True
+
+    def _leave(self, job: Job, one: Planned, reason: str) -> None:
+        """Skip what is due, and forget what is not: its time may come yet, under other rules."""
+        if one.scheduled_at <= self.clock():
+            self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
+        elif self.executions.unplan(job.job_id, one.execution_id) and job.lane is Lane.LONG:
+            self.machines.disarm(one.execution_id)
+
+    def _left_out(self, execution: Execution, job: Job) -> bool:
+        """Whether one that comes too late is not to run: its job's misfire rule decides."""
+        planned = execution.origin is Origin.SCHEDULE and execution.status is Status.QUEUED and execution.attempt == 0
+        if not planned or execution.conductor is not None:
+            return False
+        now = execution.queued_at or self.clock()
+        sorted_out = job.misfire.sort_out([execution.scheduled_at], job.schedule, now)
+        if sorted_out.covered and sorted_out.covered_by:
+            cover = execution_id(job.job_id, sorted_out.covered_by)
+            return self.executions.skip(job.job_id, execution.execution_id, _covered(cover), self.clock(), cover)
+        return bool(sorted_out.missed) and self.executions.miss(
+            job.job_id, execution.execution_id, _missed(job), self.clock()
+        )
 
     def _first_look(self, execution: Execution) -> Check | None:
         """The first look at its deadline, if that is near: the monitor sends what is due later, and what gets lost."""
@@ -115,72 +180,98 @@ class Planner:
         """The order for the next attempt, or ``None`` after a timer was set for it."""
         not_before = execution.retry_at or execution.released_at
         if not_before <= self.clock() + LONGEST_DELAY:
-            return order_for(execution, not_before)
+            return order_for(execution, not_before, self.clock())
         self._set_timer(execution, not_before, TimerReason.RETRY)
         return None
 
     def _plan(self, job: Job, after: datetime) -> None:
         """Store the executions of ``job`` that come after ``after``, up to the first beyond reach, which leads."""
-        instants = self._instants(job, after)
-        planned = [self._execution(job, due, leads=due == instants[-1]) for due in instants]
-        if not planned:
+        instants, ends = self._instants(job, after)
+        if not instants:
+            if ends and job.schedule.recurring:
+                self.jobs.finish(job.job_id, self.clock())
             return
+        sorted_out = job.misfire.sort_out(instants, job.schedule, self.clock())
+        planned = [self._execution(job, due, sorted_out, last=due == instants[-1], ends=ends) for due in instants]
         if self._store(planned[0]) is None:  # a plan that is new, as almost always: all at once, the leader last
-            self.executions.add_all(planned[1:-1])
-            if len(planned) > 1:
-                self._store(planned[-1])
+            self.executions.add_all(one for one in planned[1:-1] if one.status is not Status.SCHEDULED)
+            for one in planned[1:]:
+                if one is planned[-1] or one.status is Status.SCHEDULED:
+                    self._store(one)
         else:
             self._make_up(planned[1:])
 
     def _plan_anew(self, job: Job) -> None:
-        """Replace what was planned under an earlier revision and has not started, and withdraw the rest of it.
+        """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.
 
         What a person asked for stays as they asked for it.
         """
         outdated = [
             one
-            for one in self.executions.not_started(job.job_id, since=self._waiting_since(job))
-            if one.revision < job.revision and one.origin is Origin.SCHEDULE
+            for one in self.executions.live_of(job.job_id, since=self._waiting_since(job))
+            if one.revision < job.revision and one.origin is Origin.SCHEDULE and one.has_not_started
         ]
-        before = job.updated_at - timedelta(milliseconds=1)
+        before = (job.revised_at or job.updated_at) - MILLISECOND
         overdue = [
             one.scheduled_at for one in outdated if one.scheduled_at <= before and _is_due(job, one.scheduled_at)
         ]
-        instants = self._instants(job, before)
+        instants, ends = self._instants(job, before)
+        last = next(iter(instants[-1:]), None)
         for due in [*sorted(overdue), *instants]:
-            self._store(self._execution(job, due, leads=due == next(iter(instants[-1:]), None)))
+            self._store(self._execution(job, due, SortedOut(), last=due == last, ends=ends))
         kept = {execution_id(job.job_id, due) for due in [*overdue, *instants]}
         for one in outdated:
             if one.execution_id not in kept:
-                self.executions.withdraw(job.job_id, one.execution_id, "job changed", self.clock())
+                self._leave(job, one, CHANGED)
+
+    def _planned_up_to(self, job: Job) -> datetime:
+        """From where a job that was paused goes on. What its present revision does not know is not made up for."""
+        assert job.paused_at is not None
+        last = self.executions.last_planned(job.job_id, before=job.paused_at) or job.created_at - MILLISECOND
+        return max(last, (job.revised_at or job.created_at) - MILLISECOND)
 
     def _waiting_since(self, job: Job) -> datetime:
-        """From when on something may still wait: for a slot, as long as the job exists."""
-        since = job.created_at if job.lane is Lane.LONG else self.clock() - WITHDRAW_SINCE
+        """From when on something may still wait: for a slot, or for others, as long as the job exists."""
+        may_wait = job.lane is Lane.LONG or job.may_wait
+        since = job.created_at if may_wait else self.clock() - QUEUE_MEMORY
         return min(since, job.backfilled_from or since)
 
     def _make_up(self, planned: list[Execution]) -> None:
         """Store what is missing of a plan that was made before, and may have broken off.
 
-        One that is there already and leads was the last to be stored then: it leads on itself.
+        One that is there already, lives and leads was the last to be stored then: it leads on itself.
         """
         for execution in planned:
             standing = self._store(execution)
-            if standing is not None and standing.leads:
+            if standing is not None and standing.leads and standing.status not in FINAL:
                 return
 
-    def _execution(self, job: Job, due: datetime, *, leads: bool) -> Execution:
-        status = Status.QUEUED if due <= self.clock() + REACH else Status.SCHEDULED
-        return execution_of(job, due, status=status, now=self.clock(), leads=leads and job.schedule.recurring)
+    def _execution(self, job: Job, due: datetime, sorted_out: SortedOut, *, last: bool, ends: bool) -> Execution:
+        now = self.clock()
+        leads = last and job.schedule.recurring and not ends
+        execution = execution_of(job, due, status=Status.SCHEDULED, now=now, leads=leads, last=last and ends)
+        if due in sorted_out.missed:
+            return replace(execution, status=Status.MISSED, reason=_missed(job), ended_at=now, check_at=None)
+        if due in sorted_out.covered and sorted_out.covered_by:
+            cover = execution_id(job.job_id, sorted_out.covered_by)
+            out = replace(execution, status=Status.SKIPPED, reason=_covered(cover), covered_by=cover)
+            return replace(out, ended_at=now, check_at=None)
+        if execution.released_at <= now + REACH:
+            return replace(execution, status=Status.QUEUED, queued_at=now)
+        return execution
 
-    def _instants(self, job: Job, after: datetime) -> list[datetime]:
+    def _instants(self, job: Job, after: datetime) -> tuple[list[datetime], bool]:
+        """Those up to the first beyond reach, and whether none will follow them."""
         horizon = self.clock() + REACH
         dues: list[datetime] = []
         due = job.schedule.next_after(after)
         while due is not None and len(dues) < MOST_AT_ONCE:
             dues.append(due)
-            due = job.schedule.next_after(due) if due <= horizon else None
-        return dues
+            beyond = due > horizon
+            due = job.schedule.next_after(due)
+            if beyond:
+                break
+        return dues, due is None
 
     def _store(self, execution: Execution) -> Execution | None:
         """Store one, with its timer if it is far; what stands there already is set on its way and returned."""
@@ -196,9 +287,9 @@ class Planner:
         if execution.status is Status.SCHEDULED and execution.lane is Lane.LONG:
             self.machines.arm(execution)
         elif execution.status is Status.SCHEDULED:
-            self._set_timer(execution, execution.scheduled_at, TimerReason.DUE)
+            self._set_timer(execution, execution.released_at, TimerReason.DUE)
         elif standing is not None:
-            self.executions.queue(_timer(execution, execution.scheduled_at, TimerReason.DUE), self.clock())
+            self.executions.queue(_timer(execution, execution.released_at, TimerReason.DUE), self.clock())
         return standing
 
     def _set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
@@ -209,6 +300,26 @@ class Planner:
             self.executions.queue(timer, self.clock())
 
 
+def _covered(cover: str) -> str:
+    return f"its time went by; {cover} covers it"
+
+
+def _missed(job: Job) -> str:
+    return f"its time went by: misfire policy {job.misfire.policy}"
+
+
+def _as_planned(execution: Execution) -> Planned:
+    return Planned(
+        execution.execution_id,
+        execution.scheduled_at,
+        execution.revision,
+        execution.status,
+        execution.attempt,
+        execution.origin,
+        execution.queued_at,
+    )
+
+
 def _with_its_danger(execution: Execution, replaced: Execution) -> Execution:
     """In place of one that was told to be in danger: so that its recovery is told, and the same danger not again."""
     in_danger = replaced.outlook is not None and replaced.outlook.state in IN_DANGER
@@ -216,7 +327,7 @@ def _with_its_danger(execution: Execution, replaced: Execution) -> Execution:
 
 
 def _is_due(job: Job, instant: datetime) -> bool:
-    return job.schedule.next_after(instant - timedelta(milliseconds=1)) == instant
+    return job.schedule.next_after(instant - MILLISECOND) == instant
 
 
 def _timer(execution: Execution, at: datetime, reason: TimerReason) -> Timer:

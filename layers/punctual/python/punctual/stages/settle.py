@@ -16,7 +16,7 @@ from punctual.domain.part import EXECUTION, Part, kind_of
 from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Containers, Jobs, Notices, Parts, Runs
+    from punctual.ports import Clock, Containers, Doors, Jobs, Notices, Parts, Runs
 
 TRIES = 5
 """A part may move while it is being cancelled: then it is looked at again."""
@@ -29,6 +29,7 @@ class Settler:
     runs: Runs
     containers: Containers
     notices: Notices
+    doors: Doors
     clock: Clock
 
     def execution_ended(self, execution: Execution) -> None:
@@ -37,6 +38,8 @@ class Settler:
             return
         if execution.lane is Lane.LONG and execution.status in WITHOUT_A_RUN:
             self._clear_away(execution)
+        if execution.lane is Lane.LONG:
+            self.doors.leave(execution.execution_id, execution.gates)
         self._tell(execution)
         if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
             self._remember_run_times(execution)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.batch import Batch
 from punctual.domain.caller import Caller, Role
+from punctual.domain.change import Changes, coming, foreseen
+from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import check_deadline, parse_deadline
-from punctual.domain.errors import Conflict, Invalid, NotFound, Rejected, Stale
-from punctual.domain.identity import check_job_id, new_job_id
-from punctual.domain.job import Job, JobState, Lane, Priority
+from punctual.domain.errors import Conflict, Invalid, Rejected, Stale
+from punctual.domain.execution import Origin, Planned
+from punctual.domain.identity import new_job_id
+from punctual.domain.job import LIVE, Job, Lane, Priority
 from punctual.domain.limits import (
     LONGEST_LONG_RUN,
     LONGEST_SHORT_RUN,
@@ -20,19 +23,23 @@ from punctual.domain.limits import (
     USUAL_SHORT_RUN,
     check_parameters,
 )
+from punctual.domain.misfire import Misfire, parse_misfire
 from punctual.domain.notify import parse_notify
+from punctual.domain.overlap import Overlap
 from punctual.domain.partition import parse_partitions
 from punctual.domain.resources import Resources, parse_resources
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule, parse_schedule
+from punctual.domain.status import Status
 from punctual.domain.window import WindowUnit, check_window
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Jobs, Tasks
+    from punctual.ports import Clock, Executions, Jobs, Tasks
 
 LONGEST_COMMAND = 4096
 """Characters: with all else that a container is started with it has to fit into 8 KB."""
 LONG_ONLY = ("resources", "container", "partitions", "preemptible")
+MILLISECOND = timedelta(milliseconds=1)
 OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
 
 
@@ -40,7 +47,9 @@ OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
 class Submit:
     jobs: Jobs
     tasks: Tasks
+    executions: Executions
     clock: Clock
+    find: Callable[[str], Job]
     images: Sequence[str] = ()
     """The names of the images that jobs of the long lane may bring."""
     largest_cpu: int = 16 * 1024
@@ -51,6 +60,12 @@ class Submit:
         job = self._job(submission, caller, self.clock())
         self.jobs.add([job])
         return job
+
+    def foresee(self, submission: Mapping[str, Any], caller: Caller) -> Changes:
+        """What ``submit`` would bring."""
+        caller.must_be(Role.OPERATOR)
+        job = self._job(submission, caller, self.clock())
+        return Changes(appear=tuple(coming(job, job.created_at - MILLISECOND, self.clock())))
 
     def submit_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> list[Job]:
         """All are checked before any is stored; a refusal names the place, as in ``jobs.3.schedule.cron``."""
@@ -65,9 +80,38 @@ class Submit:
 
         ``revision`` is the one that the caller has seen, if they say so: then another's change is not overwritten.
         """
-        job = self._find(job_id)
+        edited = self._edited(job_id, changes, revision, caller)
+        if not self.jobs.replace(edited):
+            raise Stale("the job was changed at the same moment: look at it again", field="If-Match")
+        return edited
+
+    def foresee_edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Changes:
+        """What ``edit`` would replace, bring and take away."""
+        edited = self._edited(job_id, changes, revision, caller)
+        live = self.executions.live_of(job_id, since=edited.backfilled_from or edited.created_at)
+        planned = [
+            one
+            for one in live
+            if one.attempt == 0
+            and one.origin is Origin.SCHEDULE
+            and one.status not in (Status.STARTING, Status.RUNNING)
+        ]
+        after = edited.updated_at - MILLISECOND
+        appear = coming(edited, after, self.clock())
+        ids, standing = ({one.execution_id for one in some} for some in (appear, planned))
+        stays = [
+            one for one in planned if one.execution_id in ids or (one.scheduled_at <= after and _is_due(edited, one))
+        ]
+        return Changes(
+            appear=tuple(one for one in appear if one.execution_id not in standing),
+            vanish=foreseen(one for one in planned if one not in stays),
+            repeat=foreseen(stays, "replaced: the same instant, under the new rules"),
+        )
+
+    def _edited(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
+        job = self.find(job_id)
         caller.must_manage(job)
-        if job.state is not JobState.ACTIVE:
+        if job.state not in LIVE:
             raise Conflict(f"job {job_id!r} is {job.state}: it cannot be changed", field="job_id")
         if revision is not None and revision != job.revision:
             raise Stale(f"the job is at revision {job.revision}, not {revision}: look at it again", field="If-Match")
@@ -78,7 +122,7 @@ class Submit:
         said = {**standing, **changes}
         kept = None if "schedule" in changes else job.schedule
         edited = self._job({name: value for name, value in said.items() if value is not None}, caller, now, kept)
-        edited = replace(
+        return replace(
             edited,
             job_id=job.job_id,
             owner=job.owner,
@@ -87,17 +131,11 @@ class Submit:
             revision=job.revision + 1,
             run_times=job.run_times,
             backfilled_from=job.backfilled_from,
+            state=job.state,
+            paused_at=job.paused_at,
+            resumed_at=job.resumed_at,
+            revised_at=now,
         )
-        if not self.jobs.replace(edited):
-            raise Stale("the job was changed at the same moment: look at it again", field="If-Match")
-        return edited
-
-    def delete(self, job_id: str, caller: Caller) -> Job:
-        job = self._find(job_id)
-        caller.must_manage(job)
-        if not self.jobs.delete(job, self.clock()):
-            raise Conflict(f"job {job_id!r} is deleted already", field="job_id")
-        return job.deleted(self.clock())
 
     def _nth(self, number: int, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
         try:
@@ -132,6 +170,9 @@ class Submit:
             retry=RetryPolicy(**submission.get("retry", {})),
             deadline=parse_deadline(submission.get("deadline"), timezone=timezone),
             expected_seconds=submission.get("expected_seconds"),
+            overlap=Overlap(submission.get("overlap", Overlap.SKIP if schedule.recurring else Overlap.ALLOW)),
+            misfire=parse_misfire(submission.get("misfire")),
+            concurrency=parse_concurrency(submission.get("concurrency")),
             notify=parse_notify(submission.get("notify")),
             window=WindowUnit(submission["window"]) if "window" in submission else None,
             batch=self._batch(submission, lane),
@@ -189,12 +230,6 @@ class Submit:
             most = self.largest_cpu / 1024
             raise Invalid("resources.vcpu", f"the long lane has {most:g} in all: it would never get a slot")
 
-    def _find(self, job_id: str) -> Job:
-        job = self.jobs.get(check_job_id(job_id))
-        if job is None:
-            raise NotFound("job", job_id, field="job_id")
-        return job
-
 
 def _timeout(seconds: int | None, lane: Lane) -> int:
     longest = LONGEST_LONG_RUN if lane is Lane.LONG else LONGEST_SHORT_RUN
@@ -210,6 +245,11 @@ def _check_together(job: Job) -> None:
     """What no field can know of itself."""
     check_window(job.schedule, job.window)
     check_deadline(job.deadline, job.schedule)
+    if job.misfire != Misfire() and job.schedule.kind in ("queue", "now"):
+        what = "for every message" if job.schedule.kind == "queue" else "at once"
+        raise Invalid("misfire", f"a job whose schedule runs it {what} misses no instant: leave misfire out")
+    if job.concurrency is not None and job.schedule.kind != "queue":
+        job.concurrency.gate(job.owner, job.parameters)
     if (job.expected_seconds or 0) > job.timeout_seconds:
         raise Invalid("expected_seconds", f"is more than timeout_seconds, which is {job.timeout_seconds:,}")
     if job.batch is not None and job.batch.partitions is not None:
@@ -230,6 +270,9 @@ def _as_submitted(job: Job) -> dict[str, Any]:
         "retry": asdict(job.retry),
         "deadline": job.deadline.to_spec() if job.deadline else None,
         "expected_seconds": job.expected_seconds,
+        "overlap": job.overlap,
+        "misfire": job.misfire.to_spec() if job.misfire != Misfire() else None,
+        "concurrency": job.concurrency.to_spec() if job.concurrency else None,
         "notify": job.notify.to_spec() if job.notify else None,
         "window": job.window,
     }
@@ -241,3 +284,7 @@ def _as_submitted(job: Job) -> dict[str, Any]:
             "preemptible": batch.preemptible,
         }
     return said
+
+
+def _is_due(job: Job, one: Planned) -> bool:
+    return job.schedule.next_after(one.scheduled_at - MILLISECOND) == one.scheduled_at

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 from punctual.domain.errors import Fatal
 from punctual.domain.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.flow import Tally
+from punctual.domain.gate import Entrant
 from punctual.domain.order import Order
 from punctual.domain.settlement import Settlement, Verdict, settle
-from punctual.domain.status import Status
+from punctual.domain.status import FINAL, Status
+from punctual.domain.turn import turn_of
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Results, Runner
+    from punctual.ports import Clock, Doors, Executions, Results, Runner
 
 
 class Ending(StrEnum):
@@ -32,6 +34,10 @@ class Ending(StrEnum):
     """Someone else runs or ran this attempt, or the execution was withdrawn. Normal, and silent."""
     REFUSED = "refused"
     """The result came after another attempt had taken over."""
+    HELD_BACK = "held back"
+    """It waits at a gate, or was skipped there."""
+    REVOKED = "revoked"
+    """It was asked to stop and has not: cancelled, whatever it still does."""
     GIVEN_UP = "given up"
     """The lost attempt was the last that the job allows."""
 
@@ -46,17 +52,25 @@ class Worker:
     uniform: Callable[[float, float], float]
     worker_id: str
     flow: Tally
+    doors: Doors
 
     def work(self, order: Order, seconds_left: Callable[[], float]) -> Ending:
         """Carry out one order. May be called again with the same one."""
         self._wait_for(order)
+        if order.gates and not self._let_in(order):
+            self.flow.passed(order.priority)
+            return Ending.HELD_BACK
         now = self.clock()
         claimed, standing = self.executions.claim(order, self.worker_id, now)
+        if claimed is None and standing is not None and self._to_be_revoked(standing, order):
+            return self._revoke(standing)
         if claimed is None and standing is not None and self._lapsed(standing, order):
             if not standing.retry.allows_after(standing.attempt):
                 return self._give_up(standing)
             claimed = self._take_over(standing)
         if claimed is None:
+            if standing is None or standing.status in FINAL:  # whoever ended it may have died before it left
+                self.doors.leave(order.execution_id, order.gates)
             self.flow.passed(order.priority)
             return Ending.NOT_OURS
         self.flow.started(order.priority, order.not_before, now, first=order.attempt == 1)
@@ -69,6 +83,31 @@ class Worker:
         while early > 0:
             self.sleep(early)
             early = (order.not_before - self.clock()) / timedelta(seconds=1)
+
+    def _let_in(self, order: Order) -> bool:
+        turn = turn_of(order.execution_id, order.released_at or order.not_before, order.priority)
+        entrant = Entrant(execution_id=order.execution_id, turn=turn, revision=order.revision, rated=order.rated)
+        return self.doors.let_in(entrant, order.gates)
+
+    def _to_be_revoked(self, standing: Execution, order: Order) -> bool:
+        """It was asked to stop, and its time is up or its worker gone."""
+        if standing.status is not Status.RUNNING or standing.cancel_at is None:
+            return False
+        return standing.cancel_at <= self.clock() or self._lapsed(standing, order)
+
+    def _revoke(self, standing: Execution) -> Ending:
+        attempt = Attempt(
+            number=standing.attempt,
+            outcome=Outcome.CANCELLED,
+            started_at=standing.started_at,
+            ended_at=self.clock(),
+            worker_id=standing.worker_id,
+        )
+        revoked = self.executions.revoke(standing, attempt, self.clock())
+        if revoked:
+            self.doors.leave(standing.execution_id, standing.gates)
+        self.flow.passed(standing.priority)
+        return Ending.REVOKED if revoked else Ending.NOT_OURS
 
     def _lapsed(self, standing: Execution, order: Order) -> bool:
         return (
@@ -100,12 +139,16 @@ class Worker:
         if not self.executions.give_up(lapsed, settlement, self.clock()):
             self.flow.passed(lapsed.priority)
             return Ending.NOT_OURS
+        self.doors.leave(lapsed.execution_id, lapsed.gates)
         self.flow.ended(lapsed.priority, timedelta(), succeeded=False)
         return Ending.GIVEN_UP
 
     def _conclude(self, execution: Execution, verdict: Verdict) -> Ending:
         settlement = self._settlement(execution, verdict)
         settled = self.executions.conclude(execution, settlement, self.clock())
+        if settled:  # between attempts it is still the one of its job that runs
+            kept = settlement.status is Status.RETRYING
+            self.doors.leave(execution.execution_id, [gate for gate in execution.gates if not (kept and gate.of_job)])
         attempt = settlement.attempt
         busy = attempt.ended_at - (attempt.started_at or attempt.ended_at)
         self.flow.ended(execution.priority, busy, succeeded=settlement.status is Status.SUCCEEDED)
@@ -115,7 +158,7 @@ class Worker:
         """The decision, with the result stored where it belongs. What cannot be stored is a fatal failure."""
         try:
             settlement = settle(execution, verdict, now=self.clock(), uniform=self.uniform)
-            if settlement.status is not Status.SUCCEEDED:
+            if settlement.status is not Status.SUCCEEDED and verdict.value is None:
                 return settlement
             # the attempt is part of the name: a late, refused attempt cannot overwrite the result that counts
             name = f"{execution.job_id}/{execution.execution_id}/{execution.attempt}"

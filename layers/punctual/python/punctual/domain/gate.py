@@ -1,0 +1,95 @@
+"""Gates: where only so many executions may run at once, each passes a gate on its way in and leaves it at its end.
+
+What does not get in waits in line, or is skipped, as the gate says. A gate may also say how often it opens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+
+class WhenFull(StrEnum):
+    """What becomes of an execution that finds a gate full."""
+
+    SKIP = "skip"
+    WAIT = "wait"
+    """In line, by its turn."""
+    WAIT_ALONE = "wait_alone"
+    """If nobody waits yet; else it is skipped."""
+    TAKE_OVER = "take_over"
+    """In place of whoever waits, and those inside are asked to leave."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """At most ``starts`` in any ``per_seconds``; what would be too many starts later."""
+
+    starts: int
+    per_seconds: int
+
+    def reserve(self, reserved_until: datetime | None, now: datetime) -> tuple[datetime, datetime]:
+        """When the next may start, and until when starts are then reserved.
+
+        Starts are an interval apart on average, and as many as the limit may come at once after a rest.
+        """
+        interval = timedelta(seconds=self.per_seconds) / self.starts
+        burst = timedelta(seconds=self.per_seconds) - interval
+        reserved_until = max(reserved_until or now, now)
+        return max(now, reserved_until - burst), reserved_until + interval
+
+
+@dataclass(frozen=True)
+class Gate:
+    name: str
+    limit: int | None = None
+    """How many may be inside at once; ``None`` for a gate that only has a rate."""
+    when_full: WhenFull = WhenFull.WAIT
+    rate: Rate | None = None
+
+    @property
+    def of_job(self) -> bool:
+        """Whether it keeps executions of one job apart. Then who is inside stays so between attempts, and is found
+        by it while it runs."""
+        return self.name.startswith(OF_JOB)
+
+    def to_entry(self) -> list[Any]:
+        rate = [self.rate.starts, self.rate.per_seconds] if self.rate else []
+        return [self.name, self.limit, str(self.when_full), *rate]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entrant:
+    """An execution on its way in."""
+
+    execution_id: str
+    turn: str
+    """Its place, if it has to wait in line."""
+    revision: int
+    """Of the rules that sent it: what has been replaced since goes by others."""
+    rated: bool = False
+    """Whether its start was reserved already."""
+
+
+@dataclass(frozen=True)
+class Waiter:
+    """Somebody in line."""
+
+    execution_id: str
+    turn: str
+    """The lowest is next; ``ONLY`` where no more than one may wait."""
+
+
+ONLY = "only"
+
+
+OF_JOB = "job#"
+OF_KEY = "key#"
+OF_BACKFILL = "backfill#"
+
+
+def of_entry(entry: list[Any]) -> Gate:
+    name, limit, when_full, *rate = entry
+    return Gate(name, limit, WhenFull(when_full), Rate(*rate) if rate else None)

@@ -1,0 +1,185 @@
+"""Gatekeep: let executions in where only so many may run at once, have them wait in line, and hand their places on.
+
+Whoever waits is written down as waiting first, then stands in line, then tries the gate again; whoever leaves looks at
+the line before and after. So however the two fall together, one of them sees the other. A place is handed to the next
+in line without being free in between: nobody slips in. What breaks off on the way is mended once a minute by
+``look_after``, or when the order comes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from punctual.domain.execution import Execution
+from punctual.domain.gate import OF_JOB, ONLY, Entrant, Gate, Waiter, WhenFull
+from punctual.domain.horizon import CANCEL_GRACE, SUSPICION
+from punctual.domain.identity import job_of
+from punctual.domain.job import Lane
+from punctual.domain.status import FINAL, Status
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, GatedExecutions, Gates
+
+TRIES = 10
+"""How often something that others move at the same time is looked at again."""
+
+
+@dataclass(frozen=True)
+class Gatekeeper:
+    gates: Gates
+    executions: GatedExecutions
+    clock: Clock
+
+    def let_in(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
+        """Whether it may run. If not, it waits, has been put off, or has been skipped, and its record says so."""
+        for gate in gates:
+            if gate.rate is not None and not entrant.rated and not self._in_time(gate, entrant):
+                return False
+        return all(gate.limit is None or self._enter(gate, entrant) for gate in gates)
+
+    def leave(self, execution_id: str, gates: Iterable[Gate]) -> None:
+        """Give its places to whoever is next. Again is fine."""
+        for gate in gates:
+            if gate.limit is not None:
+                self._hand_on(gate.name, execution_id)
+
+    def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
+        """Cancel what has not ended: how it stands then, or ``None`` when it has ended by itself.
+
+        A short one that runs is asked to stop, and has a while to do so.
+        """
+        standing: Execution | None = execution
+        for _ in range(TRIES):
+            if standing is None or standing.status in FINAL:
+                return None
+            if standing.lane is Lane.SHORT and standing.status is Status.RUNNING:
+                if asked := self.executions.ask_to_stop(standing, self.clock() + grace, reason):
+                    return asked
+            elif cancelled := self.executions.cancel(standing, reason, self.clock()):
+                self.leave(cancelled.execution_id, cancelled.gates)
+                return cancelled
+            standing = self.executions.get(standing.job_id, standing.execution_id)
+        raise RuntimeError(f"{execution.execution_id} does not hold still")
+
+    def look_after(self, shard: int) -> Iterator[Execution]:
+        """Those inside the gate of their job who may need another order. What broke off half-way is mended."""
+        for page in self.gates.held(shard):
+            ids = {execution_id for inside in page.values() for execution_id in inside}
+            found = {one.execution_id: one for one in self.executions.get_many(ids)}
+            for name, inside in page.items():
+                for execution_id in inside:
+                    standing = found.get(execution_id)
+                    if standing is None or standing.status in FINAL:
+                        self._hand_on_if_gone(name, execution_id)
+                    elif standing.status is Status.WAITING and standing.waits_at == name:
+                        self._wake(execution_id)
+                    elif (
+                        name.startswith(OF_JOB)
+                        and standing.lane is Lane.SHORT
+                        and _may_be_stuck(standing, self.clock())
+                    ):
+                        yield standing
+
+    def _hand_on_if_gone(self, name: str, execution_id: str) -> None:
+        standing = self.executions.get(job_of(execution_id), execution_id)  # what was read before may have been old
+        if standing is None or standing.status in FINAL:
+            self._hand_on(name, execution_id)
+
+    def _in_time(self, gate: Gate, entrant: Entrant) -> bool:
+        assert gate.rate is not None
+        now = self.clock()
+        start = self.gates.reserve(gate.name, gate.rate, now)
+        if start <= now:
+            return True
+        reason = f"no more than {gate.rate.starts} start in {gate.rate.per_seconds} seconds"
+        self.executions.put_off(entrant, start, reason)
+        return False
+
+    def _enter(self, gate: Gate, entrant: Entrant) -> bool:
+        inside = self.gates.enter(gate, entrant.execution_id)
+        if inside is None:
+            return True
+        if gate.when_full is WhenFull.SKIP:
+            self.executions.skip_entrant(entrant, f"{_named(inside)} still runs", self.clock())
+            return False
+        reason = f"waits for {_named(inside)}" if gate.of_job else f"{gate.limit} of its key run already"
+        if not self.executions.wait(entrant, gate.name, reason):
+            return False
+        waiter = self._stand(gate, Waiter(entrant.execution_id, entrant.turn))
+        if waiter is None:
+            return False
+        if gate.when_full is WhenFull.TAKE_OVER:
+            self._ask_to_leave(inside, entrant.execution_id)
+        if self.gates.enter(gate, entrant.execution_id) is not None:
+            return False
+        self.gates.step_out(gate.name, waiter)
+        return True
+
+    def _stand(self, gate: Gate, waiter: Waiter) -> Waiter | None:
+        """Its place in line, or ``None`` where there is none for it: then it has been skipped."""
+        if gate.when_full is WhenFull.WAIT:
+            self.gates.stand_in_line(gate.name, waiter.execution_id, waiter.turn, self.clock())
+            return waiter
+        other = None
+        for _ in range(TRIES):
+            other = self.gates.stand_alone(gate.name, waiter.execution_id, other, self.clock())
+            if other is None:
+                return Waiter(waiter.execution_id, ONLY)
+            alone = gate.when_full is WhenFull.WAIT_ALONE
+            if self._waits(other, gate.name) and (alone or other > waiter.execution_id):
+                words = "waits already" if alone else "is to run in its place"
+                self._skip(waiter.execution_id, f"{other} {words}", other)
+                return None
+            if not alone:
+                self._skip(other, f"{waiter.execution_id} is to run in its place", waiter.execution_id)
+        raise RuntimeError(f"the line at {gate.name} does not hold still")
+
+    def _waits(self, execution_id: str, gate: str) -> bool:
+        standing = self.executions.get(job_of(execution_id), execution_id)
+        return standing is not None and standing.status is Status.WAITING and standing.waits_at == gate
+
+    def _ask_to_leave(self, inside: Iterable[str], for_whom: str) -> None:
+        for execution_id in inside:
+            standing = self.executions.get(job_of(execution_id), execution_id)
+            if standing is not None and standing.cancel_at is None:
+                self.stop(standing, f"{for_whom} is to run in its place", CANCEL_GRACE)
+
+    def _hand_on(self, name: str, execution_id: str) -> None:
+        while (waiter := self.gates.first_in_line(name)) is not None:
+            if not self.gates.pass_on(name, execution_id, waiter.execution_id):
+                break
+            self.gates.step_out(name, waiter)
+            if self._wake(waiter.execution_id):
+                return
+            execution_id = waiter.execution_id  # it has ended while it waited: its place goes on to the next
+        self.gates.leave(name, execution_id)
+        while (waiter := self.gates.first_in_line(name)) is not None:  # one that came too late to see the place
+            if self._wake(waiter.execution_id):
+                return
+            self.gates.step_out(name, waiter)
+
+    def _wake(self, execution_id: str) -> bool:
+        """Send one that waits on its way again; ``False`` when it has ended."""
+        job_id = job_of(execution_id)
+        if self.executions.wake(job_id, execution_id, self.clock()):
+            return True
+        standing = self.executions.get(job_id, execution_id)
+        return standing is not None and standing.status not in FINAL
+
+    def _skip(self, execution_id: str, reason: str, covered_by: str | None) -> None:
+        self.executions.skip(job_of(execution_id), execution_id, reason, self.clock(), covered_by)
+
+
+def _named(inside: Iterable[str]) -> str:
+    return ", ".join(sorted(inside))
+
+
+def _may_be_stuck(standing: Execution, now: datetime) -> bool:
+    """Inside and on its way to a worker for long: whoever carried the order may have died before the claim."""
+    if standing.lane is not Lane.SHORT or standing.status is Status.RUNNING:
+        return standing.lane is Lane.SHORT
+    waited = now - max(standing.queued_at or standing.released_at, standing.retry_at or standing.released_at)
+    return standing.status is Status.QUEUED and waited > 10 * SUSPICION

@@ -1,0 +1,77 @@
+"""Manage: pause, resume, cancel and delete a job. The planner hears of it and does what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from punctual.domain.caller import Caller
+from punctual.domain.change import Changes, coming, foreseen
+from punctual.domain.errors import Conflict
+from punctual.domain.job import Job, JobState
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Executions, Jobs
+
+FROM = {
+    JobState.PAUSED: {JobState.ACTIVE},
+    JobState.ACTIVE: {JobState.PAUSED},
+    JobState.CANCELLED: {JobState.ACTIVE, JobState.PAUSED, JobState.DONE},
+    JobState.DELETED: {JobState.ACTIVE, JobState.PAUSED, JobState.DONE, JobState.CANCELLED},
+}
+"""From where a person may bring a job into a state."""
+TRIES = 5
+
+
+@dataclass(frozen=True)
+class Manage:
+    jobs: Jobs
+    executions: Executions
+    clock: Clock
+    find: Callable[[str], Job]
+
+    def move(self, job_id: str, state: JobState, caller: Caller) -> Job:
+        """The job, as it is then. One that is in that state already stays as it is, but for a deleted one."""
+        for _ in range(TRIES):
+            job = self._movable(job_id, state, caller)
+            now = self.clock()
+            if job.state is state:
+                return job
+            if self.jobs.move(job, state, now):
+                return job.moved(state, now)
+        raise Conflict("the job keeps changing: look at it again", field="job_id")
+
+    def foresee(self, job_id: str, state: JobState, caller: Caller) -> Changes:
+        """What ``move`` would do."""
+        job, now = self._movable(job_id, state, caller), self.clock()
+        if job.state is state:
+            return Changes()
+        live = list(self.executions.live_of(job_id, since=job.backfilled_from or job.created_at))
+        if state is JobState.PAUSED:
+            return Changes(vanish=foreseen(one for one in live if one.has_not_started))
+        if state is JobState.ACTIVE:
+            assert job.paused_at is not None
+            last = self.executions.last_planned(job_id, before=job.paused_at) or job.created_at
+            return Changes(appear=tuple(coming(job.moved(state, now), _since(job, last), now)))
+        return Changes(vanish=foreseen(live))
+
+    def _movable(self, job_id: str, state: JobState, caller: Caller) -> Job:
+        job = self.find(job_id)
+        caller.must_manage(job)
+        if job.state not in FROM[state] and (job.state is not state or state is JobState.DELETED):
+            raise Conflict(f"job {job_id!r} is {job.state}: it cannot be {_TOLD[state]}", field="job_id")
+        return job
+
+
+_TOLD = {
+    JobState.PAUSED: "paused",
+    JobState.ACTIVE: "resumed",
+    JobState.CANCELLED: "cancelled",
+    JobState.DELETED: "deleted again",
+}
+
+
+def _since(job: Job, last: datetime) -> datetime:
+    return max(last, (job.revised_at or job.created_at) - timedelta(milliseconds=1))

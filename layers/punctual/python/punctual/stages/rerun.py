@@ -1,0 +1,104 @@
+"""Rerun: run a job now, or do an execution again that has ended. Storing the execution sets off the rest."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from punctual.domain.caller import Caller
+from punctual.domain.errors import Conflict, NotFound
+from punctual.domain.execution import Execution, Origin, execution_of
+from punctual.domain.gate import WhenFull
+from punctual.domain.identity import job_of
+from punctual.domain.instant import in_milliseconds
+from punctual.domain.job import GONE, Job
+from punctual.domain.limits import check_parameters
+from punctual.domain.status import FINAL, Status
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Executions, Gates, Tasks
+
+MOST_TIMES = 100
+
+
+@dataclass(frozen=True)
+class Rerun:
+    executions: Executions
+    gates: Gates
+    tasks: Tasks
+    clock: Clock
+    find: Callable[[str], Job]
+
+    def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> tuple[Execution, str]:
+        """The execution, and what its job's overlap rule did with it, in words."""
+        job = self.find(job_id)
+        caller.must_manage(job)
+        now = in_milliseconds(self.clock())
+        execution = execution_of(
+            job,
+            now,
+            status=Status.QUEUED,
+            now=now,
+            source=f"run-{secrets.token_hex(4)}",
+            parameters=self._parameters(job, job.parameters, parameters),
+            origin=Origin.RUN,
+        )
+        execution, words = self._as_the_gate_stands(replace(execution, once=False))
+        self.executions.add(execution)
+        return execution, words
+
+    def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> tuple[Execution, str]:
+        """Another execution of the same due instant, under the rules that its job has now."""
+        failed = self.executions.get(job_of(execution_id), execution_id)
+        if failed is None:
+            raise NotFound("execution", execution_id, field="execution_id")
+        caller.must_manage(failed)
+        job = self.find(failed.job_id)
+        if failed.status not in FINAL or failed.status is Status.SUCCEEDED:
+            raise Conflict(f"the execution is {failed.status}: only one that failed is retried", field="execution_id")
+        said = self._parameters(job, failed.parameters, parameters)
+        now = self.clock()
+        for number in range(2, MOST_TIMES):
+            retry = execution_of(
+                job,
+                failed.scheduled_at,
+                status=Status.QUEUED,
+                now=now,
+                source=str(number),
+                parameters=said,
+                origin=Origin.RETRY,
+            )
+            retry = replace(retry, retry_of=execution_id, window=failed.window, once=False)
+            retry, words = self._as_the_gate_stands(retry)
+            standing = self.executions.add(retry)
+            if standing is None:
+                return retry, words
+            if standing.status not in FINAL:
+                raise Conflict(f"{standing.execution_id} does it again already", field="execution_id")
+        raise Conflict(f"it was done again {MOST_TIMES} times: submit another job", field="execution_id")
+
+    def _parameters(self, job: Job, standing: Mapping[str, Any], changed: Mapping[str, Any] | None) -> dict[str, Any]:
+        if job.state in GONE:
+            raise Conflict(f"job {job.job_id!r} is {job.state}: nothing of it runs any more", field="job_id")
+        parameters = {**standing, **(changed or {})}
+        check_parameters("parameters", parameters)
+        if job.batch is None or not job.batch.image:
+            self.tasks.check(job.task, parameters)
+        return parameters
+
+    def _as_the_gate_stands(self, execution: Execution) -> tuple[Execution, str]:
+        """What will become of it, as far as can be seen now. One that is to be skipped is stored as that."""
+        gate = next((gate for gate in execution.gates if gate.of_job), None)
+        inside = sorted(self.gates.inside(gate.name)) if gate else []
+        if gate is None or not inside:
+            return execution, "starts now"
+        others = ", ".join(inside)
+        if gate.when_full is WhenFull.SKIP:
+            reason = f"{others} still runs"
+            skipped = replace(execution, status=Status.SKIPPED, reason=reason, ended_at=self.clock(), check_at=None)
+            return skipped, f"skipped: {reason}"
+        if gate.when_full is WhenFull.TAKE_OVER:
+            return execution, f"starts once {others} is cancelled"
+        return execution, f"waits for {others}"

@@ -1,0 +1,229 @@
+"""Priorities, keys that only so many may run of, rates, and what an execution says it waits for."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from punctual import Context
+from punctual.domain.instant import from_text, to_text
+from tests.integration.odd_tasks import MEANWHILE
+from tests.integration.world import World
+
+KEY = {"key": "customer-{customer}", "limit": 2}
+
+
+def submit(world: World, customer: int = 1, concurrency: dict[str, Any] = KEY, **more: Any) -> str:
+    parameters = {"customer": customer}
+    job = world.submit(task="test.meanwhile", parameters=parameters, concurrency=concurrency, **more)
+    return str(job["job_id"])
+
+
+def status(world: World, job_id: str) -> str:
+    [one] = world.executions(job_id)
+    return str(one["status"])
+
+
+def ordered(world: World) -> list[dict[str, Any]]:
+    """The orders of all that was submitted, the oldest job first."""
+    for _ in range(3):
+        world.deliver_streams()
+    return sorted(world.orders(), key=lambda one: json.loads(one["body"])["execution_id"])
+
+
+def nested(world: World, orders: list[dict[str, Any]], inside: Any) -> None:
+    """Have each run while the one before still does; then do ``inside``."""
+    if not orders:
+        inside()
+        return
+    MEANWHILE.append(lambda _context: nested(world, orders[1:], inside))
+    world.work(orders[0])
+
+
+def test_no_more_than_its_limit_of_a_key_run_at_once_across_jobs(world: World) -> None:
+    jobs = [submit(world) for _ in range(4)]
+    other = submit(world, customer=2)
+    orders = ordered(world)
+    assert len(orders) == 5
+
+    def look() -> None:
+        for order in orders[2:]:
+            world.work(order)
+        assert sorted(status(world, job) for job in jobs) == ["running", "running", "waiting", "waiting"]
+        assert status(world, other) == "succeeded"
+        waiting = [world.executions(job)[0] for job in jobs if status(world, job) == "waiting"]
+        reasons = [world.execution(one["execution_id"])["waiting_for"] for one in waiting]
+        assert {one["what"] for one in reasons} == {"key"}
+        assert sorted(one["ahead"] for one in reasons) == [0, 1]
+        assert {one["detail"] for one in reasons} == {"2 of its key run already"}
+        assert len(reasons[0]["executions"]) == 2
+
+    by_job = {json.loads(order["body"])["job_id"]: order for order in orders}
+    orders = [by_job[job] for job in [*jobs, other]]
+    nested(world, orders[:2], look)
+    world.settle_down()
+    assert [status(world, job) for job in jobs] == ["succeeded"] * 4
+    assert world.items("gates") == []
+
+
+def test_whoever_waits_goes_in_by_priority_and_by_how_long_it_has_waited(world: World) -> None:
+    one_at_once = {"key": "one", "limit": 1}
+    holder = submit(world, concurrency=one_at_once)
+    [order] = ordered(world)
+    went_in: list[str] = []
+    world.pass_time(1)
+    low = submit(world, concurrency=one_at_once, priority="low")
+    world.pass_time(1)
+    normal = submit(world, concurrency=one_at_once)
+    world.pass_time(25 * 60)
+    high = submit(world, concurrency=one_at_once, priority="high")
+    world.pass_time(1)
+    late_low = submit(world, concurrency=one_at_once, priority="low")
+
+    def note(context: Context) -> None:
+        went_in.append(context.job_id)
+
+    def hold(_context: Context) -> None:
+        world.settle_down()
+        assert status(world, late_low) == "waiting"
+
+    MEANWHILE.extend([hold, note, note, note, note])
+    world.work(order)
+    world.settle_down()
+    assert status(world, holder) == "succeeded"
+    assert went_in == [normal, low, high, late_low]
+
+
+def test_a_key_is_the_teams_own(world: World) -> None:
+    first = submit(world, concurrency={"key": "one", "limit": 1})
+    request = {"task": "test.meanwhile", "concurrency": {"key": "one", "limit": 1}}
+    _, second = world.request("POST", "/jobs", request, team="another")
+    orders = ordered(world)
+    nested(world, orders, lambda: None)
+    assert status(world, first) == status(world, second["job_id"]) == "succeeded"
+
+
+def test_between_attempts_a_key_is_free_for_others(world: World) -> None:
+    def fail(_context: Context) -> None:
+        raise ValueError("not this time")
+
+    one_at_once = {"key": "one", "limit": 1}
+    first = submit(world, concurrency=one_at_once, retry={"backoff_seconds": 600})
+    MEANWHILE.append(fail)
+    [order] = ordered(world)
+    world.work(order)
+    assert status(world, first) == "retrying"
+    second = submit(world, concurrency=one_at_once)
+    world.settle_down()
+    assert status(world, second) == "succeeded"
+
+
+def test_only_so_many_start_in_a_span_of_time_and_the_rest_say_when(world: World) -> None:
+    rate = {"key": "api", "rate": {"starts": 2, "per_seconds": 60}}
+    jobs = [submit(world, concurrency=rate) for _ in range(5)]
+    world.settle_down()
+    found = sorted(status(world, job) for job in jobs)
+    assert found == ["queued"] * 3 + ["succeeded"] * 2
+    put_off = [world.executions(job)[0] for job in jobs if status(world, job) == "queued"]
+    starts = sorted(from_text(one["retry_at"]) for one in put_off)
+    assert starts == [world.now + timedelta(seconds=seconds) for seconds in (30, 60, 90)]
+    waiting_for = world.execution(put_off[0]["execution_id"])["waiting_for"]
+    assert waiting_for["what"] == "rate"
+    assert waiting_for["detail"].startswith("no more than 2 start in 60 seconds: it starts at ")
+    for seconds in (30, 30, 30):
+        world.pass_time(seconds)
+        world.settle_down()
+    assert [status(world, job) for job in jobs] == ["succeeded"] * 5
+    started = sorted(from_text(world.executions(job)[0]["started_at"]) for job in jobs)
+    for earlier, third in zip(started, started[2:], strict=False):
+        assert third - earlier >= timedelta(seconds=30)
+
+
+def test_a_start_that_was_put_off_for_longer_than_a_queue_holds_comes_by_its_timer(world: World) -> None:
+    rate = {"key": "rare", "rate": {"starts": 1, "per_seconds": 1800}}
+    jobs = [submit(world, concurrency=rate) for _ in range(2)]
+    world.tick()
+    world.settle_down()
+    assert sorted(status(world, job) for job in jobs) == ["queued", "succeeded"]
+    world.run_for(1860, step=60)
+    assert [status(world, job) for job in jobs] == ["succeeded"] * 2
+
+
+def test_what_is_tried_again_or_comes_late_goes_by_a_higher_priority(world: World) -> None:
+    job = world.submit(task="fail", parameters={"times": 1}, priority="low", retry={"backoff_seconds": 0})
+    world.deliver_streams()
+    world.deliver_streams()
+    [order] = world.receive("low")
+    world.work(order)
+    world.deliver_streams()
+    assert world.receive("low") == []
+    [again] = world.receive("normal")
+    world.work(again)
+    assert status(world, job["job_id"]) == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "field", "words"),
+    [
+        ({"key": "c-{missing}", "limit": 1}, "concurrency.key", "names the parameter 'missing', which is not there"),
+        ({"key": "c-{customer", "limit": 1}, "concurrency.key", "a brace that belongs to no parameter"),
+        ({"key": "c"}, "concurrency", "needs a limit, a rate, or both"),
+        ({"key": "c", "limit": 0}, "concurrency.limit", "greater than or equal to 1"),
+    ],
+)
+def test_a_key_that_cannot_be_is_refused(world: World, concurrency: dict[str, Any], field: str, words: str) -> None:
+    request = {"task": "test.meanwhile", "parameters": {"customer": 1}, "concurrency": concurrency}
+    answer, problem = world.request("POST", "/jobs", request)
+    assert answer == 422
+    assert problem["errors"][0]["field"] == field
+    assert words in problem["errors"][0]["message"]
+    assert world.items("jobs") == []
+
+
+def test_an_execution_that_is_not_due_says_when_it_is(world: World) -> None:
+    at = to_text(world.now + timedelta(hours=1))
+    job = world.submit(schedule={"at": at})
+    world.settle_down()
+    [one] = world.executions(job["job_id"])
+    waiting_for = world.execution(one["execution_id"])["waiting_for"]
+    assert (waiting_for["what"], waiting_for["detail"]) == ("time", f"it is due at {at}")
+
+
+def test_a_backfill_runs_no_more_at_once_than_it_may(world: World) -> None:
+    job = world.submit(task="test.meanwhile", schedule={"cron": "0 * * * *"})
+    world.settle_down()
+    day = {"from": "2026-11-16T00:00:00Z", "to": "2026-11-16T05:00:00Z", "at_once": 2}
+    answer, stored = world.request("POST", f"/jobs/{job['job_id']}/backfill", day)
+    assert (answer, len(stored["items"])) == (201, 5)
+    orders = ordered(world)
+    backfilled = [one["execution_id"] for one in stored["items"]]
+
+    def look() -> None:
+        for order in orders[2:]:
+            world.work(order)
+        found = [world.execution(one)["status"] for one in backfilled]
+        assert found == ["running"] * 2 + ["waiting"] * 3
+
+    orders = [order for order in orders if json.loads(order["body"])["execution_id"] in backfilled]
+    nested(world, orders[:2], look)
+    world.settle_down()
+    assert [world.execution(one)["status"] for one in backfilled] == ["succeeded"] * 5
+
+
+def test_what_runs_inside_a_gate_is_among_what_runs_now(world: World) -> None:
+    world.submit(task="test.meanwhile", schedule={"every_seconds": 60})
+    seen: list[Any] = []
+
+    def look(context: Context) -> None:
+        _, page = world.request("GET", "/executions?status=running")
+        _, overview = world.request("GET", "/overview")
+        seen.append(([one["execution_id"] for one in page["items"]] == [context.execution_id], overview["running"]))
+
+    MEANWHILE.append(look)
+    world.settle_down()
+    world.pass_time(60)
+    world.settle_down()
+    assert seen == [(True, 1)]

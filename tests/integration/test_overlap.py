@@ -1,0 +1,339 @@
+"""What happens when an execution comes due while another one of its job still runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from punctual import Context
+from punctual.aws import clients
+from punctual.domain.instant import from_text
+from tests.integration.long_lane import LongLane
+from tests.integration.odd_tasks import MEANWHILE, Killed
+from tests.integration.world import World
+
+MINUTELY = {"every_seconds": 60}
+
+
+def submit(world: World, overlap: str | None, **more: Any) -> str:
+    rule = {"overlap": overlap} if overlap else {}
+    return str(world.submit(task="test.meanwhile", schedule=MINUTELY, **rule, **more)["job_id"])
+
+
+def outcomes(world: World, job_id: str) -> list[tuple[str, str | None]]:
+    """Of those whose time has come."""
+    now = world.now
+    return [(one["status"], one["reason"]) for one in world.executions(job_id) if from_text(one["scheduled_at"]) <= now]
+
+
+def statuses(world: World, job_id: str) -> list[str]:
+    return [status for status, _ in outcomes(world, job_id)]
+
+
+def through(world: World, minutes: int) -> None:
+    """Let that much time go by, with all that comes in it.
+
+    Without the dispatcher, who would take a worker for dead that sleeps through a minute of the test's time.
+    """
+    for _ in range(minutes):
+        world.settle_down()
+        world.pass_time(60)
+        world.settle_down()
+
+
+def first_runs_through(world: World, minutes: int, then: Callable[[Context], Any] = lambda _: None) -> None:
+    """The first run takes that long."""
+
+    def act(context: Context) -> Any:
+        through(world, minutes)
+        return then(context)
+
+    MEANWHILE.append(act)
+
+
+def test_by_default_the_later_one_is_skipped_and_says_what_runs(world: World) -> None:
+    job_id = submit(world, None)
+    first_runs_through(world, 2)
+    through(world, 1)
+    [first, *skipped] = outcomes(world, job_id)
+    first_id = world.executions(job_id)[0]["execution_id"]
+    assert first == ("succeeded", None)
+    assert skipped == [("skipped", f"{first_id} still runs")] * 2
+    through(world, 1)
+    assert statuses(world, job_id) == ["succeeded", "skipped", "skipped", "succeeded"]
+
+
+def test_allow_runs_them_side_by_side_and_touches_no_gate(world: World) -> None:
+    job_id = submit(world, "allow")
+    running: list[str] = []
+    first_runs_through(world, 2, lambda _: running.extend(statuses(world, job_id)))
+    through(world, 1)
+    assert running == ["running", "succeeded", "succeeded"]
+    assert world.items("gates") == []
+
+
+def test_queue_one_has_one_wait_and_skips_the_rest(world: World) -> None:
+    job_id = submit(world, "queue_one")
+    seen: list[tuple[str, str | None]] = []
+    first_runs_through(world, 3, lambda _: seen.extend(outcomes(world, job_id)))
+    through(world, 1)
+    first_id, second_id = (one["execution_id"] for one in world.executions(job_id)[:2])
+    assert seen == [
+        ("running", None),
+        ("waiting", f"waits for {first_id}"),
+        ("skipped", f"{second_id} waits already"),
+        ("skipped", f"{second_id} waits already"),
+    ]
+    world.settle_down()
+    assert statuses(world, job_id) == ["succeeded", "succeeded", "skipped", "skipped"]
+    assert world.executions(job_id)[2]["covered_by"] == second_id
+
+
+def test_queue_all_runs_them_one_after_the_other_in_the_order_of_their_instants(world: World) -> None:
+    job_id = submit(world, "queue_all")
+    order: list[str] = []
+
+    def note(context: Context) -> None:
+        assert [status for status in statuses(world, job_id) if status == "running"] == ["running"]
+        order.append(context.execution_id)
+
+    first_runs_through(world, 3, note)
+    MEANWHILE.extend([note] * 3)
+    through(world, 1)
+    world.settle_down()
+    assert statuses(world, job_id) == ["succeeded"] * 4
+    assert order == sorted(order)
+
+
+def test_cancel_running_stops_the_one_that_runs_and_the_later_one_takes_its_place(world: World) -> None:
+    job_id = submit(world, "cancel_running")
+    seen: list[Any] = []
+
+    def obey(context: Context) -> str:
+        through(world, 1)
+        wait_until(lambda: context.cancelled, world)
+        seen.extend(statuses(world, job_id))
+        return "half of it"
+
+    MEANWHILE.append(obey)
+    through(world, 1)
+    world.settle_down()
+    first, second = world.executions(job_id)[:2]
+    assert seen == ["running", "waiting"]
+    assert (first["status"], first["result"]["value"]) == ("cancelled", "half of it")
+    assert first["reason"] == f"{second['execution_id']} is to run in its place"
+    assert second["status"] == "succeeded"
+
+
+def test_cancel_running_revokes_the_lease_of_one_that_does_not_obey(world: World) -> None:
+    job_id = submit(world, "cancel_running")
+    seen: list[str] = []
+
+    def ignore(_context: Context) -> str:
+        through(world, 1)
+        world.pass_time(31)
+        world.settle_down()
+        seen.extend(statuses(world, job_id))
+        return "too late"
+
+    MEANWHILE.append(ignore)
+    through(world, 1)
+    world.settle_down()
+    first = world.executions(job_id)[0]
+    assert seen == ["cancelled", "succeeded"]
+    assert (first["status"], first["result"]["value"]) == ("cancelled", None)
+    assert [one["outcome"] for one in first["attempts"]] == ["cancelled"]
+
+
+def test_of_those_that_would_take_over_the_latest_does(world: World) -> None:
+    ten_seconds = {"every_seconds": 10}
+    job_id = world.submit(task="test.meanwhile", schedule=ten_seconds, overlap="cancel_running")["job_id"]
+
+    def ignore(_context: Context) -> None:
+        for _ in range(2):
+            world.pass_time(10)
+            world.settle_down()
+
+    MEANWHILE.append(ignore)
+    world.settle_down()
+    world.pass_time(10)
+    [order] = world.orders()
+    world.work(order)
+    _, second, third = world.executions(job_id)[:3]
+    assert (second["status"], second["covered_by"]) == ("skipped", third["execution_id"])
+    world.settle_down()
+    assert world.execution(third["execution_id"])["status"] == "succeeded"
+
+
+def test_one_that_rests_between_attempts_still_counts_as_running(world: World) -> None:
+    def fail(_context: Context) -> None:
+        raise ValueError("not this time")
+
+    job_id = submit(world, None, retry={"max_attempts": 2, "backoff_seconds": 0, "max_backoff_seconds": 0})
+    MEANWHILE.append(fail)
+    world.deliver_streams()
+    world.deliver_streams()
+    world.pass_time(60)
+    [order, *_] = world.orders()
+    world.work(order)
+    assert statuses(world, job_id) == ["retrying"]
+    world.pass_time(60)
+    world.tick()
+    world.deliver_streams()
+    orders = world.orders()
+    due = [order for order in orders if '"attempt": 1' in order["body"]]
+    for order in due:
+        world.work(order)
+    assert statuses(world, job_id)[1] == "skipped"
+    for order in orders:
+        world.work(order)
+    world.settle_down()
+    assert statuses(world, job_id)[:2] == ["succeeded", "skipped"]
+
+
+def test_a_worker_that_dies_inside_blocks_its_job_for_no_longer_than_its_lease(world: World) -> None:
+    def die(_context: Context) -> None:
+        raise Killed
+
+    job_id = submit(world, None)
+    MEANWHILE.append(die)
+    world.settle_down()
+    world.pass_time(60)
+    [order] = world.orders()
+    with pytest.raises(Killed):
+        world.work(order)
+    world.pass_time(45)
+    world.tick()
+    world.settle_down()
+    assert statuses(world, job_id) == ["succeeded"]
+    assert [one["number"] for one in world.executions(job_id)[0]["attempts"]] == [1, 2]
+    through(world, 1)
+    assert statuses(world, job_id) == ["succeeded", "succeeded"]
+
+
+def test_one_who_died_between_the_end_and_the_gate_is_cleared_away_within_a_minute(world: World) -> None:
+    job_id = submit(world, None)
+    world.settle_down()
+    world.pass_time(60)
+    [order] = world.orders()
+    with dying_at("DeleteItem"), pytest.raises(Killed):
+        world.work(order)
+    assert statuses(world, job_id) == ["succeeded"]
+    assert [item["entry"]["S"] for item in world.items("gates")] == [f"job#{job_id}"]
+    world.tick()
+    assert world.items("gates") == []
+
+
+@pytest.mark.parametrize("operation", ["UpdateItem", "PutItem", "Query"])
+def test_one_who_dies_while_it_gets_in_line_is_made_up_for_when_its_order_comes_again(
+    world: World, operation: str
+) -> None:
+    job_id = submit(world, "queue_all")
+
+    def act(_context: Context) -> None:
+        world.pass_time(60)
+        world.deliver_streams()
+        [order] = world.orders()
+        for number in range(4):
+            with dying_at(operation, after=number):
+                try:
+                    world.work(order)
+                except Killed:
+                    continue
+        world.work(order)
+        assert statuses(world, job_id) == ["running", "waiting"]
+
+    MEANWHILE.append(act)
+    world.settle_down()
+    world.pass_time(60)
+    [order] = world.orders()
+    world.work(order)
+    world.settle_down()
+    assert statuses(world, job_id) == ["succeeded", "succeeded"]
+
+
+def test_run_now_obeys_the_rule_and_says_what_it_did(world: World) -> None:
+    job_id = submit(world, None)
+    answers: list[dict[str, Any]] = []
+
+    def act(_context: Context) -> None:
+        status, answer = world.request("POST", f"/jobs/{job_id}/run", {})
+        assert status == 201, answer
+        answers.append(answer)
+
+    MEANWHILE.append(act)
+    through(world, 1)
+    status, answer = world.request("POST", f"/jobs/{job_id}/run", {"parameters": {"customer": 7}})
+    assert (status, answer["outcome"]) == (201, "starts now")
+    first_id = world.executions(job_id)[0]["execution_id"]
+    assert answers[0]["outcome"] == f"skipped: {first_id} still runs"
+    assert answers[0]["execution"]["status"] == "skipped"
+    world.settle_down()
+    ran = world.execution(answer["execution"]["execution_id"])
+    assert (ran["status"], ran["origin"], ran["parameters"]) == ("succeeded", "run", {"customer": 7})
+
+
+def test_an_edit_of_the_rule_counts_for_what_has_not_started(world: World) -> None:
+    job_id = submit(world, None)
+
+    def act(_context: Context) -> None:
+        status, answer = world.request("PATCH", f"/jobs/{job_id}", {"overlap": "queue_all"})
+        assert status == 200, answer
+        through(world, 2)
+
+    MEANWHILE.append(act)
+    through(world, 1)
+    world.settle_down()
+    assert statuses(world, job_id) == ["succeeded"] * 3
+
+
+def test_in_the_long_lane_the_later_one_is_skipped_when_its_time_comes(lane: LongLane) -> None:
+    job = lane.submit(schedule={"every_seconds": 600})
+    [first] = lane.world.executions(job["job_id"])
+    lane.world.pass_time(600)
+    assert lane.world.call(
+        "conductor",
+        {"do": "next", "job_id": job["job_id"], "execution_id": first["execution_id"], "conductor": "run-1"},
+    )["parts"] == ["all"]
+    lane.world.deliver_streams()
+    second = lane.world.executions(job["job_id"])[1]
+    question = {"do": "next", "job_id": job["job_id"], "execution_id": second["execution_id"], "conductor": "run-2"}
+    early = lane.world.call("conductor", question)
+    assert (early["next"], early["parts"], early["not_before"]) == ("run", [], second["scheduled_at"])
+    lane.world.pass_time(600)
+    assert lane.world.call("conductor", question)["next"] == "end"
+    skipped = lane.world.execution(second["execution_id"])
+    assert (skipped["status"], skipped["reason"]) == ("skipped", f"{first['execution_id']} still runs")
+
+
+def wait_until(condition: Callable[[], bool], world: World) -> None:
+    """The lease is renewed by a thread, in real time, once ten seconds of the test's time have passed."""
+    world.pass_time(11)
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "the task was never told"
+        time.sleep(0.05)
+
+
+class dying_at:
+    """The process dies at a call of AWS, after so many others of its kind to the gates table."""
+
+    def __init__(self, operation: str, after: int = 0) -> None:
+        self._operation, self._after = operation, after
+
+    def __enter__(self) -> None:
+        self._client = clients.dynamodb()
+        self._client.meta.events.register(f"before-call.dynamodb.{self._operation}", self._die)
+
+    def __exit__(self, *_: object) -> None:
+        self._client.meta.events.unregister(f"before-call.dynamodb.{self._operation}", self._die)
+
+    def _die(self, params: dict[str, Any], **_: Any) -> None:
+        if b'"TableName": "gates"' not in bytes(params["body"]):
+            return
+        if self._after == 0:
+            raise Killed
+        self._after -= 1

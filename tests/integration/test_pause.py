@@ -1,0 +1,227 @@
+"""Pausing and resuming a job, and what becomes of due instants that went by."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from punctual import Context
+from punctual.domain.instant import from_text, to_text
+from tests.integration.odd_tasks import MEANWHILE
+from tests.integration.world import World
+
+MINUTELY = {"every_seconds": 60}
+
+
+def act(world: World, job_id: str, what: str, query: str = "") -> dict[str, Any]:
+    status, answer = world.request("POST", f"/jobs/{job_id}/{what}{query}")
+    assert status == 200, answer
+    return answer
+
+
+def due(world: World, job_id: str) -> list[dict[str, Any]]:
+    """Those whose time has come, oldest first."""
+    return [one for one in world.executions(job_id) if from_text(one["scheduled_at"]) <= world.now]
+
+
+def statuses(world: World, job_id: str) -> list[str]:
+    return [one["status"] for one in due(world, job_id)]
+
+
+def instants(world: World, job_id: str) -> list[datetime]:
+    return [from_text(one["scheduled_at"]) for one in due(world, job_id)]
+
+
+def outage(world: World, seconds: int) -> None:
+    """Nothing of Punctual runs for that long; then all of it does."""
+    world.pass_time(seconds)
+    world.tick()
+    world.settle_down()
+
+
+def test_a_paused_job_starts_nothing_and_records_what_was_due(world: World) -> None:
+    job_id = world.submit(schedule=MINUTELY)["job_id"]
+    world.run_for(130)
+    assert statuses(world, job_id) == ["succeeded"] * 2
+    world.pass_time(-world.now.second % 60)
+    answer = act(world, job_id, "pause")
+    assert (answer["state"], answer["next_due_at"]) == ("paused", None)
+    world.settle_down()
+    world.run_for(600, step=60)
+    assert set(statuses(world, job_id)[3:]) <= {"skipped"}
+    assert all(one["reason"] == "paused" for one in due(world, job_id)[3:])
+    assert len(world.executions(job_id)) == len(due(world, job_id)), "what was planned ahead is forgotten"
+
+
+def test_resuming_runs_the_latest_that_went_by_and_says_of_the_others_what_covers_them(world: World) -> None:
+    job_id = world.submit(schedule=MINUTELY)["job_id"]
+    world.run_for(60)
+    act(world, job_id, "pause")
+    world.settle_down()
+    world.pass_time(20 * 60)
+    assert act(world, job_id, "resume")["state"] == "active"
+    world.settle_down()
+    went_by = [one for one in due(world, job_id) if one["reason"] and "covers it" in one["reason"]]
+    latest = went_by[-1]["covered_by"]
+    assert {one["covered_by"] for one in went_by} == {latest}
+    assert {one["status"] for one in went_by} == {"skipped"}
+    assert world.execution(latest)["status"] == "succeeded"
+    gaps = {
+        later - earlier for earlier, later in zip(instants(world, job_id), instants(world, job_id)[1:], strict=False)
+    }
+    assert gaps == {timedelta(seconds=60)}, "every due instant is recorded"
+    world.run_for(180, step=10)
+    assert statuses(world, job_id)[-1] == "succeeded"
+
+
+def test_what_is_late_by_no_more_than_its_grace_runs(world: World) -> None:
+    misfire = {"policy": "skip", "grace_seconds": 150}
+    job_id = world.submit(schedule=MINUTELY, misfire=misfire, overlap="allow")["job_id"]
+    world.run_for(60)
+    act(world, job_id, "pause")
+    world.settle_down()
+    world.pass_time(10 * 60)
+    act(world, job_id, "resume")
+    world.settle_down()
+    resumed = [one for one in due(world, job_id) if from_text(one["scheduled_at"]) > world.now - timedelta(seconds=150)]
+    assert [one["status"] for one in resumed] == ["succeeded"] * 3
+    missed = [one for one in due(world, job_id) if one["status"] == "missed"]
+    assert {one["reason"] for one in missed} == {"its time went by: misfire policy skip"}
+    assert len(missed) >= 6
+
+
+def test_run_all_makes_up_for_every_instant_up_to_its_bound(world: World) -> None:
+    misfire = {"policy": "run_all", "grace_seconds": 0}
+    job_id = world.submit(schedule=MINUTELY, misfire=misfire, overlap="allow")["job_id"]
+    world.run_for(60)
+    act(world, job_id, "pause")
+    world.settle_down()
+    world.pass_time(130 * 60)
+    act(world, job_id, "resume")
+    world.settle_down(rounds=300)
+    went_by = [one for one in due(world, job_id) if from_text(one["scheduled_at"]) < world.now]
+    assert [one["status"] for one in went_by[-100:]] == ["succeeded"] * 100
+    assert [one["status"] for one in went_by[-110:-100]] == ["missed"] * 10
+
+
+@pytest.mark.parametrize(("policy", "left_out"), [("run_latest", "skipped"), ("skip", "missed")])
+def test_after_an_outage_the_same_rule_sorts_out_what_went_by(world: World, policy: str, left_out: str) -> None:
+    job_id = world.submit(schedule=MINUTELY, misfire={"policy": policy}, overlap="allow")["job_id"]
+    world.run_for(240, step=10)
+    before = len(due(world, job_id))
+    planned = sum(
+        from_text(one["scheduled_at"]) <= world.now + timedelta(minutes=20) for one in world.executions(job_id)
+    )
+    outage(world, 20 * 60)
+    found = statuses(world, job_id)
+    assert found[:before] == ["succeeded"] * before
+    ran_late = planned - before - 1  # those were queued before the outage, and their orders waited
+    assert found[before : before + ran_late] == ["succeeded"] * ran_late
+    late = found[before + ran_late :]
+    in_grace = 6  # five minutes, both ends
+    assert late == [left_out] * (len(late) - in_grace) + ["succeeded"] * in_grace
+    assert instants(world, job_id) == sorted(set(instants(world, job_id)))
+
+
+def test_an_outage_of_more_instants_than_are_planned_in_one_go_is_sorted_out_to_its_end(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 10}, overlap="allow")["job_id"]
+    world.tick()
+    world.settle_down()
+    outage(world, 2 * 60 * 60)
+    world.run_for(60, step=10)
+    found = due(world, job_id)
+    assert len(found) == (2 * 60 * 60 + 60) // 10
+    assert {one["status"] for one in found} == {"skipped", "succeeded"}
+    assert sum(one["status"] == "skipped" for one in found) > 600
+
+
+def test_what_runs_goes_on_through_a_pause(world: World) -> None:
+    job_id = world.submit(task="test.meanwhile", schedule=MINUTELY)["job_id"]
+
+    def pause(_context: Context) -> str:
+        act(world, job_id, "pause")
+        world.settle_down()
+        return "done all the same"
+
+    MEANWHILE.append(pause)
+    world.settle_down()
+    world.pass_time(60)
+    world.settle_down()
+    [one] = due(world, job_id)
+    assert (one["status"], one["result"]["value"]) == ("succeeded", "done all the same")
+
+
+def test_a_paused_job_runs_when_a_person_asks_for_it(world: World) -> None:
+    job_id = world.submit(schedule=MINUTELY)["job_id"]
+    world.settle_down()
+    act(world, job_id, "pause")
+    world.pass_time(1)
+    status, answer = world.request("POST", f"/jobs/{job_id}/run", {})
+    assert status == 201
+    world.settle_down()
+    assert world.execution(answer["execution"]["execution_id"])["status"] == "succeeded"
+
+
+def test_pausing_and_resuming_at_once_loses_and_doubles_nothing(world: World) -> None:
+    job_id = world.submit(schedule=MINUTELY)["job_id"]
+    world.settle_down()
+    for _ in range(3):
+        act(world, job_id, "pause")
+        act(world, job_id, "resume")
+    world.run_for(190, step=10)
+    assert statuses(world, job_id) == ["succeeded"] * 3
+    assert len(set(instants(world, job_id))) == 3
+
+
+def test_an_edit_while_paused_makes_up_for_nothing_that_the_new_rules_did_not_know(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 3600})["job_id"]
+    world.settle_down()
+    act(world, job_id, "pause")
+    world.pass_time(1800)
+    status, answer = world.request("PATCH", f"/jobs/{job_id}", {"schedule": {"every_seconds": 600}})
+    assert (status, answer["state"]) == (200, "paused"), answer
+    edited_at = world.now
+    world.settle_down()
+    world.pass_time(1900)
+    act(world, job_id, "resume")
+    world.settle_down()
+    assert instants(world, job_id) == [edited_at + timedelta(seconds=600 * number) for number in (1, 2, 3)]
+    assert statuses(world, job_id) == ["skipped", "skipped", "succeeded"]
+
+
+@pytest.mark.parametrize(("first", "then"), [("resume", "cannot be resumed"), ("cancel", "cannot be paused")])
+def test_what_makes_no_sense_is_refused(world: World, first: str, then: str) -> None:
+    job_id = world.submit(schedule={"queue": True})["job_id"]
+    if first == "cancel":
+        world.request("PUT", f"/jobs/{job_id}/cancel")
+        world.request("DELETE", f"/jobs/{job_id}")
+    what = "resume" if first == "resume" else "pause"
+    if first == "resume":
+        world.request("DELETE", f"/jobs/{job_id}")
+    status, problem = world.request("POST", f"/jobs/{job_id}/{what}")
+    assert status == 409
+    assert then in problem["detail"]
+
+
+def test_dry_runs_show_what_would_vanish_and_appear_and_write_nothing(world: World) -> None:
+    job_id = world.submit(schedule=MINUTELY)["job_id"]
+    world.run_for(60)
+    before = world.items("jobs"), world.items("executions")
+    foreseen = act(world, job_id, "pause", "?dry_run=true")
+    planned = [one["execution_id"] for one in world.executions(job_id) if one["status"] in ("queued", "scheduled")]
+    assert [one["execution_id"] for one in foreseen["vanish"]] == planned
+    assert (foreseen["appear"], foreseen["repeat"]) == ([], [])
+    assert (world.items("jobs"), world.items("executions")) == before
+    act(world, job_id, "pause")
+    world.settle_down()
+    world.pass_time(10 * 60)
+    foreseen = act(world, job_id, "resume", "?dry_run=true")
+    act(world, job_id, "resume")
+    world.settle_down()
+    known = {one["execution_id"]: one["status"] for one in world.executions(job_id)}
+    for one in foreseen["appear"]:
+        if one["scheduled_at"] <= to_text(world.now):
+            assert (known[one["execution_id"]] == "skipped") == (one["note"] is not None)
+    assert sum(one["scheduled_at"] > to_text(world.now) for one in foreseen["appear"]) == 10
