@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from punctual.domain.assignment import Assignment
 from punctual.domain.backlog import Sample
+from punctual.domain.calendar import Calendars
 from punctual.domain.check import Check
 from punctual.domain.drain import Depth
 from punctual.domain.execution import Attempt, Execution, Planned, Progress, Result
@@ -423,7 +424,7 @@ class Runner(Protocol):
 
 
 class Tasks(Protocol):
-    """The catalog of tasks. Both raise ``Invalid``."""
+    """The catalog of tasks. What checks raises ``Invalid``."""
 
     def check_name(self, task: str) -> None:
         """That there is such a task."""
@@ -433,6 +434,9 @@ class Tasks(Protocol):
 
     def collects(self, task: str) -> bool:
         """Whether the task has a last step that sees the results of all its partitions."""
+
+    def calendars(self) -> Calendars:
+        """The dates of the calendars that schedules can name."""
 
 
 class JobShelf(Protocol):

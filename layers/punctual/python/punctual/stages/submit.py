@@ -24,7 +24,7 @@ from punctual.domain.notify import parse_notify
 from punctual.domain.partition import parse_partitions
 from punctual.domain.resources import Resources, parse_resources
 from punctual.domain.retry import RetryPolicy
-from punctual.domain.schedule import Schedule, parse_schedule
+from punctual.domain.schedule import Schedule, check_comes_due, parse_schedule
 from punctual.domain.window import WindowUnit, check_window
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ class Submit:
         self, submission: Mapping[str, Any], caller: Caller, now: datetime, schedule: Schedule | None = None
     ) -> Job:
         """``submission`` has the right shape already; here its meaning is checked."""
-        schedule = schedule or parse_schedule(submission.get("schedule"), now=now)
-        if schedule.recurring and schedule.next_after(now) is None:
-            raise Invalid("schedule", "never comes due: each of its times falls where the clocks leave a gap")
+        if schedule is None:
+            schedule = parse_schedule(submission.get("schedule"), now=now, calendars=self.tasks.calendars)
+            check_comes_due(schedule, now)
         parameters = submission.get("parameters", {})
         check_parameters("parameters", parameters)
         task = self._task(submission, schedule, parameters)
