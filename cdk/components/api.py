@@ -99,7 +99,8 @@ class Api(Construct):
         )
         function.allow(
             "dynamodb:GetItem",
-            "dynamodb:PutItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",  # also in a transaction: a job and the marker of its key
             "dynamodb:UpdateItem",
             "dynamodb:BatchWriteItem",
             on=[tables.jobs.table_arn],

@@ -10,6 +10,7 @@ from punctual.domain.backfill import Order, Which
 from punctual.domain.bounded import LONGEST_JITTER, MOST_RUNS
 from punctual.domain.calendar import MOST_DATES, OnSkip
 from punctual.domain.cron import Fold, Gap, Oddity
+from punctual.domain.duplicate import OnDuplicate
 from punctual.domain.execution import Origin, Outcome
 from punctual.domain.job import JobState, Lane, Priority
 from punctual.domain.limits import (
@@ -177,12 +178,27 @@ class Rules(Strict):
 class Submission(Rules):
     """A job as submitted: a `task`, or in the long lane a `container`, is all that it needs."""
 
+    dedupe_key: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="Of your team's live jobs, which are neither done, deleted nor cancelled, only one has it.",
+        examples=["orders-2026-11-16"],
+    )
+    on_duplicate: OnDuplicate | None = Field(
+        None,
+        strict=False,
+        description="When a live job has the key: 409 that names it (default), or 200 with that job as it is.",
+    )
+
     def to_submission(self) -> dict[str, Any]:
         return self.model_dump(exclude_none=True)
 
 
 class Edit(Rules):
     """What to change of a job. A field that is null goes back to what it is when left out."""
+
+    dedupe_key: str | None = Field(None, description="Cannot be changed: leave it out, or send what it is.")
 
     def to_changes(self) -> dict[str, Any]:
         """What was sent, down to what it says of each field."""
@@ -227,6 +243,7 @@ class Job(BaseModel):
     preemptible: bool
     expected_seconds: int | None
     notify: dict[str, Any]
+    dedupe_key: str | None
     created_at: str
     updated_at: str
     next_due_at: str | None = Field(description="The next instant at which it is due; null when there is none.")
@@ -240,6 +257,7 @@ class JobPage(BaseModel):
 class BatchEntry(BaseModel):
     job_id: str
     name: str
+    created: bool = Field(True, description="False for a job that had the `dedupe_key` already.")
 
 
 class BatchAnswer(BaseModel):

@@ -44,6 +44,7 @@ def job_view(job: Job, now: datetime) -> models.Job:
         preemptible=batch.preemptible if batch else False,
         expected_seconds=job.expected_seconds,
         notify=(job.notify or DEFAULT).to_spec(),
+        dedupe_key=job.dedupe_key,
         created_at=to_text(job.created_at),
         updated_at=to_text(job.updated_at),
         next_due_at=_text(job.next_due_at(now)),

@@ -21,6 +21,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "api": {
         "TablesJobs.Arn": (
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:BatchWriteItem",

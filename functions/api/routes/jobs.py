@@ -31,8 +31,8 @@ FOR_SUBMISSIONS = (
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
-ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
-ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
+ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | answers(models.Job)
+ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | answers(models.BatchAnswer)
 ON_LIST = answers(models.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
 ON_ONE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 ON_EDIT = answers(
@@ -49,13 +49,15 @@ ON_DELETE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTP
 
 @router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_SUBMIT)
 def submit_job(submission: models.Submission) -> Response[models.Job]:
+    """201 with the job; 200 with the one that has its `dedupe_key` already, if that is asked for."""
     who = caller(router, Role.OPERATOR)
 
     def act() -> dict[str, Any]:
-        job = submit.submit(submission.to_submission(), who)
-        return job_view(job, instant.now()).model_dump(mode="json")
+        submitted = submit.submit(submission.to_submission(), who)
+        return job_view(submitted.job, instant.now()).model_dump(mode="json") | {"created": submitted.created}
 
-    return _created(models.Job(**_once(act, who)))
+    answer = _once(act, who)
+    return _created(models.Job(**answer), anew=answer.get("created", True))
 
 
 @router.post(
@@ -69,10 +71,13 @@ def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
     who = caller(router, Role.OPERATOR)
 
     def act() -> dict[str, Any]:
-        jobs = submit.submit_all((one.to_submission() for one in batch.jobs), who)
-        return {"items": [{"job_id": job.job_id, "name": job.name} for job in jobs]}
+        submitted = submit.submit_all((one.to_submission() for one in batch.jobs), who)
+        return {
+            "items": [{"job_id": one.job.job_id, "name": one.job.name, "created": one.created} for one in submitted]
+        }
 
-    return _created(models.BatchAnswer(**_once(act, who)))
+    answer = models.BatchAnswer(**_once(act, who))
+    return _created(answer, anew=any(one.created for one in answer.items))
 
 
 @router.get("/jobs", summary="List jobs, newest first", tags=["jobs"], responses=ON_LIST)
@@ -148,5 +153,6 @@ def _once(act: Any, who: Caller) -> dict[str, Any]:
     return once(act, key=key, caller=who.subject, route=event.path, body=event.body, context=router.lambda_context)
 
 
-def _created(body: Any) -> Response[Any]:
-    return Response(status_code=HTTPStatus.CREATED, content_type="application/json", body=body)
+def _created(body: Any, *, anew: bool = True) -> Response[Any]:
+    status = HTTPStatus.CREATED if anew else HTTPStatus.OK
+    return Response(status_code=status, content_type="application/json", body=body)

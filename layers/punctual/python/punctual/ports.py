@@ -5,7 +5,7 @@ Losing a race is a return value here, never an exception. Every write may be rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -36,6 +36,15 @@ class Jobs(Protocol):
 
     def add(self, jobs: Iterable[Job]) -> None:
         """Store new jobs."""
+
+    def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        """Store new jobs that have a ``dedupe_key`` each, all or none: none when live jobs have some of the keys.
+
+        Those that do, by key. Up to 50 at once.
+        """
+
+    def holding(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        """The live jobs that have the keys of these new ones, by key."""
 
     def get(self, job_id: str) -> Job | None: ...
 

@@ -29,6 +29,10 @@ class JobState(StrEnum):
     """Withdrawn by a person. Nothing new starts; its history stays until it expires."""
 
 
+ENDED = frozenset({"done", "deleted", "cancelled"})
+"""The states in which a job brings forth nothing more, whatever happens."""
+
+
 class Priority(StrEnum):
     """Which short queue an execution takes. Each queue has its own capacity, so none starves another."""
 
@@ -77,8 +81,14 @@ class Job:
     """How many seconds its recent runs took, the newest last: the whole ``execution``, and each kind of part."""
     backfilled_from: datetime | None = None
     """The earliest due instant of the past that somebody asked for."""
+    dedupe_key: str | None = None
+    """Of the owner's jobs that live, only this one has it."""
     state: JobState = JobState.ACTIVE
     revision: int = 1
+
+    @property
+    def live(self) -> bool:
+        return self.state not in ENDED
 
     def next_due_at(self, now: datetime) -> datetime | None:
         """The next instant at which this job will bring forth an execution, as seen at ``now``."""
