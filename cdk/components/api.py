@@ -101,7 +101,8 @@ class Api(Construct):
         function.allow(*GATES, on=[tables.gates.table_arn])
         function.allow(
             "dynamodb:GetItem",
-            "dynamodb:PutItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",  # also in a transaction: a job and the marker of its key
             "dynamodb:UpdateItem",
             "dynamodb:BatchWriteItem",
             on=[tables.jobs.table_arn],

@@ -12,7 +12,7 @@ from cdk.components.tables import GATES, Tables
 from cdk.names import state_machine_arn
 from cdk.settings import Settings
 
-# A job that is done plans nothing, and the set of owners beside the jobs has no state.
+# A job that is done plans nothing; the set of owners and the markers of keys beside the jobs have no state.
 APPEARED_CHANGED_OR_DELETED = {
     "eventName": ["INSERT", "MODIFY"],
     "dynamodb": {"NewImage": {"state": {"S": ["active", "paused", "cancelled", "deleted"]}}},

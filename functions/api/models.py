@@ -7,8 +7,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from punctual.domain.backfill import Order, Which
+from punctual.domain.bounded import LONGEST_JITTER, MOST_RUNS
+from punctual.domain.calendar import MOST_DATES, OnSkip
 from punctual.domain.concurrency import LONGEST_KEY, MOST_AT_ONCE
 from punctual.domain.cron import Fold, Gap, Oddity
+from punctual.domain.duplicate import OnDuplicate
 from punctual.domain.execution import Origin, Outcome
 from punctual.domain.job import JobState, Lane, Priority
 from punctual.domain.limits import (
@@ -48,8 +51,38 @@ class Schedule(Strict):
     fold: Fold | None = Field(
         None, description="A local time that happens twice: first (default), last or both.", strict=False
     )
-    every_seconds: int | None = Field(None, description="A fixed interval, counted from the submission.", examples=[60])
+    every_seconds: int | None = Field(
+        None, description="A fixed interval, counted from the submission or from `starts_at`.", examples=[60]
+    )
     queue: bool | None = Field(None, description="One execution per message on the intake queue.")
+    starts_at: str | None = Field(
+        None, description="`cron`, `every_seconds`: due no earlier.", examples=["2030-01-01T00:00:00Z"]
+    )
+    ends_at: str | None = Field(
+        None, description="`cron`, `every_seconds`: due no later.", examples=["2030-12-31T23:59:59Z"]
+    )
+    max_runs: int | None = Field(
+        None, ge=1, le=MOST_RUNS, description="`cron`, `every_seconds`: due so often, from the submission on."
+    )
+    jitter_seconds: int | None = Field(
+        None,
+        ge=0,
+        le=LONGEST_JITTER,
+        description="`cron`, `every_seconds`: started up to so much later; the same for the same job and instant.",
+    )
+    skip: list[str] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_DATES,
+        description="`cron`, `every_seconds`: local dates on which it does not run, `weekends`, or the names of"
+        " calendars, which mean the dates that they have when the schedule is submitted.",
+        examples=[["weekends", "2026-12-25"]],
+    )
+    on_skip: OnSkip | None = Field(
+        None,
+        strict=False,
+        description="What is due on such a date: left out (default), or run at that time of the next that is not.",
+    )
 
     def to_spec(self) -> dict[str, Any]:
         return self.model_dump(exclude_none=True)
@@ -180,12 +213,27 @@ class Rules(Strict):
 class Submission(Rules):
     """A job as submitted: a `task`, or in the long lane a `container`, is all that it needs."""
 
+    dedupe_key: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="Of your team's live jobs, which are neither done, deleted nor cancelled, only one has it.",
+        examples=["orders-2026-11-16"],
+    )
+    on_duplicate: OnDuplicate | None = Field(
+        None,
+        strict=False,
+        description="When a live job has the key: 409 that names it (default), or 200 with that job as it is.",
+    )
+
     def to_submission(self) -> dict[str, Any]:
         return self.model_dump(exclude_none=True)
 
 
 class Edit(Rules):
     """What to change of a job. A field that is null goes back to what it is when left out."""
+
+    dedupe_key: str | None = Field(None, description="Cannot be changed: leave it out, or send what it is.")
 
     def to_changes(self) -> dict[str, Any]:
         """What was sent, down to what it says of each field."""
@@ -243,6 +291,7 @@ class Job(BaseModel):
     misfire: MisfireRule
     concurrency: dict[str, Any] | None
     notify: dict[str, Any]
+    dedupe_key: str | None
     created_at: str
     updated_at: str
     paused_at: str | None = Field(description="Since when it is paused.")
@@ -257,6 +306,7 @@ class JobPage(BaseModel):
 class BatchEntry(BaseModel):
     job_id: str
     name: str
+    created: bool = Field(True, description="False for a job that had the `dedupe_key` already.")
 
 
 class BatchAnswer(BaseModel):
@@ -489,7 +539,10 @@ class PreviewRequest(Strict):
 class Instant(BaseModel):
     at: str | None = Field(description="Null for one that is skipped.")
     local: str = Field(description="The wall-clock time that the schedule names.")
-    flag: Oddity | None = Field(description="Set where the clocks change: shifted, skipped or repeated.")
+    flag: Oddity | None = Field(
+        description="Where the clocks change: shifted, skipped or repeated. Where a date is skipped: excluded, which"
+        " stands for all of that date, or moved."
+    )
 
 
 class Preview(BaseModel):

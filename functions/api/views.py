@@ -50,6 +50,7 @@ def job_view(job: Job, now: datetime) -> models.Job:
         concurrency=job.concurrency.to_spec() if job.concurrency else None,
         paused_at=_text(job.paused_at) if job.state is JobState.PAUSED else None,
         notify=(job.notify or DEFAULT).to_spec(),
+        dedupe_key=job.dedupe_key,
         created_at=to_text(job.created_at),
         updated_at=to_text(job.updated_at),
         next_due_at=_text(job.next_due_at(now)),

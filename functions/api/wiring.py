@@ -38,7 +38,7 @@ settings = ApiSettings.from_env()
 all_jobs = adapters.jobs(settings)
 all_executions = adapters.executions(settings)
 all_parts = long_lane.parts(settings)
-gates, doors, tasks = adapters.gates(settings), adapters.doors(settings), Catalog()
+gates, doors, catalog = adapters.gates(settings), adapters.doors(settings), Catalog()
 
 
 def find_job(job_id: str) -> Job:
@@ -51,7 +51,7 @@ def find_job(job_id: str) -> Job:
 
 submit = Submit(
     jobs=all_jobs,
-    tasks=tasks,
+    tasks=catalog,
     executions=all_executions,
     clock=instant.now,
     find=find_job,
@@ -60,7 +60,7 @@ submit = Submit(
 )
 cancel = Cancel(executions=all_executions, doors=doors, clock=instant.now)
 manage = Manage(jobs=all_jobs, executions=all_executions, clock=instant.now, find=find_job)
-rerun = Rerun(executions=all_executions, gates=gates, tasks=tasks, clock=instant.now, find=find_job)
+rerun = Rerun(executions=all_executions, gates=gates, tasks=catalog, clock=instant.now, find=find_job)
 shelf = DynamoExecutionShelf(all_executions, gates)
 browse = Browse(jobs=all_jobs, executions=shelf, clock=instant.now)
 backfill = Backfill(jobs=all_jobs, executions=all_executions, shelf=shelf, clock=instant.now, find=find_job)
@@ -105,5 +105,7 @@ def once_for(router: APIGatewayHttpRouter, act: Callable[[], dict[str, Any]], wh
     return once(act, key=key, caller=who.subject, route=event.path, body=event.body, context=router.lambda_context)
 
 
-def created(body: Any) -> Response[Any]:
-    return Response(status_code=HTTPStatus.CREATED, content_type="application/json", body=body)
+def created(body: Any, *, anew: bool = True) -> Response[Any]:
+    """201, or 200 for what was there already."""
+    status = HTTPStatus.CREATED if anew else HTTPStatus.OK
+    return Response(status_code=status, content_type="application/json", body=body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 from punctual.domain.instant import from_text
@@ -47,7 +48,7 @@ def test_overlap_what_comes_due_meanwhile_is_skipped_and_run_now_says_so(punctua
     act(punctual, "DELETE", f"/jobs/{job['job_id']}")
     ran = [one for one in punctual.executions(job) if one["status"] == "succeeded"]
     spans = sorted((from_text(one["started_at"]), from_text(one["ended_at"])) for one in ran)
-    assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 def test_overlap_what_waits_runs_when_the_one_before_has_ended(punctual: Punctual) -> None:
@@ -57,7 +58,7 @@ def test_overlap_what_waits_runs_when_the_one_before_has_ended(punctual: Punctua
     ended = punctual.ended(job, count=3, seconds=90)
     assert {one["status"] for one in ended} == {"succeeded"}
     spans = sorted((from_text(one["started_at"]), from_text(one["ended_at"])) for one in ended)
-    assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 def test_pause_resume_and_misfire_leave_no_gap_and_no_pile(punctual: Punctual) -> None:
@@ -85,7 +86,7 @@ def test_pause_resume_and_misfire_leave_no_gap_and_no_pile(punctual: Punctual) -
     assert cover["scheduled_at"] > covered[-1]["scheduled_at"]
     act(punctual, "DELETE", path)
     dues = [from_text(one["scheduled_at"]) for one in punctual.executions(job)]
-    gaps = {later - earlier for earlier, later in zip(dues, dues[1:], strict=False)}
+    gaps = {later - earlier for earlier, later in pairwise(dues)}
     assert gaps == {timedelta(seconds=2)}, "every due instant has its record"
 
 
@@ -137,7 +138,7 @@ def test_keys_no_more_than_the_limit_run_at_once_and_waiting_says_why(punctual: 
     assert (why["what"], why["detail"], len(why["executions"])) == ("key", "1 of its key run already", 1)
     ended = [punctual.ended(job, seconds=60)[0] for job in jobs]
     spans = sorted((from_text(one["started_at"]), from_text(one["ended_at"])) for one in ended)
-    assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 def test_edit_what_has_not_started_goes_by_the_new_rules(punctual: Punctual) -> None:

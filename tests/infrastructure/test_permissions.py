@@ -23,6 +23,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": (
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:BatchWriteItem",

@@ -73,6 +73,48 @@ SUBMISSIONS: list[tuple[str, Any, int, str]] = [
     ("half a second", {"task": "echo", "schedule": {"every_seconds": 0.5}}, 422, "schedule.every_seconds"),
     ("an interval that is true", {"task": "echo", "schedule": {"every_seconds": True}}, 422, "schedule.every_seconds"),
     ("an interval of ages", {"task": "echo", "schedule": {"every_seconds": 10**12}}, 422, "schedule.every_seconds"),
+    *(
+        (what, {"task": "echo", "schedule": {"cron": "0 2 * * *", **rules}}, 422, f"schedule.{field}")
+        for what, rules, field in [
+            (
+                "an end before the start",
+                {"starts_at": "2026-12-02T00:00:00Z", "ends_at": "2026-12-01T00:00:00Z"},
+                "ends_at",
+            ),
+            ("an end that is past", {"ends_at": "2026-11-16T11:00:00Z"}, "ends_at"),
+            ("an end before it is due", {"ends_at": "2026-11-16T13:00:00Z"}, "ends_at"),
+            ("a start that is a date", {"starts_at": "2026-12-02"}, "starts_at"),
+            ("no run at all", {"max_runs": 0}, "max_runs"),
+            ("too many runs", {"max_runs": 10_001}, "max_runs"),
+            ("too much jitter", {"jitter_seconds": 3601}, "jitter_seconds"),
+            ("an unknown calendar", {"skip": ["weekends", "holidays-mars"]}, "skip.1"),
+            ("a date that does not exist", {"skip": ["2026-02-30"]}, "skip.0"),
+            ("a date that is a number", {"skip": [20261225]}, "skip.0"),
+            ("nothing to skip", {"skip": []}, "skip"),
+            ("a policy for nothing", {"on_skip": "next_business_day"}, "on_skip"),
+            ("an unknown policy", {"skip": ["weekends"], "on_skip": "later"}, "on_skip"),
+        ]
+    ),
+    (
+        "weekends that are skipped",
+        {"task": "echo", "schedule": {"cron": "0 2 * * SAT", "skip": ["weekends"]}},
+        422,
+        "schedule.skip",
+    ),
+    (
+        "jitter longer than the interval",
+        {"task": "echo", "schedule": {"every_seconds": 60, "jitter_seconds": 61}},
+        422,
+        "schedule.jitter_seconds",
+    ),
+    (
+        "runs of a job that runs once",
+        {"task": "echo", "schedule": {"at": "2030-01-01T00:00:00Z", "max_runs": 2}},
+        422,
+        "schedule.max_runs",
+    ),
+    ("dates of a queue job", {"task": "echo", "schedule": {"queue": True, "skip": ["weekends"]}}, 422, "schedule.skip"),
+    ("jitter of nothing", {"task": "echo", "schedule": {"jitter_seconds": 5}}, 422, "schedule.jitter_seconds"),
     ("an unknown priority", {"task": "echo", "priority": "urgent"}, 422, "priority"),
     ("an unknown lane", {"task": "echo", "lane": "fast"}, 422, "lane"),
     ("no time at all", {"task": "echo", "timeout_seconds": 0}, 422, "timeout_seconds"),

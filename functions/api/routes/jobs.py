@@ -32,8 +32,8 @@ FOR_SUBMISSIONS = (
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
 FORESEEN = answers(models.Changes)
-ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | FORESEEN
-ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED)
+ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | answers(models.Job | models.Changes)
+ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | answers(models.BatchAnswer)
 ON_LIST = answers(models.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
 ON_ONE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 ON_EDIT = answers(
@@ -52,15 +52,17 @@ ON_RUN = answers(models.RunAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, succe
 
 @router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_SUBMIT)
 def submit_job(submission: models.Submission, dry_run: DryRunQuery = False) -> Response[models.Job | models.Changes]:
+    """201 with the job; 200 with the one that has its `dedupe_key` already, if that is asked for."""
     who = caller(router, Role.OPERATOR)
     if dry_run:
         return _foreseen(submit.foresee(submission.to_submission(), who))
 
     def act() -> dict[str, Any]:
-        job = submit.submit(submission.to_submission(), who)
-        return job_view(job, instant.now()).model_dump(mode="json")
+        submitted = submit.submit(submission.to_submission(), who)
+        return job_view(submitted.job, instant.now()).model_dump(mode="json") | {"created": submitted.created}
 
-    return created(models.Job(**once_for(router, act, who)))
+    answer = once_for(router, act, who)
+    return created(models.Job(**answer), anew=answer.get("created", True))
 
 
 @router.post(
@@ -74,10 +76,13 @@ def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
     who = caller(router, Role.OPERATOR)
 
     def act() -> dict[str, Any]:
-        jobs = submit.submit_all((one.to_submission() for one in batch.jobs), who)
-        return {"items": [{"job_id": job.job_id, "name": job.name} for job in jobs]}
+        submitted = submit.submit_all((one.to_submission() for one in batch.jobs), who)
+        return {
+            "items": [{"job_id": one.job.job_id, "name": one.job.name, "created": one.created} for one in submitted]
+        }
 
-    return created(models.BatchAnswer(**once_for(router, act, who)))
+    answer = models.BatchAnswer(**once_for(router, act, who))
+    return created(answer, anew=any(one.created for one in answer.items))
 
 
 @router.get("/jobs", summary="List jobs, newest first", tags=["jobs"], responses=ON_LIST)

@@ -8,7 +8,7 @@ import models
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
 from views import occurrence_view
-from wiring import caller
+from wiring import caller, catalog
 
 from punctual.domain import instant
 from punctual.domain.schedule import parse_schedule, preview
@@ -25,5 +25,5 @@ router = APIGatewayHttpRouter()
 def preview_schedule(request: models.PreviewRequest) -> models.Preview:
     caller(router)
     after = instant.parse("after", request.after) if request.after is not None else instant.now()
-    schedule = parse_schedule(request.schedule.to_spec(), now=after)
+    schedule = parse_schedule(request.schedule.to_spec(), now=after, calendars=catalog.calendars)
     return models.Preview(items=[occurrence_view(one) for one in preview(schedule, after, request.count)])

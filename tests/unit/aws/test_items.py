@@ -39,6 +39,7 @@ JOB = Job(
     deadline=Deadline(within_seconds=30),
     retry=RetryPolicy(5, 1.5, 2.5, 600),
     priority=Priority.LOW,
+    dedupe_key="orders",
 )
 
 

@@ -14,7 +14,7 @@ from punctual.domain.cron import Cron
 from punctual.domain.errors import Invalid, TooLarge
 from punctual.domain.instant import from_text
 from punctual.domain.partition import MOST_PARTITIONS, Partition, Partitions, PartitionUnit, parse_partitions
-from punctual.domain.schedule import At, Every, Now, Queue, Schedule
+from punctual.domain.schedule import At, Every, Now, Queue, Schedule, parse_schedule
 from punctual.domain.window import Window, WindowUnit, window_of
 
 NOW = datetime(2026, 11, 15, 7, tzinfo=UTC)
@@ -215,3 +215,25 @@ def test_a_window_with_too_many_slices_is_not_split_in_part() -> None:
 def test_there_is_nothing_to_cut_without_a_window() -> None:
     with pytest.raises(Invalid, match="there is no data window to cut by day"):
         partitions_of({"by": "day"}).split(None, "UTC")
+
+
+@pytest.mark.parametrize(
+    ("on_skip", "unit"), [("skip", None), ("next_business_day", None), ("next_business_day", WindowUnit.DAY)]
+)
+def test_a_window_over_skipped_dates_has_to_fit_too(on_skip: str, unit: WindowUnit | None) -> None:
+    """A week between two weekends makes a window of ten days, which is 240 hours; three days make one of four."""
+    by_hour = partitions_of({"by": "hour"})
+    for days, fits in ((range(15, 18), True), (range(14, 19), False)):
+        dates = [f"2027-06-{day}" for day in days]
+        schedule = parse_schedule({"cron": "0 2 * * *", "skip": ["weekends", *dates], "on_skip": on_skip}, now=NOW)
+        if fits:
+            by_hour.check(schedule, unit)
+        else:
+            with pytest.raises(Invalid, match="more hours than the 200 allowed"):
+                by_hour.check(schedule, unit)
+
+
+def test_the_only_window_of_a_schedule_that_runs_once_more_has_to_fit() -> None:
+    schedule = parse_schedule({"cron": "0 2 1 * *", "starts_at": "2027-01-01T00:00:00Z", "max_runs": 1}, now=NOW)
+    with pytest.raises(Invalid, match="more hours than the 200 allowed"):
+        partitions_of({"by": "hour"}).check(schedule, None)

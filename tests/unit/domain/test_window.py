@@ -10,7 +10,7 @@ import pytest
 from punctual.domain.cron import Cron
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import from_text
-from punctual.domain.schedule import At, Every, Now, Queue
+from punctual.domain.schedule import At, Every, Now, Queue, parse_schedule
 from punctual.domain.window import Window, WindowUnit, check_window, window_of
 
 NOW = datetime(2026, 11, 15, 7, tzinfo=UTC)
@@ -194,3 +194,69 @@ def test_a_run_that_the_clocks_carry_into_the_next_week_answers_for_the_week_it_
     window = Window(from_text("2026-03-15T02:00Z"), from_text("2026-03-22T02:00Z"))
     assert window_of(cron, due, WindowUnit.WEEK) == window
     assert window_of(cron, due + MINUTE, WindowUnit.WEEK).start == window.end
+
+
+# Skipped dates: 21 and 22 November 2026 are a Saturday and a Sunday.
+
+
+def recurring(**spec):
+    return parse_schedule(spec, now=NOW)
+
+
+def days(first, end):
+    return Window(from_text(f"2026-11-{first}T00:00Z"), from_text(f"2026-11-{end}T00:00Z"))
+
+
+@pytest.mark.parametrize("on_skip", ["skip", "next_business_day"])
+def test_without_a_unit_the_run_after_skipped_dates_answers_for_them_too(on_skip):
+    daily = recurring(cron="0 2 * * *", skip=["weekends"], on_skip=on_skip)
+    window = window_of(daily, from_text("2026-11-23T02:00Z"))
+    assert window == Window(from_text("2026-11-20T02:00Z"), from_text("2026-11-23T02:00Z"))
+
+
+def test_a_run_that_moved_answers_for_the_unit_that_it_was_meant_for():
+    saturdays = recurring(cron="0 2 * * SAT", skip=["weekends"], on_skip="next_business_day")
+    monday = from_text("2026-11-23T02:00Z")
+    assert saturdays.next_after(NOW) == monday - timedelta(days=7)
+    assert window_of(saturdays, monday, WindowUnit.DAY) == days(20, 21)
+    assert window_of(saturdays, monday, WindowUnit.WEEK) == days("08", 15)
+    assert window_of(saturdays, monday, WindowUnit.HOUR) == Window(
+        from_text("2026-11-21T01:00Z"), from_text("2026-11-21T02:00Z")
+    )
+
+
+def test_runs_that_became_one_are_answered_for_by_it_from_the_first_to_the_last():
+    daily = recurring(cron="0 2 * * *", skip=["weekends"], on_skip="next_business_day")
+    assert window_of(daily, from_text("2026-11-20T02:00Z"), WindowUnit.DAY) == days(19, 20)
+    assert window_of(daily, from_text("2026-11-23T02:00Z"), WindowUnit.DAY) == days(20, 23)
+    assert window_of(daily, from_text("2026-11-24T02:00Z"), WindowUnit.DAY) == days(23, 24)
+    weekend = recurring(cron="0 2 * * SAT,SUN", skip=["weekends"], on_skip="next_business_day")
+    assert window_of(weekend, from_text("2026-11-23T02:00Z"), WindowUnit.DAY) == days(20, 22)
+    interval = recurring(every_seconds=86_400, skip=["weekends"], on_skip="next_business_day")
+    assert window_of(interval, from_text("2026-11-23T07:00Z"), WindowUnit.DAY) == days(20, 23)
+
+
+def test_hours_that_became_one_run_are_too_far_apart_for_one_window():
+    hourly = recurring(cron="0 * * * *", skip=["weekends"], on_skip="next_business_day")
+    window = Window(from_text("2026-11-23T04:00Z"), from_text("2026-11-23T05:00Z"))
+    assert window_of(hourly, from_text("2026-11-23T05:00Z"), WindowUnit.HOUR) == window
+
+
+def test_what_is_skipped_leaves_its_unit_to_nobody():
+    daily = recurring(cron="0 2 * * *", skip=["weekends"])
+    assert window_of(daily, from_text("2026-11-23T02:00Z"), WindowUnit.DAY) == days(22, 23)
+
+
+def test_the_first_window_of_a_schedule_with_a_beginning_is_as_long_as_the_others():
+    daily = recurring(cron="0 2 * * *", starts_at="2026-11-20T00:00Z")
+    window = Window(from_text("2026-11-19T02:00Z"), from_text("2026-11-20T02:00Z"))
+    assert window_of(daily, from_text("2026-11-20T02:00Z")) == window
+    interval = recurring(every_seconds=3600, starts_at="2026-11-20T00:00Z")
+    window = Window(from_text("2026-11-19T23:00Z"), from_text("2026-11-20T00:00Z"))
+    assert window_of(interval, from_text("2026-11-20T00:00Z")) == window
+
+
+def test_a_bounded_schedule_has_the_calendar_of_its_zone():
+    weekly = recurring(cron="0 2 * * SUN", timezone="America/New_York", max_runs=3, jitter_seconds=60)
+    window = Window(from_text("2026-11-08T05:00Z"), from_text("2026-11-15T05:00Z"))
+    assert window_of(weekly, from_text("2026-11-15T07:00Z"), WindowUnit.WEEK) == window

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from punctual.domain.errors import Invalid
-from punctual.runtime.registry import Catalog, task
+from punctual.runtime.registry import Catalog, calendar, task
 
 catalog = Catalog()
 
@@ -41,3 +43,19 @@ def test_two_tasks_of_one_name_in_different_modules_are_refused() -> None:
     catalog.check_name("echo")
     with pytest.raises(ValueError, match="two tasks are named 'echo'"):
         task("echo")(lambda _context, _parameters: None)
+
+
+def test_the_shipped_calendar_is_found_and_has_working_days_only() -> None:
+    holidays = catalog.calendars()["holidays-us"]
+    assert {date(2026, 12, 25), date(2027, 7, 5)} <= holidays
+    assert all(day.weekday() < 5 for day in holidays)
+
+
+def test_two_calendars_of_one_name_are_refused_unless_they_are_the_same() -> None:
+    calendar("test-days", ["2026-12-24"])
+    calendar("test-days", ["2026-12-24"])
+    assert catalog.calendars()["test-days"] == {date(2026, 12, 24)}
+    with pytest.raises(ValueError, match="two calendars are named 'test-days'"):
+        calendar("test-days", ["2026-12-31"])
+    with pytest.raises(ValueError, match="not a date"):
+        calendar("test-nights", ["Christmas"])

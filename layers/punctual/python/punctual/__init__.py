@@ -11,6 +11,6 @@
 
 from punctual.domain.errors import Fatal, Retry
 from punctual.runtime.context import Context
-from punctual.runtime.registry import collect, task
+from punctual.runtime.registry import calendar, collect, task
 
-__all__ = ["Context", "Fatal", "Retry", "collect", "task"]
+__all__ = ["Context", "Fatal", "Retry", "calendar", "collect", "task"]

@@ -5,12 +5,13 @@ Losing a race is a return value here, never an exception. Every write may be rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from punctual.domain.assignment import Assignment
 from punctual.domain.backlog import Sample
+from punctual.domain.calendar import Calendars
 from punctual.domain.check import Check
 from punctual.domain.drain import Depth
 from punctual.domain.execution import Attempt, Execution, Hold, Planned, Progress, Result
@@ -36,6 +37,15 @@ class Jobs(Protocol):
 
     def add(self, jobs: Iterable[Job]) -> None:
         """Store new jobs."""
+
+    def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        """Store new jobs that have a ``dedupe_key`` each, all or none: none when live jobs have some of the keys.
+
+        Those that do, by key. Up to 50 at once.
+        """
+
+    def holding(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        """The live jobs that have the keys of these new ones, by key."""
 
     def get(self, job_id: str) -> Job | None: ...
 
@@ -513,7 +523,7 @@ class Runner(Protocol):
 
 
 class Tasks(Protocol):
-    """The catalog of tasks. Both raise ``Invalid``."""
+    """The catalog of tasks. What checks raises ``Invalid``."""
 
     def check_name(self, task: str) -> None:
         """That there is such a task."""
@@ -523,6 +533,9 @@ class Tasks(Protocol):
 
     def collects(self, task: str) -> bool:
         """Whether the task has a last step that sees the results of all its partitions."""
+
+    def calendars(self) -> Calendars:
+        """The dates of the calendars that schedules can name."""
 
 
 class JobShelf(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from urllib.parse import quote
 
 from punctual.aws.execution_item import batch_of_text, batch_text
 from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
@@ -16,6 +17,14 @@ from punctual.domain.overlap import Overlap
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import from_stored
 from punctual.domain.window import WindowUnit
+
+
+def marker_key(owner: str, dedupe_key: str) -> Item:
+    """Of the item beside the jobs that says which of an owner's jobs has a key.
+
+    It has neither ``owner`` nor ``state``, so it is in no list of jobs, and its changes wake nobody.
+    """
+    return {"job_id": f"#unique#{quote(owner, safe='')}#{dedupe_key}"}
 
 
 def job_to_item(job: Job) -> Item:
@@ -44,6 +53,7 @@ def job_to_item(job: Job) -> Item:
         "batch": batch_text(job.batch),
         "run_times": dumped(dict(job.run_times)) if job.run_times else None,
         "backfilled_from": instant_text(job.backfilled_from),
+        "dedupe_key": job.dedupe_key,
         "state": str(job.state),
         "revision": job.revision,
         "created_at": instant_text(job.created_at),
@@ -82,6 +92,7 @@ def item_to_job(item: Item) -> Job:
             batch=batch_of_text(item.get("batch")),
             run_times={kind: tuple(times) for kind, times in loaded(item.get("run_times"), {}).items()},
             backfilled_from=instant_of(item.get("backfilled_from")),
+            dedupe_key=item.get("dedupe_key"),
             state=JobState(item["state"]),
             revision=item["revision"],
             created_at=created_at,

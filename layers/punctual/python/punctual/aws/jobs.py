@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from punctual.aws.items import dumped, instant_text, loaded
-from punctual.aws.job_item import item_to_job, job_to_item
-from punctual.aws.table import Table
+from punctual.aws.items import Item, dumped, instant_text, loaded
+from punctual.aws.job_item import item_to_job, job_to_item, marker_key
+from punctual.aws.table import Table, Written
 from punctual.domain.history import noted
 from punctual.domain.job import LIVE, Job, JobState
 
@@ -29,6 +30,20 @@ class DynamoJobs:
         else:
             self.table.put_many(items)
 
+    def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        own, seen = {job.job_id for job in jobs}, dict[str, str]()
+        while not self._added(jobs, seen):
+            markers = self._markers(jobs)
+            seen = {key: marker["holder"] for key, marker in markers.items()}
+            if own & set(seen.values()):  # it was done after all, and only the answer was lost
+                return {}
+            if taken := self._live(seen):
+                return taken
+        return {}
+
+    def holding(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        return self._live({key: marker["holder"] for key, marker in self._markers(jobs).items()})
+
     def get(self, job_id: str) -> Job | None:
         item = self.table.get({"job_id": job_id}, consistent=True)
         return None if item is None else item_to_job(item)
@@ -47,12 +62,13 @@ class DynamoJobs:
             "expires_at": None if state in LIVE else self._expiry(now),
         }
         # by its revision too: what was tried out as a dry run must not be another thing when it is done
-        return self.table.update(
+        written = self.table.update(
             {"job_id": job.job_id},
             set=changes,
             condition="#state = :state AND #revision = :revision",
             values={"state": str(job.state), "revision": job.revision},
-        ).won
+        )
+        return self._with_its_marker(written)
 
     def replace(self, job: Job) -> bool:
         return self.table.put_if(
@@ -86,12 +102,13 @@ class DynamoJobs:
         )
 
     def finish(self, job_id: str, now: datetime) -> bool:
-        return self.table.update(
+        written = self.table.update(
             {"job_id": job_id},
             set={"state": str(JobState.DONE), "updated_at": instant_text(now), "expires_at": self._expiry(now)},
             condition="#state = :active",
             values={"active": str(JobState.ACTIVE)},
-        ).won
+        )
+        return self._with_its_marker(written)
 
     def note_owner(self, owner: str) -> None:
         if owner in self._noted:
@@ -115,6 +132,42 @@ class DynamoJobs:
             condition, values = f"{condition} AND #job_id < :before", {**values, "before": before}
         for page in self.table.query(condition, values, index="by_owner", descending=True, page_size=100):
             yield [item_to_job(item) for item in page]
+
+    def _added(self, jobs: Sequence[Job], seen: Mapping[str, str]) -> bool:
+        """Whether all were stored, each with its marker. ``seen`` are the ended jobs that have some of the keys."""
+        puts = []
+        for job in jobs:
+            key = job.dedupe_key or ""
+            free, before = "attribute_not_exists(#job_id)", {"before": seen[key]} if key in seen else {}
+            marker = {**marker_key(job.owner, key), "dedupe_key": key, "holder": job.job_id}
+            puts.append(self.table.placing(job_to_item(job), free))
+            puts.append(self.table.placing(marker, f"{free} OR #holder = :before" if before else free, before))
+        return all(self.table.put_all(puts))
+
+    def _markers(self, jobs: Sequence[Job]) -> dict[str, Item]:
+        keys = (marker_key(job.owner, job.dedupe_key or "") for job in jobs)
+        return {item["dedupe_key"]: item for item in self.table.get_many(keys, consistent=True)}
+
+    def _live(self, holders: Mapping[str, str]) -> dict[str, Job]:
+        """Of jobs by key, those that live."""
+        jobs = self.get_many(set(holders.values()))
+        found = {key: jobs.get(job_id) for key, job_id in holders.items()}
+        return {key: job for key, job in found.items() if job is not None and job.live}
+
+    def _with_its_marker(self, written: Written) -> bool:
+        if written.won and "dedupe_key" in written.item and JobState(written.item["state"]) not in LIVE:
+            self._let_go(written.item, written.item["expires_at"])
+        return written.won
+
+    def _let_go(self, ended: Item, expires_at: int) -> None:
+        """Have the marker of a job that has ended expire with it. One that stays, after a crash, does no harm."""
+        with suppress(self.table.client.exceptions.TransactionConflictException):  # another takes it over just now
+            self.table.update(
+                marker_key(ended["owner"], ended["dedupe_key"]),
+                set={"expires_at": expires_at},
+                condition="#holder = :holder",
+                values={"holder": ended["job_id"]},
+            )
 
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())

@@ -141,10 +141,28 @@ class Table:
 
         One that only met another transaction on its way is tried again.
         """
+        return self._together([{"Update": change} for change in changes])
+
+    def put_all(self, puts: Iterable[Mapping[str, Any]]) -> list[bool]:
+        """``change_all`` for what ``placing`` makes."""
+        return self._together([{"Put": put} for put in puts])
+
+    def placing(self, item: Item, condition: str, values: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """The request for storing an item in a transaction, if ``condition`` holds for the one with its key."""
+        request = {
+            "TableName": self.name,
+            "Item": typed(item),
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(condition)},
+        }
+        bound = typed({f":{name}": value for name, value in values.items()})
+        return request | ({"ExpressionAttributeValues": bound} if bound else {})
+
+    def _together(self, parts: list[dict[str, Any]]) -> list[bool]:
         for rest in (0.02, 0.05, 0.1, 0.2, None):
             try:
-                self.client.transact_write_items(TransactItems=[{"Update": change} for change in changes])
-                return [True] * len(changes)
+                self.client.transact_write_items(TransactItems=parts)
+                return [True] * len(parts)
             except self.client.exceptions.TransactionCanceledException as error:
                 reasons = [reason.get("Code", "None") for reason in error.response["CancellationReasons"]]
                 if "ConditionalCheckFailed" in reasons:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from heapq import heappop, heappush, merge
@@ -26,6 +26,7 @@ from itertools import groupby, takewhile
 from typing import Any, ClassVar, TypeVar
 from zoneinfo import ZoneInfo
 
+from punctual.domain.calendar import Skip
 from punctual.domain.cron_expression import HORIZON_YEARS, match_before, matches_after, patterns
 from punctual.domain.errors import Invalid
 from punctual.domain.timezone import check_zone
@@ -63,6 +64,10 @@ class Oddity(StrEnum):
     """Its local time does not exist; it does not run."""
     REPEATED = "repeated"
     """Its local time happens twice; the policy chose this one, or both."""
+    EXCLUDED = "excluded"
+    """Its date is one that the schedule skips; neither it nor what follows on that date runs."""
+    MOVED = "moved"
+    """Its date is one that the schedule skips; it runs on the next that is not."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +91,12 @@ class Cron:
     timezone: str = "UTC"
     gap: Gap = Gap.SHIFT
     fold: Fold = Fold.FIRST
+    skip: Skip | None = None
+    """The dates on which it does not run."""
 
     kind: ClassVar[str] = "cron"
     recurring: ClassVar[bool] = True
+    jitter_seconds: ClassVar[int] = 0
 
     @classmethod
     def parse(cls, expression: str, timezone: str = "UTC", gap: str = "shift", fold: str = "first") -> Cron:
@@ -107,10 +115,12 @@ class Cron:
             "timezone": self.timezone,
             "gap": self.gap.value,
             "fold": self.fold.value,
+            **(self.skip.to_spec() if self.skip else {}),
         }
 
     def to_stored(self) -> dict[str, Any]:
-        return {"kind": self.kind, **self.to_spec()}
+        plain = {"kind": self.kind, **replace(self, skip=None).to_spec()}
+        return plain | ({"skip": self.skip.to_stored()} if self.skip else {})
 
     def next_after(self, instant: datetime) -> datetime | None:
         """The first run strictly after ``instant``; None when there is none within the horizon."""
@@ -183,13 +193,20 @@ class Cron:
             if self.fold is not Fold.FIRST:
                 yield Occurrence(local, second, Oddity.REPEATED)
 
-    def _walls_after(self, wall: datetime) -> Iterator[datetime]:
+    def matches_after(self, wall: datetime) -> Iterator[datetime]:
+        """The wall times of the expression later than ``wall``, whatever is skipped and whatever the clocks do."""
         matches = merge(*(matches_after(pattern, wall) for pattern in patterns(self.expression)))
         return (match for match, _ in groupby(matches))
 
-    def _wall_before(self, wall: datetime) -> datetime | None:
+    def _match_before(self, wall: datetime) -> datetime | None:
         matches = (match_before(pattern, wall) for pattern in patterns(self.expression))
         return max((match for match in matches if match is not None), default=None)
+
+    def _walls_after(self, wall: datetime) -> Iterator[datetime]:
+        return self.skip.walls_after(wall, self.matches_after) if self.skip else self.matches_after(wall)
+
+    def _wall_before(self, wall: datetime) -> datetime | None:
+        return self.skip.wall_before(wall, self._match_before) if self.skip else self._match_before(wall)
 
 
 def _readings(local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:

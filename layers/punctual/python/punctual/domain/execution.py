@@ -12,6 +12,7 @@ from punctual.domain import identity
 from punctual.domain.batch import Batch
 from punctual.domain.gate import Gate
 from punctual.domain.instant import in_milliseconds
+from punctual.domain.jitter import delay
 from punctual.domain.job import Job, Lane, Priority
 from punctual.domain.notify import OUTCOMES
 from punctual.domain.outlook import Outlook, first_check
@@ -227,6 +228,7 @@ def execution_of(
         origin=origin,
         once=last or (not job.schedule.recurring and job.schedule.kind != "queue"),
         leads=leads,
+        delay_seconds=_jitter(job, due) if origin is Origin.SCHEDULE else 0,
         gates=_gates(job, parameters, origin, at_once),
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
@@ -235,6 +237,11 @@ def execution_of(
         check_at=in_milliseconds(first_check(released_at, deadline_at, now)) if deadline_at else None,
         queued_at=now if status is Status.QUEUED else None,
     )
+
+
+def _jitter(job: Job, due: datetime) -> float:
+    most = job.schedule.jitter_seconds
+    return delay(job.job_id, due, most).total_seconds() if most else 0
 
 
 def _gates(job: Job, parameters: Mapping[str, Any], origin: Origin, at_once: Gate | None) -> tuple[Gate, ...]:

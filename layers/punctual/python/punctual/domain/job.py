@@ -93,6 +93,8 @@ class Job:
     """How many seconds its recent runs took, the newest last: the whole ``execution``, and each kind of part."""
     backfilled_from: datetime | None = None
     """The earliest due instant of the past that somebody asked for."""
+    dedupe_key: str | None = None
+    """Of the owner's jobs that live, only this one has it."""
     state: JobState = JobState.ACTIVE
     paused_at: datetime | None = None
     """Since when it is paused, or was for the last time."""
@@ -100,6 +102,10 @@ class Job:
     revised_at: datetime | None = None
     """Since when it has its present rules, if it was ever edited."""
     revision: int = 1
+
+    @property
+    def live(self) -> bool:
+        return self.state in LIVE
 
     def next_due_at(self, now: datetime) -> datetime | None:
         """The next instant at which this job will bring forth an execution, as seen at ``now``."""

@@ -45,7 +45,7 @@ class Misfire:
 
     def missed_before(self, schedule: Schedule, now: datetime) -> datetime:
         """Whatever was due before this and has not been planned was missed."""
-        return now - timedelta(seconds=self.grace_seconds + getattr(schedule, "jitter_seconds", 0))
+        return now - timedelta(seconds=self.grace_seconds + schedule.jitter_seconds)
 
     def to_spec(self) -> dict[str, Any]:
         return {"policy": str(self.policy), "grace_seconds": self.grace_seconds}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from enum import StrEnum
 from itertools import islice, pairwise, starmap
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from punctual.domain.calendar import Skip
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import to_text
 from punctual.domain.limits import check_parameters
-from punctual.domain.schedule import Queue, Schedule, preview
+from punctual.domain.schedule import Queue, Schedule, base_of, preview
 from punctual.domain.window import Window, WindowUnit, window_of, zone_of
 
 MOST_PARTITIONS = 200
@@ -171,7 +173,22 @@ def _cut(window: Window | None, unit: PartitionUnit, timezone: str) -> Sequence[
 
 
 def _longest_window(schedule: Schedule, unit: WindowUnit | None) -> Window | None:
-    if unit is not None:
+    skip = getattr(base_of(schedule), "skip", None)
+    if unit is not None and skip is None:
         return window_of(schedule, _LOOKED_AT, unit)
     dues = [found.at for found in preview(schedule, _LOOKED_AT, _LOOKED_THROUGH) if found.at is not None]
-    return max(starmap(Window, pairwise(dues)), key=lambda window: window.end - window.start, default=None)
+    windows = [window_of(schedule, due, unit) for due in (dues[:1] if unit is None else dues)]
+    if unit is None:
+        windows += starmap(Window, pairwise(dues))
+    if skip is not None and (due := _reopening(schedule, skip)) is not None:
+        windows.append(window_of(schedule, due, unit))
+    return max(filter(None, windows), key=lambda window: window.end - window.start, default=None)
+
+
+def _reopening(schedule: Schedule, skip: Skip) -> datetime | None:
+    """The first due instant after the longest run of skipped dates: its window is likely to be the longest."""
+    closure = skip.longest_closure()
+    if closure is None:
+        return None
+    midnight = datetime.combine(closure[1], time(), ZoneInfo(zone_of(schedule)))
+    return schedule.next_after(midnight - datetime.resolution)

@@ -14,9 +14,10 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
+from punctual.domain.bounded import Bounded
 from punctual.domain.cron import Cron, Fold
 from punctual.domain.errors import Invalid
-from punctual.domain.schedule import Every, Queue, Schedule
+from punctual.domain.schedule import Every, Queue, Schedule, base_of
 
 _SECOND, _HOUR = timedelta(seconds=1), timedelta(hours=1)
 
@@ -58,8 +59,10 @@ def window_of(schedule: Schedule, due: datetime, unit: WindowUnit | None = None)
 
     None for a schedule that does not recur. The windows of successive due instants join without gap or overlap; with
     a unit, those of a schedule that is due once in each. A run that the clocks moved answers for what it would have
-    answered for at the time it was meant for. Without a unit the first window of an interval starts at its anchor,
-    and a cron that had no due instant within its horizon has no window.
+    answered for at the time it was meant for. So does one that moved because its date is skipped, and where several
+    have become one run, it answers from the first one's unit to the last one's; with hours, for the last one's alone.
+    Without a unit the first window of an interval starts at its anchor, that of a schedule with a beginning reaches
+    back as if it had none, and a cron that had no due instant within its horizon has no window.
     """
     if unit is not None and schedule.recurring:
         return _whole(schedule, due, unit)
@@ -78,7 +81,7 @@ def check_window(schedule: Schedule, unit: WindowUnit | None) -> None:
 
 def zone_of(schedule: Schedule) -> str:
     """The time zone on whose calendar a schedule's windows lie: that of a cron, else UTC."""
-    return schedule.timezone if isinstance(schedule, Cron) else "UTC"
+    return getattr(schedule, "timezone", "UTC")
 
 
 def _start(schedule: Schedule, due: datetime) -> datetime | None:
@@ -87,25 +90,37 @@ def _start(schedule: Schedule, due: datetime) -> datetime | None:
             return schedule.previous_before(due)
         case Every():
             return schedule.previous_before(due) or schedule.anchor
+        case Bounded():
+            return schedule.previous_before(due) or _start(schedule.base, due)
         case _:
             return None
 
 
 def _whole(schedule: Schedule, due: datetime, unit: WindowUnit) -> Window:
-    both = isinstance(schedule, Cron) and schedule.fold is Fold.BOTH
+    base = base_of(schedule)
+    both = isinstance(base, Cron) and base.fold is Fold.BOTH
     calendar = _Calendar(unit, ZoneInfo(zone_of(schedule)), twice=both)
-    meant = _meant(schedule, due)
-    end = calendar.last_begin(due) if meant is None else max(at for at in calendar.begins(meant) if at <= due)
-    return Window(calendar.last_begin(end - datetime.resolution), end)
+    meant = _meant(base, due)
+    if meant is None:
+        first_end = end = calendar.last_begin(due)
+    else:
+        first_end, end = (max(at for at in calendar.begins(wall) if at <= due) for wall in meant)
+    first = end if unit is WindowUnit.HOUR else first_end
+    return Window(calendar.last_begin(first - datetime.resolution), end)
 
 
-def _meant(schedule: Schedule, due: datetime) -> datetime | None:
-    """The wall time that a cron runs for at ``due``; None for a run that is not the schedule's own."""
-    if not isinstance(schedule, Cron):
+def _meant(schedule: Schedule, due: datetime) -> tuple[datetime, datetime] | None:
+    """The first and the last wall time that a run at ``due`` stands for; None for one that is not the schedule's own.
+
+    They differ where dates are skipped, and what was due on them runs together with others.
+    """
+    if not isinstance(schedule, Cron | Every):
         return None
     runs = (found for found in schedule.occurrences(due - datetime.resolution) if found.at is not None)
     run = next(runs, None)
-    return run.local if run is not None and run.at == due else None
+    if run is None or run.at != due:
+        return None
+    return schedule.skip.meant(run.local, schedule.matches_after) if schedule.skip else (run.local, run.local)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,19 @@
-"""The tasks that there are: every function marked with ``@task`` in a module of the ``tasks`` package."""
+"""The tasks that there are: every function marked with ``@task`` in a module of the ``tasks`` package.
+
+And the calendars: every call of ``calendar`` there.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any
 
+from punctual.domain.calendar import check_calendar
 from punctual.domain.errors import Invalid
 from punctual.runtime.context import Context
 
@@ -46,6 +51,7 @@ class Task:
 
 _tasks: dict[str, Task] = {}
 _collectors: dict[str, Collector] = {}
+_calendars: dict[str, frozenset[date]] = {}
 
 
 def task(name: str, *, parameters: Mapping[str, Any] | None = None) -> Callable[[TaskFunction], TaskFunction]:
@@ -69,6 +75,13 @@ def collect(name: str) -> Callable[[Collector], Collector]:
         return function
 
     return register
+
+
+def calendar(name: str, dates: Iterable[str]) -> None:
+    """Register dates, such as ``2026-12-25``, under a name that schedules can give in ``skip``."""
+    days = check_calendar(name, list(dates))
+    if _calendars.setdefault(name, days) != days:
+        raise ValueError(f"two calendars are named {name!r}, with different dates")
 
 
 class Catalog:
@@ -99,6 +112,11 @@ class Catalog:
         if not self.collects(name):
             raise Invalid("task", f"task {name!r} has no step marked with @collect")
         return _collectors[name]
+
+    def calendars(self) -> Mapping[str, frozenset[date]]:
+        """The dates of each registered calendar."""
+        _ = self._all  # reading the modules registers them
+        return _calendars
 
     @property
     def names(self) -> list[str]:

@@ -12,10 +12,11 @@ from punctual.domain.caller import Caller, Role
 from punctual.domain.change import Changes, coming, foreseen
 from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import check_deadline, parse_deadline
+from punctual.domain.duplicate import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.errors import Conflict, Invalid, Rejected, Stale
 from punctual.domain.execution import Origin, Planned
 from punctual.domain.identity import new_job_id
-from punctual.domain.job import LIVE, Job, Lane, Priority
+from punctual.domain.job import LIVE, Job, JobState, Lane, Priority
 from punctual.domain.limits import (
     LONGEST_LONG_RUN,
     LONGEST_SHORT_RUN,
@@ -29,7 +30,7 @@ from punctual.domain.overlap import Overlap
 from punctual.domain.partition import parse_partitions
 from punctual.domain.resources import Resources, parse_resources
 from punctual.domain.retry import RetryPolicy
-from punctual.domain.schedule import Schedule, parse_schedule
+from punctual.domain.schedule import Schedule, check_comes_due, parse_schedule
 from punctual.domain.status import Status
 from punctual.domain.window import WindowUnit, check_window
 
@@ -41,6 +42,17 @@ LONGEST_COMMAND = 4096
 LONG_ONLY = ("resources", "container", "partitions", "preemptible")
 MILLISECOND = timedelta(milliseconds=1)
 OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
+TOGETHER = 25
+"""How many jobs with a ``dedupe_key`` are stored in one go: with the largest parameters they fit into a transaction."""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """The answer to one submission."""
+
+    job: Job
+    created: bool
+    """Whether the job is new; if not, it had the submission's ``dedupe_key`` already."""
 
 
 @dataclass(frozen=True)
@@ -55,25 +67,35 @@ class Submit:
     largest_cpu: int = 16 * 1024
     """How much of a vCPU, in 1/1024, the long lane has in all."""
 
-    def submit(self, submission: Mapping[str, Any], caller: Caller) -> Job:
+    def submit(self, submission: Mapping[str, Any], caller: Caller) -> Submitted:
         caller.must_be(Role.OPERATOR)
         job = self._job(submission, caller, self.clock())
-        self.jobs.add([job])
-        return job
+        refuses = policy_of(submission) is OnDuplicate.REFUSE
+        [submitted] = self._add([job], {job.dedupe_key: "dedupe_key"} if job.dedupe_key is not None and refuses else {})
+        return submitted
 
     def foresee(self, submission: Mapping[str, Any], caller: Caller) -> Changes:
         """What ``submit`` would bring."""
         caller.must_be(Role.OPERATOR)
         job = self._job(submission, caller, self.clock())
+        if job.dedupe_key is not None and (known := self.jobs.holding([job])):
+            if policy_of(submission) is OnDuplicate.REFUSE:
+                raise duplicate_of(known[job.dedupe_key], "dedupe_key")
+            return Changes()
         return Changes(appear=tuple(coming(job, job.created_at - MILLISECOND, self.clock())))
 
-    def submit_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> list[Job]:
+    def submit_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> list[Submitted]:
         """All are checked before any is stored; a refusal names the place, as in ``jobs.3.schedule.cron``."""
         caller.must_be(Role.OPERATOR)
-        now = self.clock()
+        now, submissions = self.clock(), list(submissions)
         jobs = [self._nth(number, one, caller, now) for number, one in enumerate(submissions)]
-        self.jobs.add(jobs)
-        return jobs
+        check_distinct(jobs)
+        fields = {
+            job.dedupe_key: f"jobs.{number}.dedupe_key"
+            for number, (job, submission) in enumerate(zip(jobs, submissions, strict=True))
+            if job.dedupe_key is not None and policy_of(submission) is OnDuplicate.REFUSE
+        }
+        return self._add(jobs, fields)
 
     def edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
         """The next revision of a job, with ``changes`` in place of what it said. ``None`` sets a field back.
@@ -115,6 +137,9 @@ class Submit:
             raise Conflict(f"job {job_id!r} is {job.state}: it cannot be changed", field="job_id")
         if revision is not None and revision != job.revision:
             raise Stale(f"the job is at revision {job.revision}, not {revision}: look at it again", field="If-Match")
+        if changes.get("dedupe_key", job.dedupe_key) != job.dedupe_key:
+            message = "stays what it was when the job was submitted: delete the job, and submit one with another key"
+            raise Invalid("dedupe_key", message)
         now = self.clock()
         standing = _as_submitted(job)
         if changes.get("lane", job.lane) != job.lane:  # what belongs to the lane that it leaves goes with it
@@ -135,7 +160,39 @@ class Submit:
             paused_at=job.paused_at,
             resumed_at=job.resumed_at,
             revised_at=now,
+            dedupe_key=job.dedupe_key,
         )
+
+    def _add(self, jobs: Sequence[Job], fields: Mapping[str, str]) -> list[Submitted]:
+        """Store the jobs, but for those whose key a live one has.
+
+        ``fields`` has what to name in the refusal of each key that must be new.
+        """
+        existing: dict[str, Job] = {}
+        added: list[Job] = []
+        keyed = [job for job in jobs if job.dedupe_key is not None]
+        if len(keyed) > TOGETHER:  # too many for one go: what is there already is found before any is stored
+            existing |= self._allowed(self.jobs.holding(keyed), fields)
+        for first in range(0, len(keyed), TOGETHER):
+            chunk = [job for job in keyed[first : first + TOGETHER] if job.dedupe_key not in existing]
+            while chunk and (taken := self.jobs.add_unique(chunk)):
+                existing |= self._allowed(taken, fields, added)
+                chunk = [job for job in chunk if job.dedupe_key not in existing]
+            added += chunk
+        self.jobs.add(job for job in jobs if job.dedupe_key is None)
+        standing = [existing.get(job.dedupe_key) if job.dedupe_key is not None else None for job in jobs]
+        return [Submitted(known or job, created=known is None) for job, known in zip(jobs, standing, strict=True)]
+
+    def _allowed(
+        self, taken: Mapping[str, Job], fields: Mapping[str, str], added: Iterable[Job] = ()
+    ) -> Mapping[str, Job]:
+        """``taken``, if none of it must be new. Else it is refused, and what was ``added`` before is taken back."""
+        for key, job in taken.items():
+            if key in fields:
+                for one in added:  # another took the key between the look and now
+                    self.jobs.move(one, JobState.DELETED, self.clock())
+                raise duplicate_of(job, fields[key])
+        return taken
 
     def _nth(self, number: int, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
         try:
@@ -148,9 +205,10 @@ class Submit:
         self, submission: Mapping[str, Any], caller: Caller, now: datetime, schedule: Schedule | None = None
     ) -> Job:
         """``submission`` has the right shape already; here its meaning is checked."""
-        schedule = schedule or parse_schedule(submission.get("schedule"), now=now)
-        if schedule.recurring and schedule.next_after(now) is None:
-            raise Invalid("schedule", "never comes due: each of its times falls where the clocks leave a gap")
+        policy_of(submission)
+        if schedule is None:
+            schedule = parse_schedule(submission.get("schedule"), now=now, calendars=self.tasks.calendars)
+            check_comes_due(schedule, now)
         parameters = submission.get("parameters", {})
         check_parameters("parameters", parameters)
         task = self._task(submission, schedule, parameters)
@@ -176,6 +234,7 @@ class Submit:
             notify=parse_notify(submission.get("notify")),
             window=WindowUnit(submission["window"]) if "window" in submission else None,
             batch=self._batch(submission, lane),
+            dedupe_key=submission.get("dedupe_key"),
             created_at=now,
             updated_at=now,
         )

@@ -1,0 +1,135 @@
+"""Schedules that begin, end and skip dates, from the submission to what is planned. It is noon on a Monday."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.integration.world import World
+
+DAY = 24 * 60 * 60
+
+
+def planned(world: World, job: dict[str, Any]) -> list[str]:
+    return [one["scheduled_at"][:16] for one in world.executions(job["job_id"])]
+
+
+def let_days_pass(world: World, days: int) -> None:
+    """Half a day at a time: enough for what is due at noon and at midnight."""
+    for _ in range(days * 2):
+        for _ in range(2):  # what becomes queued plans what follows
+            world.tick()
+            world.settle_down()
+        world.pass_time(DAY / 2)
+    world.tick()
+    world.settle_down()
+
+
+def test_what_is_due_on_skipped_dates_is_never_planned(world: World) -> None:
+    job = world.submit(schedule={"cron": "0 0 * * *", "skip": ["weekends", "2026-11-18", "holidays-us"]})
+    assert job["schedule"]["skip"] == ["weekends", "2026-11-18", "holidays-us"]
+    assert job["schedule"]["on_skip"] == "skip"
+    let_days_pass(world, 11)
+    assert planned(world, job) == [f"2026-11-{day}T00:00" for day in (17, 19, 20, 23, 24, 25, 27)] + [
+        "2026-11-30T00:00"
+    ]
+    [after_the_weekend] = [one for one in world.executions(job["job_id"]) if "2026-11-23" in one["scheduled_at"]]
+    assert after_the_weekend["window"]["start"] == "2026-11-20T00:00:00.000Z"
+
+
+def test_what_moves_is_planned_once_on_the_next_business_day(world: World) -> None:
+    schedule = {"cron": "0 0 * * SAT,SUN,TUE", "skip": ["weekends"], "on_skip": "next_business_day"}
+    job = world.submit(schedule=schedule, window="day")
+    let_days_pass(world, 9)
+    assert planned(world, job) == ["2026-11-17T00:00", "2026-11-23T00:00", "2026-11-24T00:00", "2026-11-30T00:00"]
+    moved = world.executions(job["job_id"])[1]
+    assert moved["status"] == "succeeded"
+    assert moved["window"] == {"start": "2026-11-20T00:00:00.000Z", "end": "2026-11-22T00:00:00.000Z"}
+
+
+def test_a_schedule_that_begins_and_ends_plans_nothing_outside(world: World) -> None:
+    bounds = {"starts_at": "2026-11-18T00:00:00Z", "ends_at": "2026-11-20T12:00:00Z"}
+    job = world.submit(schedule={"cron": "0 0 * * *", **bounds})
+    assert job["next_due_at"] == "2026-11-18T00:00:00.000Z"
+    let_days_pass(world, 6)
+    assert planned(world, job) == ["2026-11-18T00:00", "2026-11-19T00:00", "2026-11-20T00:00"]
+    assert world.request("GET", f"/jobs/{job['job_id']}")[1]["next_due_at"] is None
+
+
+def test_so_many_runs_are_planned_and_no_more(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60, "max_runs": 3})
+    world.run_for(400, step=20)
+    shown = world.executions(job["job_id"])
+    assert [one["status"] for one in shown] == ["succeeded"] * 3
+    assert world.request("GET", f"/jobs/{job['job_id']}")[1]["schedule"] == {"every_seconds": 60, "max_runs": 3}
+
+
+def test_an_edit_of_the_schedule_replaces_its_rules_and_counts_anew(world: World) -> None:
+    job = world.submit(schedule={"cron": "0 0 * * *", "max_runs": 2})
+    path = f"/jobs/{job['job_id']}"
+    let_days_pass(world, 1)
+    edited = {"cron": "0 0 * * *", "max_runs": 2, "skip": ["2026-11-18"]}
+    status, shown = world.request("PATCH", path, {"schedule": edited})
+    assert status == 200, shown
+    assert shown["next_due_at"] == "2026-11-19T00:00:00.000Z"
+    let_days_pass(world, 6)
+    ran = [one["scheduled_at"][:10] for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
+    assert ran == ["2026-11-17", "2026-11-19", "2026-11-20"]
+
+
+def test_an_edit_of_something_else_keeps_the_schedule_as_it_is(world: World) -> None:
+    rules = {"max_runs": 5, "skip": ["holidays-us"], "on_skip": "skip", "jitter_seconds": 30}
+    job = world.submit(schedule={"every_seconds": 60, **rules})
+    stored = [item["schedule"] for item in world.items("jobs")]
+    status, edited = world.request("PATCH", f"/jobs/{job['job_id']}", {"name": "other"})
+    assert status == 200
+    assert edited["schedule"] == job["schedule"] == {"every_seconds": 60, **rules}
+    assert [item["schedule"] for item in world.items("jobs")] == stored
+
+
+def test_an_edit_that_would_never_come_due_is_refused_and_changes_nothing(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60})
+    path = f"/jobs/{job['job_id']}"
+    for schedule, field in [
+        ({"cron": "0 0 * * SUN", "skip": ["weekends"]}, "schedule.skip"),
+        ({"cron": "0 0 * * *", "ends_at": "2026-11-16T13:00:00Z"}, "schedule.ends_at"),
+        ({"at": "2026-12-01T00:00:00Z", "max_runs": 1}, "schedule.max_runs"),
+    ]:
+        status, problem = world.request("PATCH", path, {"schedule": schedule})
+        assert (status, problem["errors"][0]["field"]) == (422, field)
+    assert world.request("GET", path)[1] == job
+
+
+def test_an_unknown_calendar_is_refused_with_those_that_there_are(world: World) -> None:
+    for path, body in [
+        ("/jobs", {"task": "echo", "schedule": {"every_seconds": 60, "skip": ["holidays-mars"]}}),
+        ("/schedules/preview", {"schedule": {"every_seconds": 60, "skip": ["holidays-mars"]}}),
+    ]:
+        status, problem = world.request("POST", path, body)
+        assert (status, problem["errors"][0]["field"]) == (422, "schedule.skip.0")
+        assert "weekends, holidays-us" in problem["errors"][0]["message"]
+
+
+def test_a_backfill_leaves_out_what_was_skipped(world: World) -> None:
+    job = world.submit(schedule={"cron": "0 0 * * *", "skip": ["weekends", "2026-11-11"], "max_runs": 5})
+    asked = {"from": "2026-11-09T00:00:00Z", "to": "2026-11-16T00:00:00Z"}
+    status, answer = world.request("POST", f"/jobs/{job['job_id']}/backfill", asked)
+    assert status == 201
+    assert [one["scheduled_at"][8:10] for one in answer["items"]] == ["09", "10", "12", "13"]
+
+
+def test_a_preview_shows_what_is_skipped_and_what_moves(world: World) -> None:
+    rules = {"cron": "0 9 1 * *", "timezone": "America/New_York", "skip": ["weekends", "holidays-us"]}
+    asked = {"schedule": rules, "after": "2026-12-15T00:00:00Z", "count": 2}
+    _, preview = world.request("POST", "/schedules/preview", asked)
+    assert [(one["local"], one["at"], one["flag"]) for one in preview["items"]] == [
+        ("2027-01-01T09:00:00", None, "excluded"),
+        ("2027-02-01T09:00:00", "2027-02-01T14:00:00.000Z", None),
+        ("2027-03-01T09:00:00", "2027-03-01T14:00:00.000Z", None),
+    ]
+    asked["schedule"] = {**rules, "on_skip": "next_business_day"}
+    _, preview = world.request("POST", "/schedules/preview", asked)
+    assert [(one["local"], one["at"], one["flag"]) for one in preview["items"]] == [
+        ("2027-01-01T09:00:00", "2027-01-04T14:00:00.000Z", "moved"),
+        ("2027-02-01T09:00:00", "2027-02-01T14:00:00.000Z", None),
+    ]
+    assert world.items("jobs") == []
