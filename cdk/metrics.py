@@ -11,13 +11,13 @@ from aws_cdk import aws_apigatewayv2 as http
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from cdk.components.function import Function
+from cdk.names import NAMESPACE
 
-NAMESPACE = "Punctual"
 MINUTE = Duration.minutes(1)
 
 
 class Published(StrEnum):
-    """What the monitor publishes every minute, without dimensions."""
+    """What alarms watch wherever Punctual runs: published with zeros every minute, without dimensions."""
 
     DEADLINES_AT_RISK = "DeadlinesAtRisk"
     DEADLINES_MISSED = "DeadlinesMissed"
@@ -30,10 +30,13 @@ class Published(StrEnum):
     SWEEP_LAG_SECONDS = "SweepLagSeconds"
     WORKER_FAILURE_RATE = "WorkerFailureRate"
     STATE_MACHINE_FAILURES = "StateMachineFailures"
+    STREAM_LAG_SECONDS = "StreamLagSeconds"
+    API_FAULTS = "ApiFaults"
+    THROTTLES = "Throttles"
 
 
 class Logged(StrEnum):
-    """What it writes to its log, from where CloudWatch takes it: some by lane, outcome or queue."""
+    """What the monitor writes to its log, from where CloudWatch takes it: some by lane, outcome or queue."""
 
     STARTED = "Started"
     ENDED = "Ended"
@@ -56,6 +59,8 @@ class OfFunction(StrEnum):
 # What happened since the minute before is added up; of what is so at the moment, the worst counts.
 ADDED_UP = {
     Published.STATE_MACHINE_FAILURES,
+    Published.API_FAULTS,
+    Published.THROTTLES,
     Logged.STARTED,
     Logged.ENDED,
     Logged.ESTIMATED_DOLLARS,

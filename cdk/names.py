@@ -3,6 +3,9 @@
 from aws_cdk import ArnFormat, Stack
 from constructs import Construct
 
+# Of Punctual's own metrics, in CloudWatch.
+NAMESPACE = "Punctual"
+
 
 def state_machine_name(scope: Construct) -> str:
     return f"{Stack.of(scope).stack_name}-long"

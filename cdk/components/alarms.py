@@ -1,6 +1,8 @@
 """metrics ─▶ alarms ─▶ topics: what is told without anybody looking. docs/operations.md has a section for each.
 
-No composite alarm and no metric math: the emulator knows neither, and each of these says one thing.
+No composite alarm and no metric math: the emulator knows neither, and each of these says one thing. Each kind
+watches a metric that Punctual publishes itself, so that it also goes off on the emulator. Three kinds watch what AWS
+counts as well: a function that cannot even start says nothing of itself.
 """
 
 from collections.abc import Mapping
@@ -24,7 +26,7 @@ TICK_GAP_SECONDS = 150
 # The sweep is 180 seconds ahead, of which a tick uses up 60: a minute is left in which nothing is late.
 SWEEP_LAG_SECONDS = 60
 LATENESS_SECONDS = 2
-STREAM_AGE_MILLISECONDS = 60_000
+STREAM_AGE_SECONDS = 60
 FAILED_PERCENT = 25
 SERVER_ERRORS = 5
 
@@ -125,13 +127,22 @@ class Alarms(Construct):
         )
 
     def _streams(self, topics: Topics, functions: Mapping[str, Function]) -> None:
+        self._alarm(
+            "StreamBehind",
+            "A function is more than a minute behind the changes that it acts on.",
+            metric=measured(Published.STREAM_LAG_SECONDS),
+            above=STREAM_AGE_SECONDS,
+            bad=3,
+            of=3,
+            tell=topics.page,
+        )
         for name in STREAM_READERS:
             self._alarm(
                 "StreamBehind",
                 f"The {name} function is more than a minute behind the changes that it acts on.",
                 about=name,
                 metric=of_function(OfFunction.ITERATOR_AGE, functions[name]),
-                above=STREAM_AGE_MILLISECONDS,
+                above=STREAM_AGE_SECONDS * 1000,
                 bad=3,
                 of=3,
                 tell=topics.page,
@@ -166,11 +177,30 @@ class Alarms(Construct):
         self._alarm(
             "ApiErrors",
             f"The API answers more than {SERVER_ERRORS} requests a minute with an error of its own.",
+            metric=measured(Published.API_FAULTS),
+            above=SERVER_ERRORS,
+            bad=2,
+            of=3,
+            tell=topics.page,
+        )
+        self._alarm(
+            "ApiErrors",
+            f"The gateway answers more than {SERVER_ERRORS} requests a minute with a status of 500 or above.",
+            about="gateway",
             metric=server_errors(api.http),
             above=SERVER_ERRORS,
             bad=2,
             of=3,
             tell=topics.page,
+        )
+        self._alarm(
+            "Throttled",
+            "AWS refuses calls of a function, because there are too many.",
+            metric=measured(Published.THROTTLES),
+            above=0,
+            bad=3,
+            of=5,
+            tell=topics.notice,
         )
         for name, function in functions.items():
             self._alarm(

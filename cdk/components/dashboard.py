@@ -123,15 +123,21 @@ class Dashboard(Construct):
             _watched("Attempts that failed, percent", Published.WORKER_FAILURE_RATE, "WorkerFailures"),
             _watched("State machine runs that broke", Published.STATE_MACHINE_FAILURES, "StateMachineFailures"),
         )
+        self._row(
+            _watched("Faults of the API", Published.API_FAULTS, "ApiErrors"),
+            _watched("Behind a stream, seconds", Published.STREAM_LAG_SECONDS, "StreamBehind"),
+            _watched("Calls that AWS refused", Published.THROTTLES, "Throttled"),
+        )
+        answers = {"5xx": server_errors(api.http)}
         readers = {name: functions[name] for name in STREAM_READERS}
         ages = _by_function(OfFunction.ITERATOR_AGE, readers)
         self._row(
-            Graph(title="API errors (5xx)", lines={"5xx": server_errors(api.http)}, alarm="ApiErrors"),
-            Graph(title="Behind a stream, milliseconds", lines=ages, alarm=f"StreamBehind-{STREAM_READERS[0]}"),
+            Graph(title="Answers of 5xx, by the gateway", lines=answers, alarm="ApiErrors-gateway"),
+            Graph(title="Age by function, milliseconds", lines=ages, alarm=f"StreamBehind-{STREAM_READERS[0]}"),
         )
         self._row(
             Graph(title="Function errors", lines=_by_function(OfFunction.ERRORS, functions)),
-            Graph(title="Throttles", lines=_by_function(OfFunction.THROTTLES, functions)),
+            Graph(title="Starts that Lambda refused", lines=_by_function(OfFunction.THROTTLES, functions)),
         )
 
     def _section(self, title: str, text: str) -> None:

@@ -13,6 +13,7 @@ from constructs import Construct
 from cdk.acknowledge import acknowledge
 from cdk.bundling import plain, with_tasks
 from cdk.components.layers import Layers
+from cdk.names import NAMESPACE
 from cdk.settings import Settings
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -48,6 +49,7 @@ class Function(Construct):
             description=f"What Punctual's {name} function may do",
         )
         self.allow("logs:CreateLogStream", "logs:PutLogEvents", on=[self.log_group.log_group_arn])
+        self._allow_metrics()
         self.resource = lambda_.Function(
             self,
             "Resource",
@@ -79,4 +81,13 @@ class Function(Construct):
         """Let the function do `actions` on the resources whose ARNs are `on`, and on no other."""
         self.role.add_to_policy(
             iam.PolicyStatement(actions=list(actions), resources=list(on), conditions=dict(when or {}))
+        )
+
+    def _allow_metrics(self) -> None:
+        """For what alarms watch: any of them may be refused something, and says so."""
+        self.allow("cloudwatch:PutMetricData", on=["*"], when={"StringEquals": {"cloudwatch:namespace": NAMESPACE}})
+        acknowledge(
+            self.role,
+            "AwsSolutions-IAM5[Resource::*]",
+            "A metric has no ARN: the condition on the namespace is how AWS narrows this down.",
         )

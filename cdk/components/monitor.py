@@ -5,14 +5,12 @@ import json
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from cdk.acknowledge import acknowledge
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import MONITOR_TIMEOUT, Queues
 from cdk.components.sources import read_queue
 from cdk.components.tables import Tables
 from cdk.components.ticks import Ticks
-from cdk.metrics import NAMESPACE
 from cdk.names import state_machine_arn
 from cdk.settings import Settings
 
@@ -74,7 +72,6 @@ class Monitor(Construct):
         looked_at = [*(pair.queue for pair in queues.work.values()), *dead_letters]
         self.function.allow("sqs:GetQueueAttributes", on=[queue.queue_arn for queue in looked_at])
         self.function.allow("states:ListExecutions", on=[state_machine_arn(self)])
-        self._allow_metrics()
         read_queue(
             self,
             "ChecksSource",
@@ -97,14 +94,4 @@ class Monitor(Construct):
         self.function.allow(
             "dynamodb:Query",
             on=[tables.due_checks, tables.endangered_executions, tables.waiting_parts, tables.held_slots],
-        )
-
-    def _allow_metrics(self) -> None:
-        self.function.allow(
-            "cloudwatch:PutMetricData", on=["*"], when={"StringEquals": {"cloudwatch:namespace": NAMESPACE}}
-        )
-        acknowledge(
-            self.function.role,
-            "AwsSolutions-IAM5[Resource::*]",
-            "A metric has no ARN: the condition on the namespace is how AWS narrows this down.",
         )

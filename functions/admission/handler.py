@@ -18,7 +18,7 @@ from punctual.domain.status import Status
 from punctual.runtime import adapters, long_lane
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import AdmissionSettings
-from punctual.runtime.streams import Change, changes_in, each
+from punctual.runtime.streams import Change, Lag, changes_in, each
 from punctual.stages.admit import Admission
 from punctual.stages.follow import Follower
 from punctual.stages.watch import Watch
@@ -45,10 +45,12 @@ admission = Admission(
     new_key=lambda: secrets.token_urlsafe(24),
 )
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+lag = Lag()
 
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+    lag.look(event)
     changed = each(changes_in(event), _part, dead_letters, logger.warning)
     for part in changed:
         if part.status is Status.STARTING and part.ticket:

@@ -20,6 +20,8 @@ from aws_lambda_powertools.utilities.idempotency.exceptions import (
 )
 
 from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, Stale, TooLarge
+from punctual.domain.metrics import Metric
+from punctual.runtime.figure import Figure
 from punctual.runtime.function import logger
 
 STATUSES: dict[type[Rejected], HTTPStatus] = {
@@ -30,6 +32,7 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
     Stale: HTTPStatus.PRECONDITION_FAILED,
     Forbidden: HTTPStatus.FORBIDDEN,
 }
+faults = Figure(Metric.API_FAULTS)
 
 
 def answers(model: Any, *problems: HTTPStatus, success: HTTPStatus = HTTPStatus.OK) -> dict[int, Any]:
@@ -93,6 +96,7 @@ def register(app: APIGatewayHttpResolver) -> None:
     @app.exception_handler(Exception)
     def fault(_error: Exception) -> Response[Any]:
         logger.exception("the request failed")
+        faults.tell(1)
         return problem(
             HTTPStatus.INTERNAL_SERVER_ERROR,
             [(None, "something went wrong here: try again, with the same Idempotency-Key")],

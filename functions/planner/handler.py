@@ -17,11 +17,12 @@ from punctual.domain.status import Status
 from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import PlannerSettings
-from punctual.runtime.streams import Change, changes_in, each
+from punctual.runtime.streams import Change, Lag, changes_in, each
 from punctual.stages.plan import Planner
 
 settings = PlannerSettings.from_env()
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+lag = Lag()
 planner = Planner(
     jobs=adapters.jobs(settings),
     executions=adapters.executions(settings),
@@ -44,6 +45,7 @@ WHAT_MOVES = ("status", "queued_at", "retry_at", "attempt", "revision", "conduct
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> None:
+    lag.look(event)
     changes = list(changes_in(event))
     _each(changes, settings.jobs_table, _job_changed)
     _each(changes, settings.timers_table, _timer_removed)

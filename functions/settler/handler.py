@@ -17,7 +17,7 @@ from punctual.domain.status import Status
 from punctual.runtime import adapters, long_lane
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import SettlerSettings
-from punctual.runtime.streams import Change, changes_in, each
+from punctual.runtime.streams import Change, Lag, changes_in, each
 from punctual.stages.settle import Settler
 
 settings = SettlerSettings.from_env()
@@ -31,6 +31,7 @@ settler = Settler(
     clock=instant.now,
 )
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+lag = Lag()
 
 
 flows = DynamoFlows(Table(settings.signals_table, dynamodb()))
@@ -39,6 +40,7 @@ flow = Tally()
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> None:
+    lag.look(event)
     each(changes_in(event), _ended, dead_letters, logger.warning)
     flow.tell(flows.add, instant.now(), logger.warning)
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
 
+from punctual.domain.identity import new_job_id
 from punctual.domain.instant import from_text
 from tests.e2e.punctual import Punctual, awaited
 
@@ -78,10 +83,15 @@ def _first(slowed: dict[str, Any]) -> None:
 
 def tick(punctual: Punctual) -> dict[str, float]:
     """The monitor's minute, now: what alarms watch."""
-    function = punctual.stack["functions"]["monitor"]
-    answer = punctual.aws("lambda").invoke(FunctionName=function, Payload=json.dumps({"do": "tick"}))
-    figures: dict[str, float] = json.loads(answer["Payload"].read())["figures"]
+    figures: dict[str, float] = json.loads(invoke(punctual, "monitor", {"do": "tick"})["Payload"].read())["figures"]
     return figures
+
+
+def invoke(punctual: Punctual, name: str, event: dict[str, Any]) -> dict[str, Any]:
+    """Wake a function by hand. How that went."""
+    function = punctual.stack["functions"][name]
+    answer: dict[str, Any] = punctual.aws("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+    return answer
 
 
 def alarm(punctual: Punctual, name: str) -> str:
@@ -113,6 +123,76 @@ def test_a_job_slowed_on_purpose_is_at_risk_well_before_its_deadline_and_says_wh
         "job": "slowed",
         "owner": slowed["owner"],
     }.items()
+
+
+def test_an_api_that_fails_pages(punctual: Punctual, page: Subscriber) -> None:
+    """A job that nobody can read. It is in nobody's list, and the planner does not hear of it."""
+    job_id = new_job_id(datetime.now(UTC))
+    jobs = {"TableName": punctual.stack["tables"]["jobs"]}
+    punctual.aws("dynamodb").put_item(**jobs, Item={"job_id": {"S": job_id}, "schedule": {"S": "no schedule"}})
+    for _ in range(6):
+        assert alarm(punctual, "ApiErrors") != "ALARM"  # five a minute are not too many
+        assert punctual.request("GET", f"/jobs/{job_id}").status_code == 500
+    assert alarm(punctual, "ApiErrors") == "ALARM"
+    awaited(lambda: page.changes_of("ApiErrors") == ["ALARM"], 30, "the page")
+    punctual.aws("dynamodb").delete_item(**jobs, Key={"job_id": {"S": job_id}})
+
+
+def test_a_reader_that_is_far_behind_its_stream_pages(punctual: Punctual, page: Subscriber) -> None:
+    """It is given a change of minutes ago, which means nothing but that."""
+    table, made = punctual.stack["tables"]["jobs"], time.time() - 300
+    change = {"ApproximateCreationDateTime": made, "NewImage": {"job_id": {"S": "long ago"}}}
+    record = {"eventName": "MODIFY", "eventSourceARN": f"arn:aws:dynamodb:table/{table}/stream", "dynamodb": change}
+    assert alarm(punctual, "StreamBehind") != "ALARM"
+    assert "FunctionError" not in invoke(punctual, "planner", {"Records": [record]})
+    assert alarm(punctual, "StreamBehind") == "ALARM"
+    awaited(lambda: page.changes_of("StreamBehind") == ["ALARM"], 30, "the page")
+
+
+def test_a_function_whose_calls_are_refused_is_told_of(punctual: Punctual, notice: Subscriber) -> None:
+    """The emulator refuses nobody. So the reconciler is sent to a DynamoDB that refuses everybody."""
+    assert alarm(punctual, "Throttled") != "ALARM"
+    with full_dynamodb() as url, environment(punctual, "reconciler", AWS_ENDPOINT_URL_DYNAMODB=url):
+        answer = invoke(punctual, "reconciler", {})
+    assert "ThrottlingException" in answer["Payload"].read().decode()
+    assert alarm(punctual, "Throttled") == "ALARM"
+    awaited(lambda: notice.changes_of("Throttled") == ["ALARM"], 30, "the notice")
+    assert "FunctionError" not in invoke(punctual, "reconciler", {})
+
+
+@contextmanager
+def full_dynamodb() -> Iterator[str]:
+    """Where a DynamoDB answers that has no capacity for anybody."""
+
+    class Refusal(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps({"__type": "com.amazonaws.dynamodb.v20120810#ThrottlingException"}).encode()
+            self.send_response(400)
+            self.send_header("Content-Type", "application/x-amz-json-1.0")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing to say."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusal) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@contextmanager
+def environment(punctual: Punctual, name: str, **more: str) -> Iterator[None]:
+    """A function has these variables, too, and then no longer."""
+    client, function = punctual.aws("lambda"), {"FunctionName": punctual.stack["functions"][name]}
+    variables = client.get_function_configuration(**function)["Environment"]["Variables"]
+    client.update_function_configuration(**function, Environment={"Variables": {**variables, **more}})
+    try:
+        yield
+    finally:
+        client.update_function_configuration(**function, Environment={"Variables": variables})
 
 
 def test_its_recovery_is_told_too_and_each_thing_once(
@@ -160,13 +240,15 @@ def test_a_flooded_queue_alarms_with_the_time_that_it_then_takes(punctual: Punct
 def test_alarms_return_to_ok_and_each_change_is_told_once(
     punctual: Punctual, notice: Subscriber, page: Subscriber
 ) -> None:
-    for name, subscriber in (("DeadlineAtRisk", notice), ("BacklogDrainTime", page)):
+    on_page = ("BacklogDrainTime", "ApiErrors", "StreamBehind")
+    told = {"DeadlineAtRisk": notice, **dict.fromkeys(on_page, page), "Throttled": notice}
+    for name, subscriber in told.items():
 
         def over(name: str = name) -> bool:
             tick(punctual)
             return alarm(punctual, name) == "OK"
 
-        awaited(over, 150, f"{name} to be over")
+        awaited(over, 330, f"{name} to be over")
         assert subscriber.changes_of(name) == ["ALARM", "OK"]
 
 

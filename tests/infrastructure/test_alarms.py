@@ -28,13 +28,15 @@ EXPECTED = {
     "DispatchLate": (NOTICE, 2, 3, 5),
     "TickMissed": (PAGE, 150, 2, 3),
     "SweepBehind": (PAGE, 60, 1, 1),
-    "StreamBehind": (PAGE, 60_000, 3, 3),
+    "StreamBehind": (PAGE, 60, 3, 3),
     "DeadLetters": (PAGE, 0, 1, 1),
     "WorkerFailures": (NOTICE, 25, 3, 5),
     "StateMachineFailures": (NOTICE, 0, 1, 1),
     "ApiErrors": (PAGE, 5, 2, 3),
     "Throttled": (NOTICE, 0, 3, 5),
 }
+# What AWS counts in another unit.
+UNITS = {"IteratorAge": 1000}
 
 
 def kind(name: str) -> str:
@@ -57,6 +59,12 @@ def test_an_alarm_on_punctuals_own_metrics_needs_no_dimension(prod: Deployed) ->
         assert ("Dimensions" in alarm) == (alarm["Namespace"] != NAMESPACE), name
 
 
+def test_every_kind_of_alarm_goes_off_on_the_emulator_too(local: Deployed) -> None:
+    """It has none of AWS's own metrics, and ignores dimensions."""
+    own = {name for name, alarm in local.alarms().items() if alarm["Namespace"] == NAMESPACE}
+    assert own == set(EXPECTED)
+
+
 @pytest.mark.parametrize("stage", ["prod", "local"])
 def test_there_is_neither_a_composite_alarm_nor_metric_math(stage: str, request: pytest.FixtureRequest) -> None:
     deployed: Deployed = request.getfixturevalue(stage)
@@ -69,7 +77,8 @@ def test_there_is_neither_a_composite_alarm_nor_metric_math(stage: str, request:
 def test_each_alarm_tells_its_topic_from_when_on_it_should(prod: Deployed) -> None:
     for name, alarm in prod.alarms().items():
         (topic,) = (readable(action) for action in alarm["AlarmActions"])
-        said = (topic, alarm["Threshold"], alarm["DatapointsToAlarm"], alarm["EvaluationPeriods"])
+        threshold = alarm["Threshold"] / UNITS.get(alarm["MetricName"], 1)
+        said = (topic, threshold, alarm["DatapointsToAlarm"], alarm["EvaluationPeriods"])
         assert said == EXPECTED[kind(name)], name
         assert alarm["ComparisonOperator"] == "GreaterThanThreshold", name
         assert alarm["Period"] == 60, name
@@ -123,8 +132,8 @@ def test_every_function_is_watched_for_throttles(prod: Deployed) -> None:
     assert _watched_functions(prod, "Throttled", "Throttles") == set(FUNCTIONS)
 
 
-def test_errors_of_the_own_api_are_counted(prod: Deployed) -> None:
-    alarm = prod.alarms()["ApiErrors"]
+def test_errors_of_the_own_api_are_counted_at_its_gateway_too(prod: Deployed) -> None:
+    alarm = prod.alarms()["ApiErrors-gateway"]
     assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/ApiGateway", "5xx")
     assert _dimensions(alarm) == {"ApiId": "ApiHttp"}
 
@@ -163,7 +172,7 @@ def _watched_functions(stack: Deployed, wanted: str, metric: str) -> set[str]:
     """The functions that an alarm of this kind is about, each by its own metric."""
     watched = set()
     for name, alarm in stack.alarms().items():
-        if kind(name) == wanted:
+        if kind(name) == wanted and name != wanted:
             about = name.partition("-")[2]
             assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", metric)
             assert _dimensions(alarm) == {"FunctionName": f"{about.title()}Function"}

@@ -92,7 +92,7 @@ def test_whatever_an_alarm_watches_can_be_looked_at(stack: Deployed, lines: list
 
 def test_errors_and_throttles_are_shown_for_every_function(lines: list[Line]) -> None:
     for metric in ("Errors", "Throttles"):
-        shown = {found["FunctionName"] for _, name, found in lines if name == metric}
+        shown = {found["FunctionName"] for space, name, found in lines if (space, name) == ("AWS/Lambda", metric)}
         assert shown == {f"{name.title()}Function" for name in FUNCTIONS}
 
 
@@ -103,12 +103,12 @@ def test_the_state_of_every_alarm_is_shown(stack: Deployed, widgets: list[dict[s
 
 def test_the_thresholds_are_drawn_in(stack: Deployed, widgets: list[dict[str, Any]]) -> None:
     drawn = {
-        (widget["properties"]["metrics"][0][1], annotation["value"])
+        (*widget["properties"]["metrics"][0][:2], annotation["value"])
         for widget in widgets
         for annotation in widget["properties"].get("annotations", {}).get("horizontal", ())
     }
-    watched = {(alarm["MetricName"], alarm["Threshold"]) for alarm in stack.alarms().values()}
-    assert drawn == {(name, threshold) for name, threshold in watched if name != "Throttles"}
+    watched = {(alarm["Namespace"], alarm["MetricName"], alarm["Threshold"]) for alarm in stack.alarms().values()}
+    assert drawn == {one for one in watched if one[:2] != ("AWS/Lambda", "Throttles")}
 
 
 def test_nothing_is_calculated(widgets: list[dict[str, Any]]) -> None:

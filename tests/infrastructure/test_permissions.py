@@ -170,7 +170,6 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesChecksDeadLetters.Arn": ("sqs:GetQueueAttributes", "sqs:SendMessage"),
         "QueuesNotices.Arn": ("sqs:SendMessage",),
         STATE_MACHINE: ("states:ListExecutions",),
-        "*": ("cloudwatch:PutMetricData",),
     },
     "notifier": {
         "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
@@ -194,7 +193,7 @@ TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 def test_a_function_may_do_exactly_what_it_does(prod: Deployed, name: str) -> None:
     logs = f"{name.title()}FunctionLogs.Arn"
     expected = {(action, resource) for resource, actions in EXPECTED[name].items() for action in actions}
-    expected |= {("logs:CreateLogStream", logs), ("logs:PutLogEvents", logs)}
+    expected |= {("logs:CreateLogStream", logs), ("logs:PutLogEvents", logs), ("cloudwatch:PutMetricData", "*")}
     assert prod.permissions(f"{name.title()}FunctionRole") == expected
 
 
@@ -236,8 +235,9 @@ def test_only_this_stacks_ticks_may_take_that_role(prod: Deployed, name: str) ->
     assert readable(statement["Condition"]["ArnEquals"]["aws:SourceArn"]) == "DispatcherTicks.Arn"
 
 
-def test_the_monitor_publishes_metrics_of_punctual_and_of_nobody_else(prod: Deployed) -> None:
-    conditions = prod.conditions("MonitorFunctionRole", "cloudwatch:PutMetricData")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_publishes_metrics_of_punctual_and_of_nobody_else(prod: Deployed, name: str) -> None:
+    conditions = prod.conditions(f"{name.title()}FunctionRole", "cloudwatch:PutMetricData")
     assert conditions == [{"StringEquals": {"cloudwatch:namespace": NAMESPACE}}]
 
 

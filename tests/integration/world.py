@@ -67,6 +67,7 @@ class World:
             clients.ecs,
             clients.sns,
             clients.cloudwatch,
+            clients.hasty_cloudwatch,
         ):
             one.cache_clear()
         monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
@@ -197,7 +198,11 @@ class World:
         if records:
             self._delivered[table, consumer] = records[-1]["dynamodb"]["SequenceNumber"]
         fresh = [{**record, "eventSourceARN": arn} for record in records]
-        return [json.loads(json.dumps(record, default=str)) for record in fresh if _passes(record, table, consumer)]
+        return [
+            json.loads(json.dumps(record, default=_as_lambda_has_it))
+            for record in fresh
+            if _passes(record, table, consumer)
+        ]
 
     def deliver_streams(self, change: Callable[[list[Any]], list[Any]] = lambda records: records) -> int:
         """Every new record to every consumer, once; ``change`` may repeat or reorder them. How many there were."""
@@ -405,6 +410,11 @@ class World:
         }
         for name, value in settings.items():
             self._monkeypatch.setenv(name, value)
+
+
+def _as_lambda_has_it(value: Any) -> Any:
+    """In an event an instant is a number of seconds."""
+    return value.timestamp() if isinstance(value, datetime) else str(value)
 
 
 def _key_schema(names: list[str]) -> list[dict[str, str]]:

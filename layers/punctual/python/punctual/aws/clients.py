@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from punctual.aws import meter
+from punctual.aws import meter, refusals
 
 _CONFIG = Config(
     # all attempts together stay below a lease: whoever cannot renew in that time has lost it
@@ -65,7 +65,16 @@ def cloudwatch() -> Any:
     return _made("cloudwatch")
 
 
+@cache
+def hasty_cloudwatch() -> Any:
+    """For what is told in passing, while somebody waits for something else: tried once, and not for long."""
+    return _made(
+        "cloudwatch", Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=1, read_timeout=2)
+    )
+
+
 def _made(service: str, config: Config | None = None) -> Any:
     client = boto3.client(service, config=_CONFIG.merge(config) if config else _CONFIG)
     meter.watch(client)
+    refusals.watch(client)
     return client

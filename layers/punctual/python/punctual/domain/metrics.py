@@ -1,4 +1,4 @@
-"""What the monitor measures, by name: alarms and the dashboard use the same. docs/operations.md explains them."""
+"""What is measured, by name: alarms and the dashboard use the same. docs/operations.md explains them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NAMESPACE = "Punctual"
 
 
 class Metric(StrEnum):
-    """Published once a minute without dimensions, zeros too: alarms watch these."""
+    """Published by the monitor once a minute without dimensions, zeros too: alarms watch these."""
 
     DEADLINES_AT_RISK = "DeadlinesAtRisk"
     """Live executions that may, or will, miss their deadline."""
@@ -42,6 +42,19 @@ class Metric(StrEnum):
 
     STATE_MACHINE_FAILURES = "StateMachineFailures"
     """Runs of the long lane's state machine that failed or timed out since the last minute."""
+
+    STREAM_LAG_SECONDS = "StreamLagSeconds"
+    """Age of the oldest record that a function got from a stream, if that is worth telling."""
+
+    API_FAULTS = "ApiFaults"
+    """Requests that the api could not answer for a reason of its own."""
+
+    THROTTLES = "Throttles"
+    """Functions that AWS refused something because there was too much of it."""
+
+
+AS_IT_HAPPENS = (Metric.STREAM_LAG_SECONDS, Metric.API_FAULTS, Metric.THROTTLES)
+"""Whoever it happens to publishes these, and the monitor only zeros: so that their alarms end, and never lack data."""
 
 
 class Detail(StrEnum):

@@ -1,13 +1,16 @@
-"""What every Lambda of Punctual has: a logger, and the meter's reading after each invocation."""
+"""What every Lambda of Punctual has: a logger, and after each invocation word of refusals, and the meter's reading."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 
-from punctual.aws import meter
+from punctual.aws import meter, refusals
+from punctual.domain.metrics import Metric
 from punctual.runtime import log
+from punctual.runtime.figure import Figure
 
 Handler = Callable[[dict[str, Any], Any], Any]
 
@@ -15,15 +18,17 @@ logger = log.start()
 
 
 def function(handler: Handler) -> Handler:
-    """Wraps a handler."""
-    if not meter.ENABLED:
-        return handler
+    """Wraps a handler. What it returns or raises stays as it is."""
+    throttles = Figure(Metric.THROTTLES, pause=timedelta(seconds=1))
 
     @wraps(handler)
-    def metered(event: dict[str, Any], context: Any) -> Any:
+    def watched(event: dict[str, Any], context: Any) -> Any:
         try:
             return handler(event, context)
         finally:
-            logger.info("meter", extra={"meter": meter.take()})
+            if refusals.take():
+                throttles.tell(1)
+            if meter.ENABLED:
+                logger.info("meter", extra={"meter": meter.take()})
 
-    return metered
+    return watched

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from punctual.aws.items import Item, dumped, plain
+from punctual.domain import instant
+from punctual.domain.metrics import Metric
+from punctual.runtime.figure import Figure
 
 if TYPE_CHECKING:
     from punctual.ports import DeadLetters
 
 T = TypeVar("T")
+
+WORTH_TELLING = timedelta(seconds=10)
+"""How far behind a stream its reader has to be before it says so, and how often it then does."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,21 @@ def changes_in(event: Mapping[str, Any]) -> Iterator[Change]:
             new=plain(images["NewImage"]) if "NewImage" in images else None,
             record=record,
         )
+
+
+class Lag:
+    """How far a reader is behind its stream: the age of the oldest record that it is given."""
+
+    def __init__(self) -> None:
+        self._figure = Figure(Metric.STREAM_LAG_SECONDS, pause=WORTH_TELLING)
+
+    def look(self, event: Mapping[str, Any]) -> None:
+        made = [record["dynamodb"].get("ApproximateCreationDateTime") for record in event.get("Records", ())]
+        known = [seconds for seconds in made if isinstance(seconds, int | float)]
+        if known:
+            age = instant.now().timestamp() - min(known)
+            if age > WORTH_TELLING.total_seconds():
+                self._figure.tell(age)
 
 
 def each(

@@ -18,7 +18,7 @@ from punctual.domain.flow import INTAKE
 from punctual.domain.horizon import SWEEP
 from punctual.domain.job import Lane
 from punctual.domain.laxity import Limits
-from punctual.domain.metrics import Detail, Metric
+from punctual.domain.metrics import AS_IT_HAPPENS, Detail, Metric
 from punctual.domain.outlook import IN_DANGER, DeadlineState
 from punctual.domain.slots import LaneOutlook, lane_outlook
 
@@ -58,7 +58,7 @@ class Monitor:
     clock: Clock
 
     def tick(self) -> Findings:
-        found, now = Findings(), self.clock()
+        found, now = Findings(figures=dict.fromkeys(AS_IT_HAPPENS, 0.0)), self.clock()
         sample = self._try(found, lambda: self.survey(now))
         lane = self._try(found, self._look_at_lane)
         if sample is not None:
