@@ -206,7 +206,7 @@ def test_what_waits_for_a_slot_names_the_limits_to_raise_and_who_could_leave() -
     assert outlook.state is not DeadlineState.ON_TRACK
     assert outlook.cause == ("not started: waits for a slot of the long lane for about 2 hours more; 4 run and 2 ask")
     assert outlook.remedy == (
-        "raise the long lane's vcpus to 7 and tasks to 6, or cancel other, which has the most time to spare"
+        "raise the long lane's vcpus to 7 and tasks to 6, or pause or cancel other, which has the most time to spare"
     )
 
 

@@ -298,7 +298,7 @@ def _why_no_slot(execution: Execution, wait: Wait, around: Surroundings) -> tupl
     ]
     remedies = [f"raise the long lane's {' and '.join(filter(None, raised))}"] if any(raised) else []
     if lane.laxest and lane.laxest != execution.execution_id:
-        remedies.append(f"cancel {lane.laxest}, which has the most time to spare")
+        remedies.append(f"pause or cancel {lane.laxest}, which has the most time to spare")
     return cause, ", or ".join(remedies) or "wait for a slot: one is coming free"
 
 
