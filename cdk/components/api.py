@@ -101,6 +101,7 @@ class Api(Construct):
         function.allow(*GATES, on=[tables.gates.table_arn])
         function.allow(
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:BatchWriteItem",

@@ -71,6 +71,7 @@ class Planner(Construct):
         )
         self.function.allow(
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:Query",

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from punctual.domain.backfill import Order, Which
 from punctual.domain.cron import Fold, Gap, Oddity
+from punctual.domain.dependency import MOST_UPSTREAMS, Condition
 from punctual.domain.execution import Origin, Outcome
 from punctual.domain.job import JobState, Lane, Priority
 from punctual.domain.limits import (
@@ -107,6 +108,13 @@ class Notify(Strict):
     to: Topic | None = Field(None, strict=False, description="`notice` if left out.")
 
 
+class DependsOn(Strict):
+    """Another job, and how it has to end before this one starts."""
+
+    job: str = Field(min_length=1, max_length=200, description="Its id; in a batch also the name of one of the batch.")
+    condition: Condition = Field(Condition.SUCCEEDED, strict=False, description="`finished` is succeeded or failed.")
+
+
 class Rules(Strict):
     """What a job runs, when, and how. Each field may be left out, and may be changed later."""
 
@@ -137,6 +145,9 @@ class Rules(Strict):
         None, description="Long lane: may be stopped at a checkpoint for one that would miss its deadline."
     )
     notify: Notify | None = None
+    depends_on: list[DependsOn] | None = Field(
+        None, max_length=MOST_UPSTREAMS, description="Jobs that have to end first; of recurring ones, the same window."
+    )
     expected_seconds: int | None = Field(
         None, ge=1, le=LONGEST_LONG_RUN, description="How long it takes, until enough runs have shown it."
     )
@@ -195,6 +206,7 @@ class Job(BaseModel):
     preemptible: bool
     expected_seconds: int | None
     notify: dict[str, Any]
+    depends_on: list[dict[str, Any]]
     created_at: str
     updated_at: str
     next_due_at: str | None = Field(description="The next instant at which it is due; null when there is none.")
@@ -284,6 +296,16 @@ class Part(BaseModel):
     attempts: list[Attempt]
 
 
+class Upstream(BaseModel):
+    """What an execution waits for, or waited for, as it stands now."""
+
+    job_id: str
+    name: str
+    condition: Condition
+    execution_id: str | None = Field(description="Null when the job has none that belongs to this one.")
+    status: Status | None = Field(description="Null when it is not planned yet.")
+
+
 class Execution(BaseModel):
     execution_id: str
     job_id: str
@@ -308,6 +330,10 @@ class Execution(BaseModel):
     result: Result
     error: Failure | None
     attempts: list[Attempt]
+    depends_on: list[dict[str, Any]]
+    upstreams: list[Upstream] | None = Field(
+        description="Of one that depends on others, when a single execution is asked for."
+    )
     parts: list[Part] | None = Field(description="Of the long lane's, when a single execution is asked for.")
 
 

@@ -17,6 +17,7 @@ from punctual.domain.notify import DEFAULT
 from punctual.domain.outlook import DeadlineState, Outlook, state_at_end
 from punctual.domain.part import Part
 from punctual.domain.status import FINAL, Status
+from punctual.domain.upstream import Upstream
 from punctual.domain.window import Window
 
 
@@ -44,6 +45,7 @@ def job_view(job: Job, now: datetime) -> models.Job:
         preemptible=batch.preemptible if batch else False,
         expected_seconds=job.expected_seconds,
         notify=(job.notify or DEFAULT).to_spec(),
+        depends_on=[one.to_spec() for one in job.depends_on],
         created_at=to_text(job.created_at),
         updated_at=to_text(job.updated_at),
         next_due_at=_text(job.next_due_at(now)),
@@ -51,7 +53,10 @@ def job_view(job: Job, now: datetime) -> models.Job:
 
 
 def execution_view(
-    execution: Execution, parts: Iterable[Part] | None = None, outlook: Outlook | None = None
+    execution: Execution,
+    parts: Iterable[Part] | None = None,
+    outlook: Outlook | None = None,
+    upstreams: Iterable[Upstream] = (),
 ) -> models.Execution:
     return models.Execution(
         execution_id=execution.execution_id,
@@ -77,7 +82,19 @@ def execution_view(
         result=_result_view(execution.result),
         error=_failure_view(execution.error),
         attempts=[_attempt_view(attempt) for attempt in execution.attempts],
+        depends_on=[one.to_spec() for one in execution.depends_on],
+        upstreams=[_upstream_view(one) for one in upstreams] or None,
         parts=None if parts is None else [_part_view(part) for part in parts],
+    )
+
+
+def _upstream_view(upstream: Upstream) -> models.Upstream:
+    return models.Upstream(
+        job_id=upstream.dependency.job,
+        name=upstream.name,
+        condition=upstream.dependency.condition,
+        execution_id=upstream.execution_id,
+        status=upstream.execution.status if upstream.execution else None,
     )
 
 

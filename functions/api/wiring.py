@@ -24,7 +24,9 @@ from punctual.stages.backfill import Backfill
 from punctual.stages.browse import Browse
 from punctual.stages.cancel import Cancel
 from punctual.stages.check import Forecaster
+from punctual.stages.depend import Lookup
 from punctual.stages.submit import Submit
+from punctual.stages.tie import Ties
 
 settings = ApiSettings.from_env()
 all_jobs = adapters.jobs(settings)
@@ -33,10 +35,12 @@ all_parts = long_lane.parts(settings)
 submit = Submit(
     jobs=all_jobs,
     tasks=Catalog(),
+    ties=Ties(jobs=all_jobs, clock=instant.now),
     clock=instant.now,
     images=settings.images,
     largest_cpu=settings.long_vcpus * 1024,
 )
+upstreams = Lookup(jobs=all_jobs, executions=all_executions)
 cancel = Cancel(executions=all_executions, clock=instant.now)
 shelf = DynamoExecutionShelf(all_executions)
 browse = Browse(jobs=all_jobs, executions=shelf, clock=instant.now)

@@ -18,14 +18,16 @@ from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import PlannerSettings
 from punctual.runtime.streams import Change, changes_in, each
+from punctual.stages.depend import Gatekeeper, Lookup
 from punctual.stages.plan import Planner
 
 settings = PlannerSettings.from_env()
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+jobs, executions, timers = adapters.jobs(settings), adapters.executions(settings), adapters.timers(settings)
 planner = Planner(
-    jobs=adapters.jobs(settings),
-    executions=adapters.executions(settings),
-    timers=adapters.timers(settings),
+    jobs=jobs,
+    executions=executions,
+    timers=timers,
     lanes=SqsLanes(settings.queue_urls, sqs),
     machines=LongStateMachine(
         arn=settings.state_machine_arn,
@@ -35,6 +37,13 @@ planner = Planner(
         scheduler=scheduler,
     ),
     checks=SqsChecks(settings.checks_queue_url, sqs),
+    upstreams=Gatekeeper(
+        lookup=Lookup(jobs=jobs, executions=executions),
+        executions=executions,
+        dependants=adapters.dependants(settings),
+        timers=timers,
+        clock=instant.now,
+    ),
     clock=instant.now,
 )
 

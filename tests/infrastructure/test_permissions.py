@@ -23,6 +23,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": (
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:BatchWriteItem",
@@ -56,6 +57,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn": (
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:Query",
@@ -96,7 +98,8 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "settler": {
         "TablesGates.Arn": THROUGH_GATES,
-        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": ("dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "TablesExecutions.StreamArn": READ_STREAM,

@@ -13,7 +13,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
 from views import execution_view
-from wiring import all_executions, all_jobs, all_parts, browse, caller, cancel, forecaster, logs, results
+from wiring import all_executions, all_jobs, all_parts, browse, caller, cancel, forecaster, logs, results, upstreams
 
 from punctual.domain import instant
 from punctual.domain.caller import Role
@@ -103,7 +103,9 @@ def get_execution(execution_id: str) -> models.Execution:
     execution = _find(execution_id)
     parts = _light(all_parts.of(execution_id)) if execution.lane is Lane.LONG else None
     job = all_jobs.get(execution.job_id) if execution.deadline_at else None
-    return execution_view(execution, parts, forecaster.outlook(execution, job) if job else None)
+    outlook = forecaster.outlook(execution, job) if job else None
+    [waits_for] = upstreams.of([execution]) if execution.depends_on else [[]]
+    return execution_view(execution, parts, outlook, waits_for)
 
 
 @router.put(

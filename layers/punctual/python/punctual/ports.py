@@ -5,7 +5,7 @@ Losing a race is a return value here, never an exception. Every write may be rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -52,6 +52,9 @@ class Jobs(Protocol):
 
     def note_backfill(self, job_id: str, since: datetime) -> None:
         """Remember how far back executions of a job may lie that have not started."""
+
+    def note_dependant(self, job_id: str) -> bool:
+        """Remember that others depend on a job; ``False`` when it was deleted or cancelled."""
 
     def finish(self, job_id: str, now: datetime) -> bool:
         """Mark an active job as done; ``False`` when it is not active."""
@@ -106,6 +109,60 @@ class Executions(Protocol):
 
     def running(self, shard: int) -> Iterator[Execution]:
         """What runs now."""
+
+
+class HeldExecutions(Protocol):
+    """The executions, as those see them who hold some back until others have ended.
+
+    Only what is still held, under the revision that was looked at, moves; ``False`` when it is past that.
+    """
+
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """The newest state of each that exists."""
+
+    def listen(self, execution: Execution) -> Execution | None:
+        """See to it that its end is heard of, if it has not ended. How it stands."""
+
+    def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
+        """From ``queued`` to ``waiting``, with the instant of the timer that is set for it."""
+
+    def clear(self, execution: Execution) -> bool:
+        """Let one that is ``queued`` start; also ``True`` when that was done before."""
+
+    def release(self, execution: Execution, now: datetime) -> bool:
+        """The same for one that waits: becoming ``queued`` sets it on its way."""
+
+    def look_again(self, execution: Execution, now: datetime) -> bool:
+        """From ``waiting`` to ``queued``, and still held: what it waits for has changed."""
+
+    def pass_over(self, execution: Execution, reason: str, now: datetime) -> bool:
+        """To ``skipped``."""
+
+
+class Dependants(Protocol):
+    """Who waits for the end of which execution."""
+
+    def register(self, dependant: str, upstream: str, now: datetime) -> None: ...
+
+    def of(self, upstream: str) -> Iterator[str]:
+        """All that registered before this was called."""
+
+
+class Upstreams(Protocol):
+    """Whoever knows what executions depend on."""
+
+    def let_through(self, execution: Execution) -> bool:
+        """Whether one that is held may go on its way; if not, it waits now, or was skipped."""
+
+
+class Ties(Protocol):
+    """What jobs may depend on. Both raise ``Invalid``."""
+
+    def tie(self, job: Job) -> Job:
+        """A single job, or its next revision."""
+
+    def tie_all(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs of a batch, which may name each other."""
 
 
 class WatchedExecutions(Protocol):

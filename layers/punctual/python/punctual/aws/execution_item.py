@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.batch import Batch
+from punctual.domain.dependency import Condition, Dependency
 from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
 from punctual.domain.instant import from_text
@@ -37,6 +38,9 @@ def execution_to_item(execution: Execution) -> Item:
         "origin": str(execution.origin) if execution.origin is not Origin.SCHEDULE else None,
         "once": execution.once or None,
         "leads": execution.leads or None,
+        "depends_on": dependencies_text(execution.depends_on),
+        "cleared": execution.cleared or None,
+        "feeds": execution.feeds or None,
         "window": window_text(execution.window),
         "batch": batch_text(execution.batch),
         "conductor": execution.conductor,
@@ -68,6 +72,9 @@ def item_to_execution(item: Item) -> Execution:
             origin=Origin(item.get("origin", Origin.SCHEDULE)),
             once=item.get("once", False),
             leads=item.get("leads", False),
+            depends_on=dependencies_of_text(item.get("depends_on")),
+            cleared=item.get("cleared", False),
+            feeds=item.get("feeds", False),
             window=window_of_text(item.get("window")),
             batch=batch_of_text(item.get("batch")),
             conductor=item.get("conductor"),
@@ -121,6 +128,14 @@ def window_of_text(text: str | None) -> Window | None:
         return None
     start, end = text.split("/")
     return Window(from_text(start), from_text(end))
+
+
+def dependencies_text(dependencies: tuple[Dependency, ...]) -> str | None:
+    return dumped([[one.job, str(one.condition)] for one in dependencies]) if dependencies else None
+
+
+def dependencies_of_text(text: str | None) -> tuple[Dependency, ...]:
+    return tuple(Dependency(job, Condition(condition)) for job, condition in loaded(text, []))
 
 
 def outlook_text(outlook: Outlook) -> str:

@@ -13,7 +13,7 @@ from punctual.aws.table import Table, Written
 from punctual.domain.check import Check
 from punctual.domain.execution import Attempt, Execution, Origin, Planned, Progress
 from punctual.domain.horizon import LEASE
-from punctual.domain.identity import due_key
+from punctual.domain.identity import due_key, job_of
 from punctual.domain.instant import from_text
 from punctual.domain.job import Lane
 from punctual.domain.order import Order
@@ -30,8 +30,19 @@ T = TypeVar("T")
 WATCHED = ("check_shard", "check_at", "deadline_shard")
 """Only an execution that lives is watched for its deadline."""
 
+HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#cleared)"
+"""It waits for what it depends on."""
+CLEARED = "(attribute_not_exists(#depends_on) OR attribute_exists(#cleared))"
+
 PARALLEL = 8
 """How many of the many small writes of a sweep or a plan are under way at once."""
+
+
+_AWAITING = {
+    TimerReason.DUE: (Status.SCHEDULED, ""),
+    TimerReason.RETRY: (Status.RETRYING, "#retry_at = :at"),
+    TimerReason.UPSTREAM: (Status.WAITING, f"#look_at = :at AND {HELD}"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,13 +58,14 @@ class DynamoExecutions:
     def replace(self, execution: Execution) -> bool:
         return self.table.put_if(
             self._item(execution),
-            "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued)"
-            " AND attribute_not_exists(#conductor)",
+            "#revision < :revision AND #attempt = :none AND attribute_not_exists(#conductor)"
+            f" AND (#status IN (:scheduled, :queued) OR #status = :waiting AND {HELD})",
             {
                 "revision": execution.revision,
                 "none": 0,
                 "scheduled": str(Status.SCHEDULED),
                 "queued": str(Status.QUEUED),
+                "waiting": str(Status.WAITING),
             },
         )
 
@@ -69,14 +81,14 @@ class DynamoExecutions:
 
     def queue(self, timer: Timer, now: datetime) -> bool:
         """Each reason moves what waits for it and nothing else: an old timer must not touch a later rest."""
-        retry = timer.reason is TimerReason.RETRY
+        waits_in, also = _AWAITING[timer.reason]
         return self._move(
             {"job_id": timer.job_id, "execution_id": timer.execution_id},
             Status.QUEUED,
             {"queued_at": instant_text(now)},
-            sources=[Status.RETRYING if retry else Status.SCHEDULED],
-            also="#retry_at = :at" if retry else "",
-            values={"at": instant_text(timer.at)} if retry else {},
+            sources=[waits_in],
+            also=also,
+            values={"at": instant_text(timer.at)} if also else {},
         ).won
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
@@ -115,7 +127,8 @@ class DynamoExecutions:
             remove=["retry_at", "reason", "progress"],
             sources=[source for source in sources_of(Status.RUNNING) if source is not Status.RUNNING],
             # an order that was sent while the attempt before still ran must not cut its rest short
-            also="#attempt = :attempt_before AND (attribute_not_exists(#retry_at) OR #retry_at <= :now)",
+            # and one that was sent before an edit must not overtake what the execution waits for since
+            also=f"#attempt = :attempt_before AND (attribute_not_exists(#retry_at) OR #retry_at <= :now) AND {CLEARED}",
             values={"attempt_before": order.attempt - 1, "now": instant_text(now)},
         )
         if not written.item:  # the execution has expired, or never was
@@ -164,7 +177,7 @@ class DynamoExecutions:
             Status.QUEUED,
             {"queued_at": instant_text(now), "conductor": conductor},
             sources=LIVE,  # one that was restarted may have been told of its parts meanwhile
-            also="attribute_not_exists(#conductor) AND #lane = :lane",
+            also=f"attribute_not_exists(#conductor) AND #lane = :lane AND {CLEARED}",
             values={"lane": str(Lane.LONG)},
         )
         if not written.item:
@@ -276,6 +289,61 @@ class DynamoExecutions:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
         for page in pages:
             yield from self.get_many(_key_of(item) for item in page)
+
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        keys = ({"job_id": job_of(one), "execution_id": one} for one in dict.fromkeys(execution_ids))
+        items = self.table.get_many(keys, consistent=True)
+        return {item["execution_id"]: item_to_execution(item) for item in items}
+
+    def listen(self, execution: Execution) -> Execution | None:
+        written = self.table.update(
+            _key(execution),
+            set={"feeds": True},
+            condition=f"#status IN ({', '.join(f':{status}' for status in LIVE)})",
+            values={str(status): str(status) for status in LIVE},
+        )
+        return item_to_execution(written.item) if written.item else None
+
+    def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
+        changes = {"reason": reason, "look_at": instant_text(look_at)}
+        return self._move_held(execution, Status.WAITING, changes, sources=[Status.QUEUED]).won
+
+    def clear(self, execution: Execution) -> bool:
+        written = self._move_held(execution, Status.QUEUED, {"cleared": True}, sources=[Status.QUEUED])
+        return bool(written.item.get("cleared")) and written.item["status"] == Status.QUEUED
+
+    def release(self, execution: Execution, now: datetime) -> bool:
+        changes = {"cleared": True, "queued_at": instant_text(now)}
+        return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "look_at"]).won
+
+    def look_again(self, execution: Execution, now: datetime) -> bool:
+        changes = {"queued_at": instant_text(now)}
+        return self._move_held(execution, Status.QUEUED, changes, sources=[Status.WAITING]).won
+
+    def pass_over(self, execution: Execution, reason: str, now: datetime) -> bool:
+        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        gone = ["look_at", "long_shard", *WATCHED]
+        return self._move_held(execution, Status.SKIPPED, ending, remove=gone).won
+
+    def _move_held(
+        self,
+        execution: Execution,
+        target: Status,
+        changes: Item,
+        *,
+        remove: Iterable[str] = (),
+        sources: Iterable[Status] = (Status.QUEUED, Status.WAITING),
+    ) -> Written:
+        """Only what still waits for its upstreams, under the rules that it was judged by."""
+        return self._move(
+            _key(execution),
+            target,
+            changes,
+            remove=remove,
+            sources=sources,
+            also=f"#revision = :revision AND {HELD}",
+            values={"revision": execution.revision},
+        )
 
     def _item(self, execution: Execution) -> Item:
         shard = str(shard_of(execution.execution_id, self.shards))

@@ -41,9 +41,11 @@ class DynamoJobs:
         return self._move(job.job_id, JobState.DELETED, [JobState.ACTIVE, JobState.DONE], now)
 
     def replace(self, job: Job) -> bool:
+        # whoever comes to depend on it meanwhile must not be forgotten
+        unfed = "" if job.feeds else " AND attribute_not_exists(#feeds)"
         return self.table.put_if(
             job_to_item(job),
-            "#revision = :before AND #state = :active",
+            f"#revision = :before AND #state = :active{unfed}",
             {"before": job.revision - 1, "active": str(JobState.ACTIVE)},
         )
 
@@ -70,6 +72,11 @@ class DynamoJobs:
             " (attribute_not_exists(#backfilled_from) OR #backfilled_from > :since)",
             values={"since": instant_text(since)},
         )
+
+    def note_dependant(self, job_id: str) -> bool:
+        states = {"active": str(JobState.ACTIVE), "paused": str(JobState.PAUSED), "done": str(JobState.DONE)}
+        condition = "#state IN (:active, :paused, :done)"
+        return self.table.update({"job_id": job_id}, set={"feeds": True}, condition=condition, values=states).won
 
     def finish(self, job_id: str, now: datetime) -> bool:
         return self._move(job_id, JobState.DONE, [JobState.ACTIVE], now)

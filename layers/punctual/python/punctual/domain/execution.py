@@ -9,6 +9,7 @@ from typing import Any
 
 from punctual.domain import identity
 from punctual.domain.batch import Batch
+from punctual.domain.dependency import Dependency
 from punctual.domain.instant import in_milliseconds
 from punctual.domain.job import Job, Lane, Priority
 from punctual.domain.notify import OUTCOMES
@@ -44,6 +45,9 @@ class Origin(StrEnum):
     BACKFILL = "backfill"
     """A person asked for a due instant of the past."""
 
+
+DEPENDENT = frozenset({Origin.SCHEDULE, Origin.BACKFILL})
+"""Those that wait for what their job depends on."""
 
 UNCOUNTED = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED})
 """Not the task's doing: such an attempt goes on from its checkpoint and does not count against the retry rules."""
@@ -99,6 +103,12 @@ class Execution:
     """The job has only this execution: when it ends, the job is done."""
     leads: bool = False
     """The last one planned of a recurring job: when it is queued, its successors are planned."""
+    depends_on: tuple[Dependency, ...] = ()
+    """What it waits for, as its job said when it was planned."""
+    cleared: bool = False
+    """Whether all that it waited for has ended as it should."""
+    feeds: bool = False
+    """Whether others may wait for it: then its end is listened for."""
     window: Window | None = None
     batch: Batch | None = None
     conductor: str | None = None
@@ -126,6 +136,11 @@ class Execution:
     result: Result | None = None
     error: Failure | None = None
     attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def held(self) -> bool:
+        """Whether it must not start yet, for what it depends on."""
+        return bool(self.depends_on) and not self.cleared
 
     @property
     def released_at(self) -> datetime:
@@ -178,6 +193,8 @@ def execution_of(
         origin=origin,
         once=not job.schedule.recurring and job.schedule.kind != "queue",
         leads=leads,
+        depends_on=job.depends_on if origin in DEPENDENT else (),
+        feeds=job.feeds,
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
         notify=bool(job.notify and job.notify.on & OUTCOMES),

@@ -10,6 +10,7 @@ from typing import Any
 
 from punctual.domain.batch import Batch
 from punctual.domain.deadline import Deadline
+from punctual.domain.dependency import Dependency
 from punctual.domain.notify import Notify
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule
@@ -80,6 +81,10 @@ class Job:
     """The calendar unit that an execution is about; without one it is about the time since the one before."""
     batch: Batch | None = None
     """How it runs in the long lane; ``None`` in another."""
+    depends_on: tuple[Dependency, ...] = ()
+    """What each of its executions waits for."""
+    feeds: bool = False
+    """Whether a job depends on it, or once did: then the end of each of its executions is listened for."""
     run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """How many seconds its recent runs took, the newest last: the whole ``execution``, and each kind of part."""
     backfilled_from: datetime | None = None

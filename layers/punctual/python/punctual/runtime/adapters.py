@@ -10,6 +10,7 @@ from punctual.aws.executions import DynamoExecutions
 from punctual.aws.table import Table
 
 if TYPE_CHECKING:
+    from punctual.aws.dependants import DynamoDependants
     from punctual.aws.jobs import DynamoJobs
     from punctual.aws.timers import DynamoTimers
 
@@ -33,6 +34,10 @@ class _WithTimers(Protocol):
     timer_shards: int
 
 
+class _WithGates(_Kept, Protocol):
+    gates_table: str
+
+
 def jobs(settings: _WithJobs) -> DynamoJobs:
     from punctual.aws.jobs import DynamoJobs
 
@@ -47,3 +52,9 @@ def timers(settings: _WithTimers) -> DynamoTimers:
     from punctual.aws.timers import DynamoTimers
 
     return DynamoTimers(Table(settings.timers_table, dynamodb()), settings.timer_shards)
+
+
+def dependants(settings: _WithGates) -> DynamoDependants:
+    from punctual.aws.dependants import DynamoDependants
+
+    return DynamoDependants(Table(settings.gates_table, dynamodb()), settings.retention)

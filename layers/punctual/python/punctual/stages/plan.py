@@ -32,7 +32,7 @@ from punctual.domain.status import Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import Checks, Clock, Executions, Jobs, Lanes, StateMachines, Timers
+    from punctual.ports import Checks, Clock, Executions, Jobs, Lanes, StateMachines, Timers, Upstreams
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
@@ -49,6 +49,7 @@ class Planner:
     lanes: Lanes
     machines: StateMachines
     checks: Checks
+    upstreams: Upstreams
     clock: Clock
 
     def job_changed(self, job: Job) -> None:
@@ -68,12 +69,14 @@ class Planner:
         ready = list(ready)
         jobs = self.jobs.get_many({execution.job_id for execution in ready})
         current = [execution for execution in ready if self._still_wanted(execution, jobs.get(execution.job_id))]
-        short = [execution for execution in current if execution.lane is Lane.SHORT]
+        free = [execution for execution in current if not execution.held or self.upstreams.let_through(execution)]
+        short = [execution for execution in free if execution.lane is Lane.SHORT]
         self.lanes.send(filter(None, map(self._order, short)), self.clock())
         self.checks.send(filter(None, map(self._first_look, current)), self.clock())
-        for execution in current:
+        for execution in free:
             if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.conductor is None:
                 self.machines.start(execution)
+        for execution in current:  # also what is held back leads on
             if execution.leads and execution.status is Status.QUEUED and execution.attempt == 0:
                 self._plan(jobs[execution.job_id], after=execution.scheduled_at)
 
@@ -188,12 +191,13 @@ class Planner:
         if standing is not None and standing.revision < execution.revision:
             execution = _with_its_danger(execution, standing)
         if standing is not None and standing.revision < execution.revision and self.executions.replace(execution):
-            if standing.lane is Lane.LONG and execution.lane is not Lane.LONG:
+            if standing.lane is Lane.LONG and (execution.lane is not Lane.LONG or execution.held):
                 self.machines.disarm(execution.execution_id)
             standing = None
         if standing is not None and standing.status is not Status.SCHEDULED:
             return standing
-        if execution.status is Status.SCHEDULED and execution.lane is Lane.LONG:
+        # what is held comes by here first, by a timer: a schedule would start its state machine
+        if execution.status is Status.SCHEDULED and execution.lane is Lane.LONG and not execution.held:
             self.machines.arm(execution)
         elif execution.status is Status.SCHEDULED:
             self._set_timer(execution, execution.scheduled_at, TimerReason.DUE)

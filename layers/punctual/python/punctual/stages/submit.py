@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.batch import Batch
 from punctual.domain.caller import Caller, Role
 from punctual.domain.deadline import check_deadline, parse_deadline
+from punctual.domain.dependency import parse_dependencies
 from punctual.domain.errors import Conflict, Invalid, NotFound, Rejected, Stale
+from punctual.domain.graph import upstreams_first
 from punctual.domain.identity import check_job_id, new_job_id
 from punctual.domain.job import Job, JobState, Lane, Priority
 from punctual.domain.limits import (
@@ -28,11 +30,13 @@ from punctual.domain.schedule import Schedule, parse_schedule
 from punctual.domain.window import WindowUnit, check_window
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Jobs, Tasks
+    from punctual.ports import Clock, Jobs, Tasks, Ties
 
 LONGEST_COMMAND = 4096
 """Characters: with all else that a container is started with it has to fit into 8 KB."""
 LONG_ONLY = ("resources", "container", "partitions", "preemptible")
+RETIED = frozenset({"depends_on", "schedule", "window"})
+"""What decides which executions of its upstreams a job waits for: only then are they looked at again."""
 OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
 
 
@@ -40,6 +44,7 @@ OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
 class Submit:
     jobs: Jobs
     tasks: Tasks
+    ties: Ties
     clock: Clock
     images: Sequence[str] = ()
     """The names of the images that jobs of the long lane may bring."""
@@ -48,7 +53,7 @@ class Submit:
 
     def submit(self, submission: Mapping[str, Any], caller: Caller) -> Job:
         caller.must_be(Role.OPERATOR)
-        job = self._job(submission, caller, self.clock())
+        job = self.ties.tie(self._job(submission, caller, self.clock()))
         self.jobs.add([job])
         return job
 
@@ -56,8 +61,8 @@ class Submit:
         """All are checked before any is stored; a refusal names the place, as in ``jobs.3.schedule.cron``."""
         caller.must_be(Role.OPERATOR)
         now = self.clock()
-        jobs = [self._nth(number, one, caller, now) for number, one in enumerate(submissions)]
-        self.jobs.add(jobs)
+        jobs = self.ties.tie_all([self._nth(number, one, caller, now) for number, one in enumerate(submissions)])
+        self.jobs.add(upstreams_first(jobs))
         return jobs
 
     def edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
@@ -87,7 +92,10 @@ class Submit:
             revision=job.revision + 1,
             run_times=job.run_times,
             backfilled_from=job.backfilled_from,
+            feeds=job.feeds,
         )
+        if RETIED.intersection(changes):
+            edited = self.ties.tie(edited)
         if not self.jobs.replace(edited):
             raise Stale("the job was changed at the same moment: look at it again", field="If-Match")
         return edited
@@ -135,6 +143,7 @@ class Submit:
             notify=parse_notify(submission.get("notify")),
             window=WindowUnit(submission["window"]) if "window" in submission else None,
             batch=self._batch(submission, lane),
+            depends_on=parse_dependencies(submission.get("depends_on")),
             created_at=now,
             updated_at=now,
         )
@@ -232,6 +241,7 @@ def _as_submitted(job: Job) -> dict[str, Any]:
         "expected_seconds": job.expected_seconds,
         "notify": job.notify.to_spec() if job.notify else None,
         "window": job.window,
+        "depends_on": [one.to_spec() for one in job.depends_on],
     }
     if batch is not None:
         said |= {
