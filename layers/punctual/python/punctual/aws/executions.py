@@ -313,7 +313,9 @@ class DynamoExecutions:
         return bool(written.item.get("cleared")) and written.item["status"] == Status.QUEUED
 
     def release(self, execution: Execution, now: datetime) -> bool:
-        changes = {"cleared": True, "queued_at": instant_text(now)}
+        # another instant than before, also for one that was queued at this very moment: that is what sets it on its way
+        later = max(now, (execution.queued_at or now) + timedelta(milliseconds=1))
+        changes = {"cleared": True, "queued_at": instant_text(later)}
         return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "look_at"]).won
 
     def look_again(self, execution: Execution, now: datetime) -> bool:

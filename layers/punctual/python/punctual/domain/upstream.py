@@ -127,9 +127,7 @@ class Upstream:
             return self._never(str(job.state))
         if self.due is None or (job.schedule.recurring and self.due < job.created_at - MILLISECOND):
             return self._never("has no execution of this window")
-        if job.state is JobState.DONE or (
-            job.state is JobState.ACTIVE and max(self.due, job.updated_at) + PLANNED_BY_THEN < now
-        ):
+        if job.state is not JobState.PAUSED and max(self.due, job.updated_at) + PLANNED_BY_THEN < now:
             return self._never("has no execution of this window" if job.schedule.recurring else "has no execution")
         return self._waits()
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.dependency import Dependency
 from punctual.domain.execution import Execution
-from punctual.domain.job import Job, JobState
+from punctual.domain.job import Job
 from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 from punctual.domain.upstream import Answer, Upstream, due_for, look_again_at, ruling_of
@@ -82,7 +82,7 @@ class Gatekeeper:
         """As they stand, after the dependant has made sure to hear of those that have not ended."""
         [expected] = self.lookup.expected([execution])
         for one in expected:
-            if one.execution_id and not (one.job and one.job.state is JobState.DONE):
+            if one.execution_id:
                 self.dependants.register(execution.execution_id, one.execution_id, self.clock())
         [found] = self.lookup.with_executions([expected])
         return [self._listened_to(one) for one in found]
