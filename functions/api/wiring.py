@@ -52,6 +52,7 @@ forecaster = Forecaster(
     lane_outlooks=lane_outlooks,
     limits=limits,
     concurrency=json.loads(settings.concurrency),
+    upstreams=upstreams,
     clock=instant.now,
 )
 results = S3Results(settings.results_bucket, s3)

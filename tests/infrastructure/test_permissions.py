@@ -155,8 +155,8 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         TASKS: ("ecs:DescribeTasks", "ecs:StopTask"),
     },
     "monitor": {
-        "TablesJobs.Arn": ("dynamodb:GetItem",),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn/index/checks": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
         "TablesParts.Arn": ("dynamodb:BatchGetItem",),

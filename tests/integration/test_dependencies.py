@@ -696,6 +696,21 @@ def test_a_backfilled_dependant_waits_for_the_upstream_of_its_window(world: Worl
     assert past[-1]["reason"].startswith("upstream has no execution of this window: first (20261116T110000000Z-")
 
 
+# deadlines
+
+
+def test_the_deadline_of_a_dependant_counts_how_long_its_upstream_still_takes(world: World, lane: LongLane) -> None:
+    first = lane.submit(name="load", expected_seconds=7200)
+    second = world.submit(depends_on=after(first), expected_seconds=60, deadline={"within_seconds": 3600})
+    world.settle_down()
+    deadline = world.execution(only(world, second)["execution_id"])["deadline"]
+    assert deadline["state"] == "will_miss"
+    assert deadline["cause"].startswith("not started: waits for load, which will take about 2 hours more")
+    world.run_for(660, step=60)
+    world.look()
+    assert only(world, second)["deadline"]["state"] == "will_miss"
+
+
 # the long lane
 
 

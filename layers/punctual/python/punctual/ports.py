@@ -26,6 +26,7 @@ from punctual.domain.settlement import Settlement, Verdict
 from punctual.domain.slots import LaneOutlook
 from punctual.domain.standing import Ending, Standing
 from punctual.domain.timer import Reached, Timer
+from punctual.domain.upstream import Upstream
 
 Clock = Callable[[], datetime]
 
@@ -153,6 +154,11 @@ class Upstreams(Protocol):
 
     def let_through(self, execution: Execution) -> bool:
         """Whether one that is held may go on its way; if not, it waits now, or was skipped."""
+
+
+class UpstreamLookup(Protocol):
+    def of(self, dependants: Sequence[Execution]) -> list[list[Upstream]]:
+        """Of each, what it depends on, as that stands."""
 
 
 class Ties(Protocol):
