@@ -296,18 +296,16 @@ def records(world: World, consumer: str) -> list[Any]:
 def test_an_upstream_that_ends_while_its_dependant_is_being_held_is_not_overlooked(
     world: World, moment: int, heard: bool
 ) -> None:
-    first = world.submit()
-    if not heard:  # planned before anybody depended on it
-        plan(world)
-    second = world.submit(depends_on=after(first))
     if heard:
-        world.call("planner", {"Records": world.stream_records("jobs", "planner")})
-        fresh = records(world, "planner")
-        [held] = [one for one in fresh if "depends_on" in one["dynamodb"]["NewImage"]]
-        world.call("planner", {"Records": [one for one in fresh if one is not held]})
-    else:
-        world.call("planner", {"Records": world.stream_records("jobs", "planner")})
-        [held] = records(world, "planner")
+        _, second = batch(world, {"name": "first"}, {"name": "second", "depends_on": [{"job": "first"}]})
+    else:  # planned before anybody depended on it
+        first = world.submit()
+        plan(world)
+        second = world.submit(depends_on=after(first))
+    world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+    fresh = records(world, "planner")
+    [held] = [one for one in fresh if "depends_on" in one["dynamodb"]["NewImage"]]
+    world.call("planner", {"Records": [one for one in fresh if one is not held]})
     [order] = world.orders()
 
     def upstream_ends() -> None:
