@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class WaitingFor:
     what: str
-    """``time``, ``rest``, ``rate``, ``executions``, ``key``, ``worker`` or ``slot``."""
+    """``time``, ``rest``, ``rate``, ``executions``, ``key``, ``upstream``, ``worker`` or ``slot``."""
     detail: str
     ahead: int | None = None
     """How many go first, where that is known."""
@@ -37,6 +37,8 @@ class Explain:
         now = self.clock()
         if execution.waits_at is not None and execution.status is Status.WAITING:
             return self._at_gate(execution, execution.waits_at)
+        if execution.status is Status.WAITING and execution.held:
+            return WaitingFor(what="upstream", detail=execution.reason or "what it depends on")
         if execution.status in (Status.SCHEDULED, Status.QUEUED) and execution.rate_at and execution.rate_at > now:
             return WaitingFor(what="rate", detail=f"{execution.reason}: it starts at {to_text(execution.rate_at)}")
         if execution.status is Status.SCHEDULED or (execution.status is Status.QUEUED and execution.released_at > now):
