@@ -132,7 +132,7 @@ def get_execution(execution_id: str) -> models.Execution:
     outlook = forecaster.outlook(execution, job) if job else None
     outlook = forecaster.outlook(execution, job) if job else None
     [waits_for] = upstreams.of([execution]) if execution.depends_on else [[]]
-    return execution_view(execution, parts, outlook, explain.waiting_for(execution), waits_for)
+    return execution_view(execution, parts, outlook, explain.waiting_for(execution, parts or []), waits_for)
 
 
 @router.put(
