@@ -126,13 +126,25 @@ def test_a_count_that_cannot_be_told_neither_fails_nor_repeats_the_work(
 
 
 def test_failed_attempts_and_their_retries_are_counted_and_only_the_first_as_late(world: World) -> None:
-    world.submit(task="fail", parameters={"times": 1}, retry={"max_attempts": 2, "backoff_seconds": 0})
+    retry = {"max_attempts": 2, "backoff_seconds": 0}
+    world.submit(task="fail", parameters={"times": 1}, retry=retry, priority="high")
     world.settle_down()
     world.pass_time(PACE.total_seconds())
-    ready(world, 1)
-    work_one(world)
-    told = flow("normal")
+    ready(world, 1, priority="high")
+    work_one(world, "high")
+    told = flow("high")
     assert (told.started, told.finished, told.failed, sum(told.late)) == (3, 3, 1, 2)
+
+
+def test_a_retry_counts_for_the_queue_that_it_came_by(world: World) -> None:
+    world.submit(task="fail", parameters={"times": 1}, retry={"max_attempts": 2, "backoff_seconds": 0})
+    world.settle_down()
+    for queue in ("normal", "high"):
+        world.pass_time(PACE.total_seconds())
+        ready(world, 1, priority=queue)
+        work_one(world, queue)
+    told = [flow(queue) for queue in ("normal", "high")]
+    assert [(one.started, one.finished, one.failed) for one in told] == [(2, 2, 1), (2, 2, 0)]
 
 
 def test_an_order_that_comes_twice_leaves_the_queue_without_a_start(world: World) -> None:
@@ -147,17 +159,18 @@ def test_an_order_that_comes_twice_leaves_the_queue_without_a_start(world: World
 
 
 def test_an_attempt_whose_worker_died_counts_as_failed_when_it_is_taken_over(world: World) -> None:
-    ready(world, 1, task="test.die", parameters={"in_attempts": [1, 2]}, retry={"max_attempts": 2})
+    dies = {"task": "test.die", "parameters": {"in_attempts": [1, 2]}, "retry": {"max_attempts": 2}}
+    ready(world, 1, priority="high", **dies)
     with pytest.raises(Killed):
-        work_one(world)
+        work_one(world, "high")
     world.pass_time(61)
     world.tick()
     with pytest.raises(Killed):
-        work_one(world)
+        work_one(world, "high")
     world.pass_time(61)
     world.tick()
-    work_one(world)  # gives it up
-    told = flow("normal")
+    work_one(world, "high")  # gives it up
+    told = flow("high")
     assert (told.started, told.finished, told.failed) == (2, 2, 2)
 
 

@@ -179,7 +179,7 @@ def test_what_waits_for_a_slot_says_so_and_what_would_help(world: World, lane: L
     [told] = world.tell()
     assert told["event"] == "will_miss"
     assert "waits for a slot of the long lane for about 5 hours more; 1 run and 1 ask" in told["facts"]["cause"]
-    assert told["facts"]["remedy"].startswith("raise the long lane's vcpus to 6, or cancel ")
+    assert told["facts"]["remedy"].startswith("raise the long lane's vcpus to 6, or pause or cancel ")
     assert holder.assignment["execution_id"] in told["facts"]["remedy"]
     assert lane.execution(job)["deadline"]["latest_safe_start"] < told["facts"]["deadline_at"]
 

@@ -468,13 +468,15 @@ def test_one_timer_at_a_time_looks_after_a_dependant(world: World) -> None:
     assert only(world, second)["status"] == "waiting"
 
 
-def test_a_job_without_dependencies_touches_no_gate(world: World) -> None:
+def test_a_job_without_dependencies_registers_for_no_end_and_asks_for_none(world: World) -> None:
     tables: list[str] = []
+    ends: list[str] = []
     client = aws.dynamodb()
     real = client._make_api_call
 
     def noting(operation: str, request: dict[str, Any]) -> Any:
         tables.extend(request.get("RequestItems", {request.get("TableName"): None}))
+        ends.extend(["end"] * ("end#" in str(request)))
         return real(operation, request)
 
     client._make_api_call = noting
@@ -483,7 +485,7 @@ def test_a_job_without_dependencies_touches_no_gate(world: World) -> None:
     world.run_for(120, step=10)
     assert {one["status"] for one in world.executions(job["job_id"])} >= {"succeeded"}
     assert "executions" in tables
-    assert "gates" not in tables
+    assert ends == []
 
 
 # upstreams and dependants that are edited, deleted, cancelled

@@ -9,7 +9,7 @@ from punctual.domain.instant import from_text
 from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
 
-HOURLY, DAILY = {"cron": "0 * * * *"}, {"cron": "30 3 * * *"}
+HOURLY, DAILY = {"cron": "30 * * * *"}, {"cron": "30 3 * * *"}
 
 
 def edit(world: World, job_id: str, changes: dict[str, Any], query: str = "", expected: int = 200) -> dict[str, Any]:
@@ -25,16 +25,16 @@ def planned(world: World, job_id: str) -> list[tuple[str, str]]:
 def test_an_instant_that_the_new_rules_do_not_know_is_forgotten_and_comes_back_with_them(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
     world.settle_down()
-    assert planned(world, job_id) == [("2026-11-16T13:00:00.000Z", "scheduled")]
+    assert planned(world, job_id) == [("2026-11-16T12:30:00.000Z", "scheduled")]
     edit(world, job_id, {"schedule": DAILY})
     world.settle_down()
     assert planned(world, job_id) == [("2026-11-17T03:30:00.000Z", "scheduled")]
     edit(world, job_id, {"schedule": HOURLY})
     world.settle_down()
-    assert planned(world, job_id) == [("2026-11-16T13:00:00.000Z", "scheduled")]
+    assert planned(world, job_id) == [("2026-11-16T12:30:00.000Z", "scheduled")]
     world.tick()
-    world.run_for(3660, step=60)
-    assert planned(world, job_id)[0] == ("2026-11-16T13:00:00.000Z", "succeeded")
+    world.run_for(1860, step=60)
+    assert planned(world, job_id)[0] == ("2026-11-16T12:30:00.000Z", "succeeded")
 
 
 def test_a_dry_run_shows_what_would_appear_vanish_and_be_replaced(world: World) -> None:
@@ -42,11 +42,11 @@ def test_a_dry_run_shows_what_would_appear_vanish_and_be_replaced(world: World) 
     world.settle_down()
     before = world.items("jobs"), world.items("executions")
     foreseen = edit(world, job_id, {"schedule": DAILY}, "?dry_run=true")
-    assert [one["scheduled_at"] for one in foreseen["vanish"]] == ["2026-11-16T13:00:00.000Z"]
+    assert [one["scheduled_at"] for one in foreseen["vanish"]] == ["2026-11-16T12:30:00.000Z"]
     assert foreseen["appear"][0]["scheduled_at"] == "2026-11-17T03:30:00.000Z"
     assert (len(foreseen["appear"]), foreseen["repeat"]) == (10, [])
     same = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
-    assert [one["scheduled_at"] for one in same["repeat"]] == ["2026-11-16T13:00:00.000Z"]
+    assert [one["scheduled_at"] for one in same["repeat"]] == ["2026-11-16T12:30:00.000Z"]
     assert same["vanish"] == []
     assert (world.items("jobs"), world.items("executions")) == before
 
@@ -55,7 +55,7 @@ def test_a_dry_run_of_a_submission_shows_when_it_would_run_and_stores_nothing(wo
     status, foreseen = world.request("POST", "/jobs?dry_run=true", {"task": "echo", "schedule": HOURLY})
     assert status == 200
     dues = [from_text(one["scheduled_at"]) for one in foreseen["appear"]]
-    assert [due.hour for due in dues] == [13, 14, 15, 16, 17, 18, 19, 20, 21, 22]
+    assert [due.hour for due in dues] == [12, 13, 14, 15, 16, 17, 18, 19, 20, 21]
     assert world.items("jobs") == []
     status, problem = world.request("POST", "/jobs?dry_run=true", {"task": "echo", "schedule": {"cron": "x"}})
     assert (status, problem["errors"][0]["field"]) == (422, "schedule.cron")

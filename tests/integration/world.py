@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,6 +55,12 @@ class LambdaContext:
         return int(self.remaining_seconds * 1000)
 
 
+@cache
+def _client(service: str) -> Any:
+    """The test's own. One for all worlds: moto answers for whichever there is, and a client is slow to make."""
+    return boto3.client(service)
+
+
 class World:
     def __init__(self, traveller: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> None:
         self._traveller, self._monkeypatch = traveller, monkeypatch
@@ -71,18 +78,18 @@ class World:
         ):
             one.cache_clear()
         monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
-        self.dynamodb, self.sqs, self.s3 = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("s3")
-        self.streams = boto3.client("dynamodbstreams")
+        self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")
+        self.streams = _client("dynamodbstreams")
         self._create_tables()
         self.queues = self._create_queues()
         self.topics = self._create_topics()
         self.s3.create_bucket(Bucket="results")
         for group in ("/worker", "/runner"):
-            boto3.client("logs").create_log_group(logGroupName=group)
+            _client("logs").create_log_group(logGroupName=group)
         self.states, self.scheduler, self.ecs = (
-            boto3.client("stepfunctions"),
-            boto3.client("scheduler"),
-            boto3.client("ecs"),
+            _client("stepfunctions"),
+            _client("scheduler"),
+            _client("ecs"),
         )
         self._create_long_lane()
         self._set_environment()
@@ -288,7 +295,7 @@ class World:
 
     def start_container(self) -> str:
         """A task on Fargate. Its ARN."""
-        subnet = boto3.client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
+        subnet = _client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
         network = {"awsvpcConfiguration": {"subnets": [subnet], "securityGroups": []}}
         answer = self.ecs.run_task(
             cluster="long", taskDefinition="runner", launchType="FARGATE", networkConfiguration=network
@@ -368,7 +375,7 @@ class World:
         return {name: self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
 
     def _create_topics(self) -> dict[str, str]:
-        sns = boto3.client("sns")
+        sns = _client("sns")
         topics = {name: sns.create_topic(Name=name)["TopicArn"] for name in TOPICS}
         for name, arn in topics.items():
             sns.subscribe(TopicArn=arn, Protocol="sqs", Endpoint=f"arn:aws:sqs:us-east-1:123456789012:{name}-told")

@@ -255,6 +255,9 @@ class Upstreams(Protocol):
     def let_through(self, execution: Execution) -> bool:
         """Whether one that is held may go on its way; if not, it waits now, or was skipped."""
 
+    def forgotten(self, execution_id: str) -> None:
+        """It will not come, and did not end: those who wait for it look again."""
+
 
 class UpstreamLookup(Protocol):
     def of(self, dependants: Sequence[Execution]) -> list[list[Upstream]]:

@@ -78,6 +78,12 @@ class HoldBack:
             self.executions.release(execution, now)
         return False
 
+    def forgotten(self, execution_id: str) -> None:
+        """An edit put another in its place, or a pause took it away: those who wait for it look again."""
+        for dependant in self.executions.read_many(self.dependants.of(execution_id)).values():
+            if dependant.held:
+                self.executions.look_again(dependant, self.clock())
+
     def _upstreams(self, execution: Execution) -> list[Upstream]:
         """As they stand, after the dependant has made sure to hear of those that have not ended."""
         [expected] = self.lookup.expected([execution])

@@ -155,8 +155,11 @@ class Planner:
         """Skip what is due, and forget what is not: its time may come yet, under other rules."""
         if one.scheduled_at <= self.clock():
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
-        elif self.executions.unplan(job.job_id, one.execution_id) and job.lane is Lane.LONG:
-            self.machines.disarm(one.execution_id)
+        elif self.executions.unplan(job.job_id, one.execution_id):
+            if job.lane is Lane.LONG:
+                self.machines.disarm(one.execution_id)
+            if job.feeds:
+                self.upstreams.forgotten(one.execution_id)
 
     def _left_out(self, execution: Execution, job: Job) -> bool:
         """Whether one that comes too late is not to run: its job's misfire rule decides."""

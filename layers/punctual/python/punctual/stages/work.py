@@ -17,6 +17,7 @@ from punctual.domain.errors import Fatal
 from punctual.domain.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.flow import Tally
 from punctual.domain.gate import Entrant
+from punctual.domain.job import Priority
 from punctual.domain.order import Order
 from punctual.domain.settlement import Settlement, Verdict, settle
 from punctual.domain.status import FINAL, Status
@@ -63,11 +64,11 @@ class Worker:
         now = self.clock()
         claimed, standing = self.executions.claim(order, self.worker_id, now)
         if claimed is None and standing is not None and self._to_be_revoked(standing, order):
-            return self._revoke(standing)
+            return self._revoke(standing, order.priority)
         if claimed is None and standing is not None and self._lapsed(standing, order):
             if not standing.retry.allows_after(standing.attempt):
-                return self._give_up(standing)
-            claimed = self._take_over(standing)
+                return self._give_up(standing, order.priority)
+            claimed = self._take_over(standing, order.priority)
         if claimed is None:
             if standing is None or standing.status in FINAL:  # whoever ended it may have died before it left
                 self.doors.leave(order.execution_id, order.gates)
@@ -75,7 +76,7 @@ class Worker:
             return Ending.NOT_OURS
         self.flow.started(order.priority, order.not_before, now, first=order.attempt == 1)
         verdict = self.runner.run(claimed, min(seconds_left(), claimed.timeout_seconds))
-        return self._conclude(claimed, verdict)
+        return self._conclude(claimed, verdict, order.priority)
 
     def _wait_for(self, order: Order) -> None:
         """Queues count in whole seconds: wait out the rest, so that nothing ever starts early."""
@@ -95,7 +96,7 @@ class Worker:
             return False
         return standing.cancel_at <= self.clock() or self._lapsed(standing, order)
 
-    def _revoke(self, standing: Execution) -> Ending:
+    def _revoke(self, standing: Execution, queue: Priority) -> Ending:
         attempt = Attempt(
             number=standing.attempt,
             outcome=Outcome.CANCELLED,
@@ -106,7 +107,7 @@ class Worker:
         revoked = self.executions.revoke(standing, attempt, self.clock())
         if revoked:
             self.doors.leave(standing.execution_id, standing.gates)
-        self.flow.passed(standing.priority)
+        self.flow.passed(queue)
         return Ending.REVOKED if revoked else Ending.NOT_OURS
 
     def _lapsed(self, standing: Execution, order: Order) -> bool:
@@ -127,23 +128,23 @@ class Worker:
             error=_LOST_WORKER,
         )
 
-    def _take_over(self, lapsed: Execution) -> Execution | None:
+    def _take_over(self, lapsed: Execution, queue: Priority) -> Execution | None:
         claimed = self.executions.take_over(lapsed, self._lost(lapsed), self.worker_id, self.clock())
         if claimed is not None:
-            self.flow.ended(lapsed.priority, timedelta(), succeeded=False)
+            self.flow.ended(queue, timedelta(), succeeded=False)
         return claimed
 
-    def _give_up(self, lapsed: Execution) -> Ending:
+    def _give_up(self, lapsed: Execution, queue: Priority) -> Ending:
         verdict = Verdict(outcome=Outcome.LOST, error=_LOST_WORKER)
         settlement = settle(lapsed, verdict, now=self.clock(), uniform=self.uniform)
         if not self.executions.give_up(lapsed, settlement, self.clock()):
-            self.flow.passed(lapsed.priority)
+            self.flow.passed(queue)
             return Ending.NOT_OURS
         self.doors.leave(lapsed.execution_id, lapsed.gates)
-        self.flow.ended(lapsed.priority, timedelta(), succeeded=False)
+        self.flow.ended(queue, timedelta(), succeeded=False)
         return Ending.GIVEN_UP
 
-    def _conclude(self, execution: Execution, verdict: Verdict) -> Ending:
+    def _conclude(self, execution: Execution, verdict: Verdict, queue: Priority) -> Ending:
         settlement = self._settlement(execution, verdict)
         settled = self.executions.conclude(execution, settlement, self.clock())
         if settled:  # between attempts it is still the one of its job that runs
@@ -151,7 +152,7 @@ class Worker:
             self.doors.leave(execution.execution_id, [gate for gate in execution.gates if not (kept and gate.of_job)])
         attempt = settlement.attempt
         busy = attempt.ended_at - (attempt.started_at or attempt.ended_at)
-        self.flow.ended(execution.priority, busy, succeeded=settlement.status is Status.SUCCEEDED)
+        self.flow.ended(queue, busy, succeeded=settlement.status is Status.SUCCEEDED)
         return Ending.SETTLED if settled else Ending.REFUSED
 
     def _settlement(self, execution: Execution, verdict: Verdict) -> Settlement:
