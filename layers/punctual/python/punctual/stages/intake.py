@@ -66,8 +66,8 @@ class Intake:
         if job is None or job.state is not JobState.ACTIVE or job.schedule.kind != "queue":
             self.dead_letters.bury(message.body, _why_not(request.job_id, job))
             return
-        self.executions.add(
-            execution_of(
+        try:
+            execution = execution_of(
                 job,
                 message.sent_at,
                 status=Status.QUEUED,
@@ -75,7 +75,10 @@ class Intake:
                 source=message.message_id,
                 parameters={**job.parameters, **request.payload},
             )
-        )
+        except Rejected as error:  # its concurrency key names a parameter that the message does not bring
+            self.dead_letters.bury(message.body, f"{error.field}: {error.message}")
+        else:
+            self.executions.add(execution)
 
 
 def read_request(body: str) -> Request:
