@@ -29,7 +29,7 @@ ENVIRONMENT = {
     **dict.fromkeys(("LONG_VCPUS", "LONG_TASKS", "LONG_STARTS_PER_SECOND", "HEARTBEAT_SECONDS"), "1"),
     **dict.fromkeys(("BACKLOG_MINUTES", "BACKLOG_MESSAGES"), "1"),
     **dict.fromkeys(("JOBS_TABLE", "EXECUTIONS_TABLE", "PARTS_TABLE", "TIMERS_TABLE", "IDEMPOTENCY_TABLE"), "x"),
-    **dict.fromkeys(("SIGNALS_TABLE", "PAGE_TOPIC_ARN", "NOTICE_TOPIC_ARN"), "x"),
+    **dict.fromkeys(("SIGNALS_TABLE", "GATES_TABLE", "PAGE_TOPIC_ARN", "NOTICE_TOPIC_ARN"), "x"),
     **dict.fromkeys(("INTAKE_QUEUE_URL", "CHECKS_QUEUE_URL", "NOTICES_QUEUE_URL"), "x"),
     **dict.fromkeys(("RESULTS_BUCKET", "WORKER_LOG_GROUP", "RUNNER_LOG_GROUP", "DEAD_LETTER_QUEUE_URL"), "x"),
     **dict.fromkeys(("STATE_MACHINE_ARN", "SCHEDULE_GROUP", "SCHEDULE_ROLE_ARN", "CLUSTER", "LONG_IMAGES"), "x"),

@@ -85,8 +85,11 @@ class Monitor(Construct):
         )
 
     def _allow_tables(self, tables: Tables) -> None:
-        self.function.allow("dynamodb:GetItem", on=[tables.jobs.table_arn, tables.timers.table_arn])
-        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
+        self.function.allow("dynamodb:GetItem", on=[tables.timers.table_arn])
+        self.function.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=[tables.jobs.table_arn])
+        self.function.allow(
+            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn]
+        )
         self.function.allow("dynamodb:BatchGetItem", on=[tables.parts.table_arn])
         self.function.allow(
             "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", on=[tables.signals.table_arn]

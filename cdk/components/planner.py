@@ -81,6 +81,7 @@ class Planner(Construct):
         )
         self.function.allow(
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:DeleteItem",

@@ -30,6 +30,8 @@ ENDED_LONG = _ended(lane={"S": ["long"]})
 ENDED_WATCHED = _ended(deadline_at={"S": [{"exists": True}]})
 # Its job has people who want to know how it ended.
 ENDED_TOLD = _ended(notify={"BOOL": [True]})
+# Others wait for it.
+ENDED_FEEDING = _ended(feeds={"BOOL": [True]})
 
 
 class Settler(Construct):
@@ -59,19 +61,24 @@ class Settler(Construct):
                 "JOBS_TABLE": tables.jobs.table_name,
                 "EXECUTIONS_TABLE": tables.executions.table_name,
                 "GATES_TABLE": tables.gates.table_name,
-                "TIMER_SHARDS": str(settings.timer_shards),
                 "PARTS_TABLE": tables.parts.table_name,
                 "SIGNALS_TABLE": tables.signals.table_name,
                 "NOTICES_QUEUE_URL": queues.notices.queue.queue_url,
                 "SCHEDULE_GROUP": schedules.name,
                 "CLUSTER": cluster.name,
                 "DEAD_LETTER_QUEUE_URL": dead_letters.queue_url,
+                "TIMER_SHARDS": str(settings.timer_shards),
                 "RETENTION_DAYS": str(settings.retention_days),
             },
         )
         self.function.allow(*GATES, on=[tables.gates.table_arn])
-        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn])
-        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.jobs.table_arn])
+        self.function.allow(*GATES, on=[tables.gates.table_arn])
+        self.function.allow(
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:UpdateItem",
+            on=[tables.jobs.table_arn, tables.executions.table_arn],
+        )
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query", on=[tables.parts.table_arn])
         self.function.allow("dynamodb:UpdateItem", on=[tables.signals.table_arn])
         self.function.allow("sqs:SendMessage", on=[queues.notices.queue.queue_arn])
@@ -85,5 +92,5 @@ class Settler(Construct):
             table=tables.executions,
             dead_letters=dead_letters,
             side_by_side=settings.stream_parallelization,
-            matching=[ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD],
+            matching=[ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD, ENDED_FEEDING],
         )

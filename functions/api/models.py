@@ -11,6 +11,7 @@ from punctual.domain.bounded import LONGEST_JITTER, MOST_RUNS
 from punctual.domain.calendar import MOST_DATES, OnSkip
 from punctual.domain.concurrency import LONGEST_KEY, MOST_AT_ONCE
 from punctual.domain.cron import Fold, Gap, Oddity
+from punctual.domain.dependency import MOST_UPSTREAMS, Condition
 from punctual.domain.duplicate import OnDuplicate
 from punctual.domain.execution import Origin, Outcome
 from punctual.domain.job import JobState, Lane, Priority
@@ -168,6 +169,13 @@ class ConcurrencyRule(Strict):
     rate: RateLimit | None = None
 
 
+class DependsOn(Strict):
+    """Another job, and how it has to end before this one starts."""
+
+    job: str = Field(min_length=1, max_length=200, description="Its id; in a batch also the name of one of the batch.")
+    condition: Condition = Field(Condition.SUCCEEDED, strict=False, description="`finished` is succeeded or failed.")
+
+
 class Rules(Strict):
     """What a job runs, when, and how. Each field may be left out, and may be changed later."""
 
@@ -205,6 +213,9 @@ class Rules(Strict):
     misfire: MisfireRule | None = None
     concurrency: ConcurrencyRule | None = None
     notify: Notify | None = None
+    depends_on: list[DependsOn] | None = Field(
+        None, max_length=MOST_UPSTREAMS, description="Jobs that have to end first; of recurring ones, the same window."
+    )
     expected_seconds: int | None = Field(
         None, ge=1, le=LONGEST_LONG_RUN, description="How long it takes, until enough runs have shown it."
     )
@@ -292,6 +303,7 @@ class Job(BaseModel):
     concurrency: dict[str, Any] | None
     notify: dict[str, Any]
     dedupe_key: str | None
+    depends_on: list[dict[str, Any]]
     created_at: str
     updated_at: str
     paused_at: str | None = Field(description="Since when it is paused.")
@@ -390,6 +402,16 @@ class WaitingFor(BaseModel):
     executions: list[str] = Field(description="Those that have to end first, where it is those.")
 
 
+class Upstream(BaseModel):
+    """What an execution waits for, or waited for, as it stands now."""
+
+    job_id: str
+    name: str
+    condition: Condition
+    execution_id: str | None = Field(description="Null when the job has none that belongs to this one.")
+    status: Status | None = Field(description="Null when it is not planned yet.")
+
+
 class Execution(BaseModel):
     execution_id: str
     job_id: str
@@ -418,6 +440,11 @@ class Execution(BaseModel):
     retry_of: str | None = Field(description="The execution that it does again.")
     cancel_at: str | None = Field(description="It was asked to stop, and has until then.")
     waiting_for: WaitingFor | None = Field(description="For a single execution that has not started.")
+
+    depends_on: list[dict[str, Any]]
+    upstreams: list[Upstream] | None = Field(
+        description="Of one that depends on others, when a single execution is asked for."
+    )
     parts: list[Part] | None = Field(description="Of the long lane's, when a single execution is asked for.")
 
 

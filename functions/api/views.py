@@ -18,6 +18,7 @@ from punctual.domain.notify import DEFAULT
 from punctual.domain.outlook import DeadlineState, Outlook, state_at_end
 from punctual.domain.part import Part
 from punctual.domain.status import FINAL, Status
+from punctual.domain.upstream import Upstream
 from punctual.domain.window import Window
 from punctual.stages.explain import WaitingFor
 
@@ -51,6 +52,7 @@ def job_view(job: Job, now: datetime) -> models.Job:
         paused_at=_text(job.paused_at) if job.state is JobState.PAUSED else None,
         notify=(job.notify or DEFAULT).to_spec(),
         dedupe_key=job.dedupe_key,
+        depends_on=[one.to_spec() for one in job.depends_on],
         created_at=to_text(job.created_at),
         updated_at=to_text(job.updated_at),
         next_due_at=_text(job.next_due_at(now)),
@@ -62,6 +64,7 @@ def execution_view(
     parts: Iterable[Part] | None = None,
     outlook: Outlook | None = None,
     waiting_for: WaitingFor | None = None,
+    upstreams: Iterable[Upstream] = (),
 ) -> models.Execution:
     return models.Execution(
         execution_id=execution.execution_id,
@@ -91,7 +94,19 @@ def execution_view(
         retry_of=execution.retry_of,
         cancel_at=_text(execution.cancel_at),
         waiting_for=models.WaitingFor(**asdict(waiting_for)) if waiting_for else None,
+        depends_on=[one.to_spec() for one in execution.depends_on],
+        upstreams=[_upstream_view(one) for one in upstreams] or None,
         parts=None if parts is None else [_part_view(part) for part in parts],
+    )
+
+
+def _upstream_view(upstream: Upstream) -> models.Upstream:
+    return models.Upstream(
+        job_id=upstream.dependency.job,
+        name=upstream.name,
+        condition=upstream.dependency.condition,
+        execution_id=upstream.execution_id,
+        status=upstream.execution.status if upstream.execution else None,
     )
 
 

@@ -29,10 +29,12 @@ from punctual.stages.backfill import Backfill
 from punctual.stages.browse import Browse
 from punctual.stages.cancel import Cancel
 from punctual.stages.check import Forecaster
+from punctual.stages.depend import Lookup
 from punctual.stages.explain import Explain
 from punctual.stages.manage import Manage
 from punctual.stages.rerun import Rerun
 from punctual.stages.submit import Submit
+from punctual.stages.tie import Ties
 
 settings = ApiSettings.from_env()
 all_jobs = adapters.jobs(settings)
@@ -52,6 +54,7 @@ def find_job(job_id: str) -> Job:
 submit = Submit(
     jobs=all_jobs,
     tasks=catalog,
+    ties=Ties(jobs=all_jobs, clock=instant.now),
     executions=all_executions,
     clock=instant.now,
     find=find_job,
@@ -62,16 +65,18 @@ cancel = Cancel(executions=all_executions, doors=doors, clock=instant.now)
 manage = Manage(jobs=all_jobs, executions=all_executions, clock=instant.now, find=find_job)
 rerun = Rerun(executions=all_executions, gates=gates, tasks=catalog, clock=instant.now, find=find_job)
 shelf = DynamoExecutionShelf(all_executions, gates)
+upstreams = Lookup(jobs=all_jobs, executions=all_executions)
 browse = Browse(jobs=all_jobs, executions=shelf, clock=instant.now)
 backfill = Backfill(jobs=all_jobs, executions=all_executions, shelf=shelf, clock=instant.now, find=find_job)
 samples, lane_outlooks = signals.samples(settings), signals.lane_outlooks(settings)
-explain = Explain(gates=gates, samples=samples, clock=instant.now)
+explain = Explain(gates=gates, samples=samples, lane_outlooks=lane_outlooks, clock=instant.now)
 limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
 forecaster = Forecaster(
     samples=samples,
     lane_outlooks=lane_outlooks,
     limits=limits,
     concurrency=json.loads(settings.concurrency),
+    upstreams=upstreams,
     clock=instant.now,
 )
 results = S3Results(settings.results_bucket, s3)

@@ -23,6 +23,7 @@ from punctual.runtime import adapters, long_lane, signals
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import MonitorSettings
 from punctual.stages.check import Checker, Forecaster
+from punctual.stages.depend import Lookup
 from punctual.stages.monitor import Monitor
 from punctual.stages.survey import Survey
 
@@ -35,8 +36,9 @@ samples, lane_outlooks = signals.samples(settings), signals.lane_outlooks(settin
 limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
 metrics = CloudWatchMetrics(cloudwatch)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+jobs = adapters.jobs(settings)
 checker = Checker(
-    jobs=adapters.jobs(settings),
+    jobs=jobs,
     executions=executions,
     checks=SqsChecks(settings.checks_queue_url, sqs),
     notices=SqsNotices(settings.notices_queue_url, sqs),
@@ -45,6 +47,7 @@ checker = Checker(
         lane_outlooks=lane_outlooks,
         limits=limits,
         concurrency=concurrency,
+        upstreams=Lookup(jobs=jobs, executions=executions),
         clock=instant.now,
     ),
     clock=instant.now,

@@ -18,15 +18,17 @@ from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import PlannerSettings
 from punctual.runtime.streams import Change, Lag, changes_in, each
+from punctual.stages.depend import HoldBack, Lookup
 from punctual.stages.plan import Planner
 
 settings = PlannerSettings.from_env()
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 lag = Lag()
+jobs, executions, timers = adapters.jobs(settings), adapters.executions(settings), adapters.timers(settings)
 planner = Planner(
-    jobs=adapters.jobs(settings),
-    executions=adapters.executions(settings),
-    timers=adapters.timers(settings),
+    jobs=jobs,
+    executions=executions,
+    timers=timers,
     lanes=SqsLanes(settings.queue_urls, sqs),
     machines=LongStateMachine(
         arn=settings.state_machine_arn,
@@ -37,6 +39,13 @@ planner = Planner(
     ),
     checks=SqsChecks(settings.checks_queue_url, sqs),
     doors=adapters.doors(settings),
+    upstreams=HoldBack(
+        lookup=Lookup(jobs=jobs, executions=executions),
+        executions=executions,
+        dependants=adapters.dependants(settings),
+        timers=timers,
+        clock=instant.now,
+    ),
     clock=instant.now,
 )
 

@@ -18,16 +18,24 @@ from punctual.runtime import adapters, long_lane
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import SettlerSettings
 from punctual.runtime.streams import Change, Lag, changes_in, each
+from punctual.stages.depend import Lookup, Waker
 from punctual.stages.settle import Settler
 
 settings = SettlerSettings.from_env()
+jobs, executions = adapters.jobs(settings), adapters.executions(settings)
 settler = Settler(
-    jobs=adapters.jobs(settings),
+    jobs=jobs,
     parts=long_lane.parts(settings),
     runs=long_lane.runs(settings),
     containers=long_lane.containers(settings),
     notices=SqsNotices(settings.notices_queue_url, sqs),
     doors=adapters.doors(settings),
+    clock=instant.now,
+)
+waker = Waker(
+    lookup=Lookup(jobs=jobs, executions=executions),
+    executions=executions,
+    dependants=adapters.dependants(settings),
     clock=instant.now,
 )
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
@@ -48,6 +56,7 @@ def handler(event: dict[str, Any], _context: Any) -> None:
 def _ended(change: Change) -> None:
     execution = item_to_execution(change.new or {})
     settler.execution_ended(execution)
+    waker.execution_ended(execution)
     if execution.lane is Lane.LONG and execution.started_at and execution.ended_at:
         flow.started(LONG, execution.released_at, execution.started_at)
         succeeded = execution.status is Status.SUCCEEDED

@@ -57,6 +57,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn": (
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:DeleteItem",
@@ -98,8 +99,8 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "settler": {
         "TablesGates.Arn": THROUGH_GATES,
-        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "TablesExecutions.StreamArn": READ_STREAM,
@@ -155,8 +156,8 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         TASKS: ("ecs:DescribeTasks", "ecs:StopTask"),
     },
     "monitor": {
-        "TablesJobs.Arn": ("dynamodb:GetItem",),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn/index/checks": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
         "TablesParts.Arn": ("dynamodb:BatchGetItem",),

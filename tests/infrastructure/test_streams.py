@@ -50,14 +50,23 @@ def test_a_record_that_failed_to_the_end_goes_to_the_readers_dead_letters(
 def test_the_planner_is_woken_by_jobs_that_plan_or_withdraw_something(prod: Deployed) -> None:
     assert pattern(prod.sources("planner")["TablesJobs.StreamArn"]) == {
         "eventName": ["INSERT", "MODIFY"],
-        "dynamodb": {"NewImage": {"state": {"S": ["active", "deleted"]}}},
+        "dynamodb": {"NewImage": {"state": {"S": ["active", "paused", "cancelled", "deleted"]}}},
     }
 
 
-def test_the_planner_is_woken_by_executions_that_became_queued(prod: Deployed) -> None:
-    assert pattern(prod.sources("planner")["TablesExecutions.StreamArn"]) == {
+def test_the_planner_is_woken_by_what_became_queued_was_left_out_and_leads_or_is_to_stop(prod: Deployed) -> None:
+    queued, left_out, stopping = patterns(prod.sources("planner")["TablesExecutions.StreamArn"])
+    assert queued == {
         "eventName": ["INSERT", "MODIFY"],
         "dynamodb": {"NewImage": {"status": {"S": ["queued", "retrying"]}}},
+    }
+    assert left_out == {
+        "eventName": ["INSERT"],
+        "dynamodb": {"NewImage": {"status": {"S": ["skipped", "missed"]}, "leads": {"BOOL": [True]}}},
+    }
+    assert stopping == {
+        "eventName": ["MODIFY"],
+        "dynamodb": {"NewImage": {"status": {"S": ["running"]}, "cancel_at": {"S": [{"exists": True}]}}},
     }
 
 
@@ -67,21 +76,23 @@ def test_the_planner_is_woken_by_timers_that_ttl_removed_and_not_by_hand(prod: D
     assert wanted["userIdentity"]["principalId"] == ["dynamodb.amazonaws.com"]
 
 
-def test_the_settler_is_woken_by_ends_of_one_time_long_watched_and_told_executions(prod: Deployed) -> None:
-    once, long, watched, told = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
-    for woken in (once, long, watched, told):
+def test_the_settler_is_woken_by_ends_of_one_time_long_watched_told_and_awaited_executions(prod: Deployed) -> None:
+    once, long, watched, told, awaited = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
+    for woken in (once, long, watched, told, awaited):
         assert set(woken["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
     assert once == {"dynamodb": {"NewImage": {"once": {"BOOL": [True]}}}}
     assert long == {"dynamodb": {"NewImage": {"lane": {"S": ["long"]}}}}
     assert watched == {"dynamodb": {"NewImage": {"deadline_at": {"S": [{"exists": True}]}}}}
     assert told == {"dynamodb": {"NewImage": {"notify": {"BOOL": [True]}}}}
+    assert awaited == {"dynamodb": {"NewImage": {"feeds": {"BOOL": [True]}}}}
 
 
 def test_admission_is_woken_when_a_part_asks_for_a_slot_gets_one_or_leaves_one(prod: Deployed) -> None:
     wanted = pattern(prod.sources("admission")["TablesParts.StreamArn"])
     assert wanted["eventName"] == ["INSERT", "MODIFY"]
     (statuses,) = wanted["dynamodb"]["NewImage"]["status"].values()
-    assert set(statuses) == {"waiting", "starting", "retrying"} | TERMINAL
+    never_of_a_part = {"skipped", "missed"}
+    assert set(statuses) == {"waiting", "starting", "retrying"} | TERMINAL - never_of_a_part
 
 
 def test_admission_makes_one_decision_at_a_time(prod: Deployed) -> None:

@@ -10,6 +10,7 @@ from botocore.client import BaseClient
 
 from punctual.domain.caller import Caller, Role
 from punctual.domain.errors import Conflict
+from punctual.domain.job import JobState
 from tests.integration.odd_tasks import Killed
 from tests.integration.world import World
 
@@ -260,8 +261,8 @@ def test_one_that_loses_to_a_job_that_ends_at_once_takes_over_from_it(
     transaction = AtTransaction(monkeypatch)
 
     def come_and_go() -> None:
-        stage = world.function("api").jobs.submit
-        stage.delete(another(world).job.job_id, SOMEBODY)
+        manage = world.function("api").jobs.manage
+        manage.move(another(world).job.job_id, JobState.DELETED, SOMEBODY)
 
     transaction.plan("before", come_and_go)
     status, job = post(world)

@@ -24,7 +24,7 @@ import time_machine
 
 from cdk.components.admission import PART_MOVED
 from cdk.components.planner import APPEARED_CHANGED_OR_DELETED, ASKED_TO_STOP, BECAME_QUEUED, LEFT_OUT_AND_LEADS
-from cdk.components.settler import ENDED_LONG, ENDED_ONCE, ENDED_TOLD, ENDED_WATCHED
+from cdk.components.settler import ENDED_FEEDING, ENDED_LONG, ENDED_ONCE, ENDED_TOLD, ENDED_WATCHED
 from punctual.aws import clients, executions
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -35,7 +35,7 @@ STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"], "
 FILTERS = {
     ("jobs", "planner"): [APPEARED_CHANGED_OR_DELETED],
     ("executions", "planner"): [BECAME_QUEUED, LEFT_OUT_AND_LEADS, ASKED_TO_STOP],
-    ("executions", "settler"): [ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD],
+    ("executions", "settler"): [ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD, ENDED_FEEDING],
     ("parts", "admission"): [PART_MOVED],
 }
 ROLE = "arn:aws:iam::123456789012:role/schedules"

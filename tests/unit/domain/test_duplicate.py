@@ -9,7 +9,7 @@ import pytest
 
 from punctual.domain.duplicate import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.errors import Invalid
-from punctual.domain.job import ENDED, Job, JobState
+from punctual.domain.job import LIVE, Job, JobState
 from punctual.domain.schedule import Now
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -27,9 +27,9 @@ JOB = Job(
 
 
 def test_a_job_lives_until_it_is_done_deleted_or_cancelled():
-    assert {"done", "deleted", "cancelled"} == ENDED
+    assert set(JobState) - LIVE == {"done", "deleted", "cancelled"}
     for state in JobState:
-        assert replace(JOB, state=state).live is (state not in ENDED)
+        assert replace(JOB, state=state).live is (state in LIVE)
     assert JOB.live
 
 

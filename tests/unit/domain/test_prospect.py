@@ -10,15 +10,17 @@ import pytest
 
 from punctual.domain.backlog import Backlog
 from punctual.domain.batch import Batch
+from punctual.domain.dependency import Dependency
 from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Progress
 from punctual.domain.job import Job, Lane
 from punctual.domain.laxity import Limits
 from punctual.domain.outlook import DeadlineState, Outlook, Seen
 from punctual.domain.partition import Partitions
-from punctual.domain.prospect import SEEN_KEPT, Surroundings, outlook_of
+from punctual.domain.prospect import SEEN_KEPT, Awaited, Surroundings, awaited_of, outlook_of
 from punctual.domain.schedule import Now
 from punctual.domain.slots import LaneOutlook, Start
 from punctual.domain.status import Status
+from punctual.domain.upstream import Upstream
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -206,7 +208,7 @@ def test_what_waits_for_a_slot_names_the_limits_to_raise_and_who_could_leave() -
     assert outlook.state is not DeadlineState.ON_TRACK
     assert outlook.cause == ("not started: waits for a slot of the long lane for about 2 hours more; 4 run and 2 ask")
     assert outlook.remedy == (
-        "raise the long lane's vcpus to 7 and tasks to 6, or cancel other, which has the most time to spare"
+        "raise the long lane's vcpus to 7 and tasks to 6, or pause or cancel other, which has the most time to spare"
     )
 
 
@@ -314,3 +316,43 @@ def test_partitions_that_may_not_all_run_at_once_take_several_rounds() -> None:
     one = execution(lane=Lane.LONG, batch=batch, timeout_seconds=7200)
     outlook = outlook_of(one, job(expected_seconds=3600, timeout_seconds=7200), QUIET, NOW)
     assert NOW + 3.5 * HOUR < outlook.median_end < NOW + 4.5 * HOUR
+
+
+UPSTREAM = Dependency("01kxq0v9m3c8e7w2r5t4y6h1nb")
+
+
+def test_one_that_waits_for_another_ends_after_it_and_says_whom_it_waits_for() -> None:
+    one = execution(Status.WAITING, due=HOUR, depends_on=(UPSTREAM,))
+    awaited = Awaited("load", NOW + 3 * HOUR, NOW + 4 * HOUR)
+    outlook = outlook_of(one, known(), QUIET, NOW, awaited)
+    assert outlook.state is DeadlineState.WILL_MISS
+    assert outlook.cause == "not started: waits for load, which will take about 3 hours more"
+    assert "see what holds load up" in (outlook.remedy or "")
+    assert outlook.median_end > NOW + 10.5 * HOUR
+    relaxed = replace(one, deadline_at=NOW + 20 * HOUR)
+    assert outlook_of(relaxed, known(), QUIET, NOW, awaited).state is DeadlineState.ON_TRACK
+
+
+def test_one_whose_upstream_ends_before_it_is_due_does_not_wait_for_it() -> None:
+    later = execution(Status.SCHEDULED, due=-4 * HOUR, depends_on=(UPSTREAM,))
+    with_it = outlook_of(later, known(), QUIET, NOW, Awaited("load", NOW + HOUR, NOW + 2 * HOUR))
+    assert with_it == outlook_of(later, known(), QUIET, NOW)
+
+
+def test_of_several_upstreams_the_one_that_ends_last_counts() -> None:
+    ended = Upstream(UPSTREAM, job(), NOW, execution(Status.SUCCEEDED))
+    runs = Upstream(UPSTREAM, known(name="runs"), NOW, running(50, 4 * HOUR, 6 * HOUR, deadline_at=None))
+    told = outlook_of(execution(), known(), QUIET, NOW)
+    looked_at = Upstream(UPSTREAM, job(name="looked at"), NOW, execution(outlook=told))
+    unplanned = Upstream(UPSTREAM, known(name="unplanned"), NOW + 2 * HOUR)
+    gone = Upstream(UPSTREAM, None)
+    assert awaited_of([ended, gone], QUIET, NOW) is None
+    half = awaited_of([ended, runs], QUIET, NOW)
+    assert half is not None
+    assert half.name == "runs"
+    assert abs(half.median_end - NOW - 4 * HOUR) < HOUR / 2
+    assert awaited_of([runs, looked_at], QUIET, NOW) == Awaited("looked at", told.median_end, told.p95_end)
+    last = awaited_of([runs, looked_at, unplanned], QUIET, NOW)
+    assert last is not None
+    assert last.name == "unplanned"
+    assert abs(last.median_end - NOW - 10 * HOUR) < HOUR / 2

@@ -41,6 +41,7 @@ def test_who_waits_starts_when_those_before_it_have_left() -> None:
     assert outlook.start_of(NOW + 90 * MINUTE, NOW) == NOW + 10 * MINUTE
     assert outlook.start_of(NOW, NOW) == NOW + 10 * MINUTE  # before all others, and yet not before a slot is free
     assert (outlook.waiting, outlook.taken_tasks, outlook.taken_cpu, outlook.waiting_cpu) == (3, 2, 2048, 3072)
+    assert [outlook.ahead_of(NOW + n * HOUR) for n in (1, 2, 3, 4)] == [0, 1, 2, 3]
 
 
 def test_in_an_empty_lane_everybody_starts_at_once() -> None:

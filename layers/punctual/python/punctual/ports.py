@@ -28,6 +28,7 @@ from punctual.domain.settlement import Settlement, Verdict
 from punctual.domain.slots import LaneOutlook
 from punctual.domain.standing import Ending, Standing
 from punctual.domain.timer import Reached, Timer
+from punctual.domain.upstream import Upstream
 
 Clock = Callable[[], datetime]
 
@@ -63,6 +64,9 @@ class Jobs(Protocol):
 
     def note_backfill(self, job_id: str, since: datetime) -> None:
         """Remember how far back executions of a job may lie that have not started."""
+
+    def note_dependant(self, job_id: str) -> bool:
+        """Remember that others depend on a job; ``False`` when it was deleted or cancelled."""
 
     def finish(self, job_id: str, now: datetime) -> bool:
         """Mark an active job as done; ``False`` when it is not active."""
@@ -206,6 +210,65 @@ class Doors(Protocol):
 
     def look_after(self, shard: int) -> Iterator[Execution]:
         """Those inside the gate of their job who may need another order. What broke off half-way is mended."""
+
+
+class HeldExecutions(Protocol):
+    """The executions, as those see them who hold some back until others have ended.
+
+    Only what is still held, under the revision that was looked at, moves; ``False`` when it is past that.
+    """
+
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """The newest state of each that exists."""
+
+    def listen(self, execution: Execution) -> Execution | None:
+        """See to it that its end is heard of, if it has not ended. How it stands."""
+
+    def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
+        """From ``queued`` to ``waiting``, with the instant of the timer that is set for it."""
+
+    def clear(self, execution: Execution) -> bool:
+        """Let one that is ``queued`` start; also ``True`` when that was done before."""
+
+    def release(self, execution: Execution, now: datetime) -> bool:
+        """The same for one that waits: becoming ``queued`` sets it on its way."""
+
+    def look_again(self, execution: Execution, now: datetime) -> bool:
+        """From ``waiting`` to ``queued``, and still held: what it waits for has changed."""
+
+    def pass_over(self, execution: Execution, reason: str, now: datetime) -> bool:
+        """To ``skipped``."""
+
+
+class Dependants(Protocol):
+    """Who waits for the end of which execution."""
+
+    def register(self, dependant: str, upstream: str, now: datetime) -> None: ...
+
+    def of(self, upstream: str) -> Iterator[str]:
+        """All that registered before this was called."""
+
+
+class Upstreams(Protocol):
+    """Whoever knows what executions depend on."""
+
+    def let_through(self, execution: Execution) -> bool:
+        """Whether one that is held may go on its way; if not, it waits now, or was skipped."""
+
+
+class UpstreamLookup(Protocol):
+    def of(self, dependants: Sequence[Execution]) -> list[list[Upstream]]:
+        """Of each, what it depends on, as that stands."""
+
+
+class Ties(Protocol):
+    """What jobs may depend on. Both raise ``Invalid``."""
+
+    def tie(self, job: Job) -> Job:
+        """A single job, or its next revision."""
+
+    def tie_all(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs of a batch, which may name each other."""
 
 
 class WatchedExecutions(Protocol):

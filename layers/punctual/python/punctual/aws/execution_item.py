@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.batch import Batch
+from punctual.domain.dependency import Condition, Dependency
 from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
 from punctual.domain.gate import Gate, of_entry
@@ -44,6 +45,9 @@ def execution_to_item(execution: Execution) -> Item:
         "retry_of": execution.retry_of,
         "reason": execution.reason,
         "ended_at": instant_text(execution.ended_at),
+        "depends_on": dependencies_text(execution.depends_on),
+        "cleared": execution.cleared or None,
+        "feeds": execution.feeds or None,
         "window": window_text(execution.window),
         "batch": batch_text(execution.batch),
         "conductor": execution.conductor,
@@ -84,6 +88,9 @@ def item_to_execution(item: Item) -> Execution:
             cancel_reason=item.get("cancel_reason"),
             covered_by=item.get("covered_by"),
             retry_of=item.get("retry_of"),
+            depends_on=dependencies_of_text(item.get("depends_on")),
+            cleared=item.get("cleared", False),
+            feeds=item.get("feeds", False),
             window=window_of_text(item.get("window")),
             batch=batch_of_text(item.get("batch")),
             conductor=item.get("conductor"),
@@ -141,6 +148,14 @@ def window_of_text(text: str | None) -> Window | None:
         return None
     start, end = text.split("/")
     return Window(from_text(start), from_text(end))
+
+
+def dependencies_text(dependencies: tuple[Dependency, ...]) -> str | None:
+    return dumped([[one.job, str(one.condition)] for one in dependencies]) if dependencies else None
+
+
+def dependencies_of_text(text: str | None) -> tuple[Dependency, ...]:
+    return tuple(Dependency(job, Condition(condition)) for job, condition in loaded(text, []))
 
 
 def outlook_text(outlook: Outlook) -> str:

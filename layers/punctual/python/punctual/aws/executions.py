@@ -32,8 +32,20 @@ T = TypeVar("T")
 WATCHED = ("check_shard", "check_at", "deadline_shard")
 """Only an execution that lives is watched for its deadline."""
 
+HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#cleared)"
+"""It waits for what it depends on."""
+CLEARED = "(attribute_not_exists(#depends_on) OR attribute_exists(#cleared))"
+
 PARALLEL = 8
 """How many of the many small writes of a sweep or a plan are under way at once."""
+
+
+_AWAITING = {
+    TimerReason.DUE: ((Status.SCHEDULED,), ""),
+    # also one whose start a rate limit has put off
+    TimerReason.RETRY: ((Status.RETRYING, Status.QUEUED), "#retry_at = :at"),
+    TimerReason.UPSTREAM: ((Status.WAITING,), f"#look_at = :at AND {HELD}"),
+}
 
 
 @dataclass(frozen=True)
@@ -73,14 +85,14 @@ class DynamoExecutions:
 
     def queue(self, timer: Timer, now: datetime) -> bool:
         """Each reason moves what waits for it and nothing else: an old timer must not touch a later rest."""
-        retry = timer.reason is TimerReason.RETRY
+        waits_in, also = _AWAITING[timer.reason]
         return self._move(
             {"job_id": timer.job_id, "execution_id": timer.execution_id},
             Status.QUEUED,
             {"queued_at": instant_text(now)},
-            sources=[Status.RETRYING, Status.QUEUED] if retry else [Status.SCHEDULED],
-            also="#retry_at = :at" if retry else "",
-            values={"at": instant_text(timer.at)} if retry else {},
+            sources=waits_in,
+            also=also,
+            values={"at": instant_text(timer.at)} if also else {},
         ).won
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
@@ -209,10 +221,10 @@ class DynamoExecutions:
             self._lease(order.execution_id, order.attempt, worker_id, now, order.gates),
             remove=["retry_at", "reason", "progress", "waits_at", "turn", "rate_at"],
             sources=[source for source in sources_of(Status.RUNNING) if source is not Status.RUNNING],
-            # An order that was sent while the attempt before still ran must not cut its rest short, one that was sent
-            # before an edit must not go by the rules of then, and what waits for others has not been ordered.
+            # An order that was sent while the attempt before still ran must not cut its rest short; one that was sent
+            # before an edit must not go by the rules of then, or overtake what the execution waits for since.
             also="#attempt = :attempt_before AND (attribute_not_exists(#retry_at) OR #retry_at <= :now)"
-            " AND #revision = :revision AND (#status <> :waiting OR attribute_exists(#waits_at))",
+            f" AND #revision = :revision AND (#status <> :waiting OR attribute_exists(#waits_at)) AND {CLEARED}",
             values={
                 "attempt_before": order.attempt - 1,
                 "now": instant_text(now),
@@ -277,7 +289,7 @@ class DynamoExecutions:
             Status.QUEUED,
             {"queued_at": instant_text(now), "conductor": conductor},
             sources=LIVE,  # one that was restarted may have been told of its parts meanwhile
-            also="attribute_not_exists(#conductor) AND #lane = :lane",
+            also=f"attribute_not_exists(#conductor) AND #lane = :lane AND {CLEARED}",
             values={"lane": str(Lane.LONG)},
         )
         if not written.item:
@@ -389,6 +401,63 @@ class DynamoExecutions:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
         for page in pages:
             yield from self.get_many(item["execution_id"] for item in page)
+
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        keys = ({"job_id": job_of(one), "execution_id": one} for one in dict.fromkeys(execution_ids))
+        items = self.table.get_many(keys, consistent=True)
+        return {item["execution_id"]: item_to_execution(item) for item in items}
+
+    def listen(self, execution: Execution) -> Execution | None:
+        written = self.table.update(
+            _key(execution),
+            set={"feeds": True},
+            condition=f"#status IN ({', '.join(f':{status}' for status in LIVE)})",
+            values={str(status): str(status) for status in LIVE},
+        )
+        return item_to_execution(written.item) if written.item else None
+
+    def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
+        changes = {"reason": reason, "look_at": instant_text(look_at)}
+        return self._move_held(execution, Status.WAITING, changes, sources=[Status.QUEUED]).won
+
+    def clear(self, execution: Execution) -> bool:
+        written = self._move_held(execution, Status.QUEUED, {"cleared": True}, sources=[Status.QUEUED])
+        return bool(written.item.get("cleared")) and written.item["status"] == Status.QUEUED
+
+    def release(self, execution: Execution, now: datetime) -> bool:
+        # another instant than before, also for one that was queued at this very moment: that is what sets it on its way
+        later = max(now, (execution.queued_at or now) + timedelta(milliseconds=1))
+        changes = {"cleared": True, "queued_at": instant_text(later)}
+        return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "look_at"]).won
+
+    def look_again(self, execution: Execution, now: datetime) -> bool:
+        changes = {"queued_at": instant_text(now)}
+        return self._move_held(execution, Status.QUEUED, changes, sources=[Status.WAITING]).won
+
+    def pass_over(self, execution: Execution, reason: str, now: datetime) -> bool:
+        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        gone = ["look_at", "long_shard", *WATCHED]
+        return self._move_held(execution, Status.SKIPPED, ending, remove=gone).won
+
+    def _move_held(
+        self,
+        execution: Execution,
+        target: Status,
+        changes: Item,
+        *,
+        remove: Iterable[str] = (),
+        sources: Iterable[Status] = (Status.QUEUED, Status.WAITING),
+    ) -> Written:
+        """Only what still waits for its upstreams, under the rules that it was judged by."""
+        return self._move(
+            _key(execution),
+            target,
+            changes,
+            remove=remove,
+            sources=sources,
+            also=f"#revision = :revision AND {HELD}",
+            values={"revision": execution.revision},
+        )
 
     def _item(self, execution: Execution) -> Item:
         shard = str(shard_of(execution.execution_id, self.shards))

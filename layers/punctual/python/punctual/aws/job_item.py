@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from urllib.parse import quote
 
-from punctual.aws.execution_item import batch_of_text, batch_text
+from punctual.aws.execution_item import batch_of_text, batch_text, dependencies_of_text, dependencies_text
 from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import parse_deadline
@@ -51,6 +51,8 @@ def job_to_item(job: Job) -> Item:
         "notify": dumped(job.notify.to_spec()) if job.notify else None,
         "window": str(job.window) if job.window else None,
         "batch": batch_text(job.batch),
+        "depends_on": dependencies_text(job.depends_on),
+        "feeds": job.feeds or None,
         "run_times": dumped(dict(job.run_times)) if job.run_times else None,
         "backfilled_from": instant_text(job.backfilled_from),
         "dedupe_key": job.dedupe_key,
@@ -90,6 +92,8 @@ def item_to_job(item: Item) -> Job:
             notify=parse_notify(loaded(item.get("notify"))),
             window=WindowUnit(item["window"]) if "window" in item else None,
             batch=batch_of_text(item.get("batch")),
+            depends_on=dependencies_of_text(item.get("depends_on")),
+            feeds=item.get("feeds", False),
             run_times={kind: tuple(times) for kind, times in loaded(item.get("run_times"), {}).items()},
             backfilled_from=instant_of(item.get("backfilled_from")),
             dedupe_key=item.get("dedupe_key"),

@@ -71,9 +71,11 @@ class DynamoJobs:
         return self._with_its_marker(written)
 
     def replace(self, job: Job) -> bool:
+        # whoever comes to depend on it meanwhile must not be forgotten
+        unfed = "" if job.feeds else " AND attribute_not_exists(#feeds)"
         return self.table.put_if(
             job_to_item(job),
-            "#revision = :before AND #state = :state",
+            f"#revision = :before AND #state = :state{unfed}",
             {"before": job.revision - 1, "state": str(job.state)},
         )
 
@@ -100,6 +102,11 @@ class DynamoJobs:
             " (attribute_not_exists(#backfilled_from) OR #backfilled_from > :since)",
             values={"since": instant_text(since)},
         )
+
+    def note_dependant(self, job_id: str) -> bool:
+        states = {"active": str(JobState.ACTIVE), "paused": str(JobState.PAUSED), "done": str(JobState.DONE)}
+        condition = "#state IN (:active, :paused, :done)"
+        return self.table.update({"job_id": job_id}, set={"feeds": True}, condition=condition, values=states).won
 
     def finish(self, job_id: str, now: datetime) -> bool:
         written = self.table.update(

@@ -10,6 +10,7 @@ from typing import Any
 
 from punctual.domain import identity
 from punctual.domain.batch import Batch
+from punctual.domain.dependency import Dependency
 from punctual.domain.gate import Gate
 from punctual.domain.instant import in_milliseconds
 from punctual.domain.jitter import delay
@@ -67,6 +68,9 @@ class Origin(StrEnum):
 ASKED_FOR = frozenset({Origin.BACKFILL, Origin.RETRY})
 """These are for an instant of the past, and count from when they were asked for."""
 
+
+DEPENDENT = frozenset({Origin.SCHEDULE, Origin.BACKFILL})
+"""Those that wait for what their job depends on."""
 
 UNCOUNTED = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED})
 """Not the task's doing: such an attempt goes on from its checkpoint and does not count against the retry rules."""
@@ -139,6 +143,12 @@ class Execution:
     """The execution that runs, or ran, in its place."""
     retry_of: str | None = None
     """The execution that it does again."""
+    depends_on: tuple[Dependency, ...] = ()
+    """What it waits for, as its job said when it was planned."""
+    cleared: bool = False
+    """Whether all that it waited for has ended as it should."""
+    feeds: bool = False
+    """Whether others may wait for it: then its end is listened for."""
     window: Window | None = None
     batch: Batch | None = None
     conductor: str | None = None
@@ -166,6 +176,11 @@ class Execution:
     result: Result | None = None
     error: Failure | None = None
     attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def held(self) -> bool:
+        """Whether it must not start yet, for what it depends on."""
+        return bool(self.depends_on) and not self.cleared
 
     @property
     def released_at(self) -> datetime:
@@ -230,6 +245,8 @@ def execution_of(
         leads=leads,
         delay_seconds=_jitter(job, due) if origin is Origin.SCHEDULE else 0,
         gates=_gates(job, parameters, origin, at_once),
+        depends_on=job.depends_on if origin in DEPENDENT else (),
+        feeds=job.feeds,
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
         notify=bool(job.notify and job.notify.on & OUTCOMES),

@@ -16,7 +16,7 @@ import secrets
 from datetime import UTC, datetime
 
 from punctual.domain.errors import NotFound
-from punctual.domain.instant import to_epoch_ms
+from punctual.domain.instant import from_epoch_ms, to_epoch_ms
 
 LONGEST_NAME = 64
 BEYOND_ALL_IDS = "~"
@@ -30,6 +30,19 @@ def new_job_id(now: datetime) -> str:
     """A fresh ULID in lower case: 48 bits of milliseconds, 80 random ones."""
     number = (to_epoch_ms(now) << 80) | secrets.randbits(80)
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def created_at(job_id: str) -> datetime:
+    """When a job got its id."""
+    number = 0
+    for letter in job_id[:10]:
+        number = number * 32 + _ALPHABET.index(letter)
+    return from_epoch_ms(number)
+
+
+def is_job_id(text: str) -> bool:
+    """Whether ``text`` can be a job id."""
+    return _JOB_ID.fullmatch(text) is not None
 
 
 def execution_id(job_id: str, due: datetime, source: str | None = None) -> str:
@@ -60,6 +73,6 @@ def job_of(an_execution_id: str) -> str:
 
 def check_job_id(text: str) -> str:
     """``text``, if it can be a job id. Raises ``NotFound`` otherwise."""
-    if _JOB_ID.fullmatch(text) is None:
+    if not is_job_id(text):
         raise NotFound("job", text, field="job_id")
     return text

@@ -11,6 +11,7 @@ from typing import Any
 from punctual.domain.batch import Batch
 from punctual.domain.concurrency import Concurrency
 from punctual.domain.deadline import Deadline
+from punctual.domain.dependency import Dependency
 from punctual.domain.misfire import Misfire
 from punctual.domain.notify import Notify
 from punctual.domain.overlap import Overlap
@@ -89,6 +90,10 @@ class Job:
     """The calendar unit that an execution is about; without one it is about the time since the one before."""
     batch: Batch | None = None
     """How it runs in the long lane; ``None`` in another."""
+    depends_on: tuple[Dependency, ...] = ()
+    """What each of its executions waits for."""
+    feeds: bool = False
+    """Whether a job depends on it, or once did: then the end of each of its executions is listened for."""
     run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """How many seconds its recent runs took, the newest last: the whole ``execution``, and each kind of part."""
     backfilled_from: datetime | None = None
@@ -114,7 +119,8 @@ class Job:
     @property
     def may_wait(self) -> bool:
         """Whether its executions may wait for others, for as long as those take."""
-        return self.concurrency is not None or self.overlap not in (Overlap.ALLOW, Overlap.SKIP)
+        rules = self.concurrency is not None or self.overlap not in (Overlap.ALLOW, Overlap.SKIP)
+        return rules or bool(self.depends_on)
 
     def moved(self, state: JobState, now: datetime) -> Job:
         """As it is once it has been paused, resumed, cancelled or deleted."""

@@ -7,14 +7,14 @@ queues and the long lane are. So the monitor's check and a person's question get
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
 
 from punctual.domain.backlog import NEVER, Backlog
-from punctual.domain.execution import UNCOUNTED, Execution
+from punctual.domain.execution import UNCOUNTED, Execution, execution_of
 from punctual.domain.forecast import Forecast, Pace, Wait, forecast
 from punctual.domain.history import FEWEST_RELIED_ON
 from punctual.domain.job import Job, Lane
@@ -25,6 +25,7 @@ from punctual.domain.part import EXECUTION
 from punctual.domain.run_time import RunTime, run_time_of
 from punctual.domain.slots import LaneOutlook
 from punctual.domain.status import Status
+from punctual.domain.upstream import Upstream
 
 UNSURE = 1.5
 """A wait's P95, as a multiple of its median: those who come later may be let in before."""
@@ -65,10 +66,34 @@ class Prospect:
     remedy: str
 
 
-def outlook_of(execution: Execution, job: Job, around: Surroundings, now: datetime) -> Outlook:
+@dataclass(frozen=True)
+class Awaited:
+    """Of what an execution depends on, the one that will end last."""
+
+    name: str
+    median_end: datetime
+    p95_end: datetime
+
+
+def awaited_of(upstreams: Iterable[Upstream], around: Surroundings, now: datetime) -> Awaited | None:
+    """``None`` when nothing is left to wait for, or nothing can be told of it."""
+    ends = [_end_of(one, one.job, one.due, around, now) for one in upstreams if one.job and one.due and not one.ended]
+    return max(ends, key=lambda one: one.median_end, default=None)
+
+
+def _end_of(upstream: Upstream, job: Job, due: datetime, around: Surroundings, now: datetime) -> Awaited:
+    """As the last look at its deadline found, or from its own run times. What it waits for itself is left out."""
+    execution = upstream.execution or execution_of(job, due, status=Status.SCHEDULED, now=now)
+    told = execution.outlook or prospect_of(execution, job, around, now).forecast
+    return Awaited(job.name, max(told.median_end, now), max(told.p95_end, now))
+
+
+def outlook_of(
+    execution: Execution, job: Job, around: Surroundings, now: datetime, awaited: Awaited | None = None
+) -> Outlook:
     """What a look at a live execution with a deadline finds. Cause and remedy are given while it is in danger."""
     assert execution.deadline_at is not None
-    prospect = prospect_of(execution, job, around, now)
+    prospect = prospect_of(execution, job, around, now, awaited)
     before = execution.outlook
     probability = prospect.forecast.probability or 0.0
     state = state_after(before.state if before else None, probability, execution.deadline_at, now)
@@ -86,13 +111,15 @@ def outlook_of(execution: Execution, job: Job, around: Surroundings, now: dateti
     )
 
 
-def prospect_of(execution: Execution, job: Job, around: Surroundings, now: datetime) -> Prospect:
+def prospect_of(
+    execution: Execution, job: Job, around: Surroundings, now: datetime, awaited: Awaited | None = None
+) -> Prospect:
     run_time, source = _run_time(execution, job)
     if execution.status is Status.RUNNING:
         wait, told = Wait(), _while_running(execution, run_time, now)
     else:
         run_time = run_time.of(_left_to_do(execution))
-        wait = _wait(execution, run_time, around, now)
+        wait = _until(awaited, execution, now) if awaited else _wait(execution, run_time, around, now)
         told = forecast(
             now=now,
             run_time=run_time,
@@ -101,6 +128,13 @@ def prospect_of(execution: Execution, job: Job, around: Surroundings, now: datet
             started_at=None,
             pace=None,
             deadline_at=execution.deadline_at,
+        )
+    if awaited is not None and wait.median > 0:
+        rest = spelled(timedelta(seconds=wait.median))
+        return Prospect(
+            told,
+            f"not started: waits for {awaited.name}, which will take about {rest} more",
+            f"see what holds {awaited.name} up, let it start earlier, or give a later deadline",
         )
     cause, remedy = _why(execution, told, run_time, source, wait, around, now)
     return Prospect(told, cause, remedy)
@@ -166,6 +200,12 @@ def _rounds(execution: Execution) -> int:
     known = partitions.count or len(partitions.of or ())
     total = execution.progress.total if execution.progress else None  # partitions, once they are cut
     return max(math.ceil((known or total or partitions.at_once) / partitions.at_once), 1)
+
+
+def _until(awaited: Awaited, execution: Execution, now: datetime) -> Wait:
+    since = max(now, execution.released_at)
+    median, p95 = ((end - since).total_seconds() for end in (awaited.median_end, awaited.p95_end))
+    return Wait(max(median, 0.0), max(p95, 0.0))
 
 
 def _wait(execution: Execution, run_time: RunTime, around: Surroundings, now: datetime) -> Wait:
@@ -298,7 +338,7 @@ def _why_no_slot(execution: Execution, wait: Wait, around: Surroundings) -> tupl
     ]
     remedies = [f"raise the long lane's {' and '.join(filter(None, raised))}"] if any(raised) else []
     if lane.laxest and lane.laxest != execution.execution_id:
-        remedies.append(f"cancel {lane.laxest}, which has the most time to spare")
+        remedies.append(f"pause or cancel {lane.laxest}, which has the most time to spare")
     return cause, ", or ".join(remedies) or "wait for a slot: one is coming free"
 
 

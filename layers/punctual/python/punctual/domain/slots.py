@@ -46,6 +46,11 @@ class LaneOutlook:
         ahead = [start.start_at for start in self.starts if start.latest_start <= latest_start]
         return max([now, self.first_free, *ahead])
 
+    def ahead_of(self, latest_start: datetime) -> int:
+        """How many of those who asked have their turn before one that has to start by then."""
+        before = sum(start.latest_start < latest_start for start in self.starts)
+        return round(before * self.waiting / len(self.starts)) if self.starts else 0
+
 
 def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: Limits, now: datetime) -> LaneOutlook:
     """Play the lane through: as slots come free, those who wait take them in the order of their turn."""

@@ -26,6 +26,9 @@ class TimerReason(StrEnum):
     RETRY = "retry"
     """It rests between two attempts for longer than a queue can hold a message: queue it again."""
 
+    UPSTREAM = "upstream"
+    """It waits for what it depends on, and no word has come: look again."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Timer:

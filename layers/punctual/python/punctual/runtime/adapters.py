@@ -11,6 +11,7 @@ from punctual.aws.table import Table
 from punctual.domain import instant
 
 if TYPE_CHECKING:
+    from punctual.aws.dependants import DynamoDependants
     from punctual.aws.gates import DynamoGates
     from punctual.aws.jobs import DynamoJobs
     from punctual.aws.timers import DynamoTimers
@@ -31,13 +32,16 @@ class _WithExecutions(_Kept, Protocol):
     timer_shards: int
 
 
-class _WithGates(_WithExecutions, Protocol):
-    gates_table: str
-
-
 class _WithTimers(Protocol):
     timers_table: str
     timer_shards: int
+
+
+class _WithGates(_Kept, Protocol):
+    gates_table: str
+
+
+class _WithDoors(_WithExecutions, _WithGates, Protocol): ...
 
 
 def jobs(settings: _WithJobs) -> DynamoJobs:
@@ -56,13 +60,19 @@ def timers(settings: _WithTimers) -> DynamoTimers:
     return DynamoTimers(Table(settings.timers_table, dynamodb()), settings.timer_shards)
 
 
-def gates(settings: _WithGates) -> DynamoGates:
+def gates(settings: _WithDoors) -> DynamoGates:
     from punctual.aws.gates import DynamoGates
 
     return DynamoGates(Table(settings.gates_table, dynamodb()), settings.timer_shards, settings.retention)
 
 
-def doors(settings: _WithGates) -> Gatekeeper:
+def doors(settings: _WithDoors) -> Gatekeeper:
     from punctual.stages.gatekeep import Gatekeeper
 
     return Gatekeeper(gates=gates(settings), executions=executions(settings), clock=instant.now)
+
+
+def dependants(settings: _WithGates) -> DynamoDependants:
+    from punctual.aws.dependants import DynamoDependants
+
+    return DynamoDependants(Table(settings.gates_table, dynamodb()), settings.retention)

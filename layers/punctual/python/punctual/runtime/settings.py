@@ -126,11 +126,11 @@ class WorkerSettings(_Signals, _ShortQueues, _Gates, _Retention):
 class SettlerSettings(_Signals, _Notices, _Gates, _Retention):
     jobs_table: str
     executions_table: str
-    timer_shards: int
     parts_table: str
     schedule_group: str
     cluster: str
     dead_letter_queue_url: str
+    timer_shards: int
 
 
 class ConductorSettings(_Gates, _Retention):

@@ -21,11 +21,11 @@ from punctual.domain.job import Job
 from punctual.domain.laxity import Limits
 from punctual.domain.notify import DEFAULT
 from punctual.domain.outlook import DeadlineState, Outlook, next_check
-from punctual.domain.prospect import Surroundings, outlook_of
+from punctual.domain.prospect import Surroundings, awaited_of, outlook_of
 from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
-    from punctual.ports import Checks, Clock, Jobs, LaneOutlooks, Notices, Samples, WatchedExecutions
+    from punctual.ports import Checks, Clock, Jobs, LaneOutlooks, Notices, Samples, UpstreamLookup, WatchedExecutions
 
 AHEAD = timedelta(seconds=75)
 """Looks that are due within this are sent out by the minute's tick, held back to their second."""
@@ -55,6 +55,7 @@ class Forecaster:
     lane_outlooks: LaneOutlooks
     limits: Limits
     concurrency: Mapping[str, int]
+    upstreams: UpstreamLookup
     clock: Clock
 
     def surroundings(self) -> Surroundings:
@@ -70,7 +71,13 @@ class Forecaster:
         """As things are now; ``None`` without a deadline, or when it has ended."""
         if execution.deadline_at is None or execution.status in FINAL:
             return execution.outlook
-        return outlook_of(execution, job, self.surroundings(), self.clock())
+        return self.look(execution, job, self.surroundings())
+
+    def look(self, execution: Execution, job: Job, around: Surroundings) -> Outlook:
+        """At one that lives and has a deadline."""
+        now = self.clock()
+        [upstreams] = self.upstreams.of([execution]) if execution.held else [[]]
+        return outlook_of(execution, job, around, now, awaited_of(upstreams, around, now))
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ class Checker:
         if job is None or execution.deadline_at is None:
             return None
         now = self.clock()
-        outlook = outlook_of(execution, job, around, now)
+        outlook = self.forecaster.look(execution, job, around)
         before = execution.outlook.state if execution.outlook else DeadlineState.ON_TRACK
         self._tell(execution, job, before, outlook)
         following = next_check(execution.released_at, execution.deadline_at, now)

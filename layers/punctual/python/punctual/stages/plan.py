@@ -37,7 +37,7 @@ from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import Checks, Clock, Doors, Executions, Jobs, Lanes, StateMachines, Timers
+    from punctual.ports import Checks, Clock, Doors, Executions, Jobs, Lanes, StateMachines, Timers, Upstreams
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
@@ -59,6 +59,7 @@ class Planner:
     machines: StateMachines
     checks: Checks
     doors: Doors
+    upstreams: Upstreams
     clock: Clock
 
     def job_changed(self, job: Job) -> None:
@@ -120,10 +121,11 @@ class Planner:
             self._plan(job, after=leader.scheduled_at)
 
     def _send(self, ready: list[Execution]) -> None:
-        short = [execution for execution in ready if execution.lane is Lane.SHORT]
+        free = [execution for execution in ready if not execution.held or self.upstreams.let_through(execution)]
+        short = [execution for execution in free if execution.lane is Lane.SHORT]
         self.lanes.send(filter(None, map(self._order, short)), self.clock())
         self.checks.send(filter(None, map(self._first_look, ready)), self.clock())
-        for execution in ready:
+        for execution in free:
             if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.conductor is None:
                 self.machines.start(execution)
 
@@ -159,7 +161,7 @@ class Planner:
     def _left_out(self, execution: Execution, job: Job) -> bool:
         """Whether one that comes too late is not to run: its job's misfire rule decides."""
         planned = execution.origin is Origin.SCHEDULE and execution.status is Status.QUEUED and execution.attempt == 0
-        if not planned or execution.conductor is not None:
+        if not planned or execution.conductor is not None or execution.depends_on:
             return False
         now = execution.queued_at or self.clock()
         sorted_out = job.misfire.sort_out([execution.scheduled_at], job.schedule, now)
@@ -279,12 +281,13 @@ class Planner:
         if standing is not None and standing.revision < execution.revision:
             execution = _with_its_danger(execution, standing)
         if standing is not None and standing.revision < execution.revision and self.executions.replace(execution):
-            if standing.lane is Lane.LONG and execution.lane is not Lane.LONG:
+            if standing.lane is Lane.LONG and (execution.lane is not Lane.LONG or execution.held):
                 self.machines.disarm(execution.execution_id)
             standing = None
         if standing is not None and standing.status is not Status.SCHEDULED:
             return standing
-        if execution.status is Status.SCHEDULED and execution.lane is Lane.LONG:
+        # what is held comes by here first, by a timer: a schedule would start its state machine
+        if execution.status is Status.SCHEDULED and execution.lane is Lane.LONG and not execution.held:
             self.machines.arm(execution)
         elif execution.status is Status.SCHEDULED:
             self._set_timer(execution, execution.released_at, TimerReason.DUE)

@@ -62,6 +62,8 @@ class Reconciler:
         live = list(self.executions.live_long())
         running = set(self.machines.running())  # after them: whatever conducts one was started earlier
         for execution in live:
+            if execution.held and (execution.status is not Status.SCHEDULED or self._is_to_come(execution, grace)):
+                continue  # not started by a schedule, but when what it depends on has ended
             if execution.status is Status.SCHEDULED:
                 self._see_to_schedule(execution, armed, repairs)
             elif execution.conductor not in running and self.clock() - _moved_at(execution) > grace:
@@ -70,6 +72,9 @@ class Reconciler:
         self._see_to_containers(repairs)
         repairs.recounted = self._recount()
         return repairs
+
+    def _is_to_come(self, execution: Execution, grace: timedelta) -> bool:
+        return execution.scheduled_at > self.clock() - grace
 
     def _see_to_schedule(self, execution: Execution, armed: set[str], repairs: Repairs) -> None:
         if short_name(execution.execution_id) in armed:

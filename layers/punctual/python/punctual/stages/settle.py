@@ -18,6 +18,9 @@ from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 if TYPE_CHECKING:
     from punctual.ports import Clock, Containers, Doors, Jobs, Notices, Parts, Runs
 
+JOB_CHANGED = "job changed"
+"""The reason of an execution that an edit withdrew: the job has another one in its place."""
+
 TRIES = 5
 """A part may move while it is being cancelled: then it is looked at again."""
 
@@ -43,7 +46,7 @@ class Settler:
         self._tell(execution)
         if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
             self._remember_run_times(execution)
-        if execution.once:
+        if execution.once and execution.reason != JOB_CHANGED:
             self.jobs.finish(execution.job_id, self.clock())
 
     def _tell(self, execution: Execution) -> None:

@@ -12,9 +12,11 @@ from punctual.domain.caller import Caller, Role
 from punctual.domain.change import Changes, coming, foreseen
 from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import check_deadline, parse_deadline
+from punctual.domain.dependency import parse_dependencies
 from punctual.domain.duplicate import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.errors import Conflict, Invalid, Rejected, Stale
 from punctual.domain.execution import Origin, Planned
+from punctual.domain.graph import upstreams_first
 from punctual.domain.identity import new_job_id
 from punctual.domain.job import LIVE, Job, JobState, Lane, Priority
 from punctual.domain.limits import (
@@ -35,12 +37,14 @@ from punctual.domain.status import Status
 from punctual.domain.window import WindowUnit, check_window
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Jobs, Tasks
+    from punctual.ports import Clock, Executions, Jobs, Tasks, Ties
 
 LONGEST_COMMAND = 4096
 """Characters: with all else that a container is started with it has to fit into 8 KB."""
 LONG_ONLY = ("resources", "container", "partitions", "preemptible")
 MILLISECOND = timedelta(milliseconds=1)
+RETIED = frozenset({"depends_on", "schedule", "window"})
+"""What decides which executions of its upstreams a job waits for: only then are they looked at again."""
 OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
 TOGETHER = 25
 """How many jobs with a ``dedupe_key`` are stored in one go: with the largest parameters they fit into a transaction."""
@@ -60,6 +64,7 @@ class Submit:
     jobs: Jobs
     tasks: Tasks
     executions: Executions
+    ties: Ties
     clock: Clock
     find: Callable[[str], Job]
     images: Sequence[str] = ()
@@ -69,7 +74,7 @@ class Submit:
 
     def submit(self, submission: Mapping[str, Any], caller: Caller) -> Submitted:
         caller.must_be(Role.OPERATOR)
-        job = self._job(submission, caller, self.clock())
+        job = self.ties.tie(self._job(submission, caller, self.clock()))
         refuses = policy_of(submission) is OnDuplicate.REFUSE
         [submitted] = self._add([job], {job.dedupe_key: "dedupe_key"} if job.dedupe_key is not None and refuses else {})
         return submitted
@@ -88,7 +93,7 @@ class Submit:
         """All are checked before any is stored; a refusal names the place, as in ``jobs.3.schedule.cron``."""
         caller.must_be(Role.OPERATOR)
         now, submissions = self.clock(), list(submissions)
-        jobs = [self._nth(number, one, caller, now) for number, one in enumerate(submissions)]
+        jobs = self.ties.tie_all([self._nth(number, one, caller, now) for number, one in enumerate(submissions)])
         check_distinct(jobs)
         fields = {
             job.dedupe_key: f"jobs.{number}.dedupe_key"
@@ -147,7 +152,7 @@ class Submit:
         said = {**standing, **changes}
         kept = None if "schedule" in changes else job.schedule
         edited = self._job({name: value for name, value in said.items() if value is not None}, caller, now, kept)
-        return replace(
+        edited = replace(
             edited,
             job_id=job.job_id,
             owner=job.owner,
@@ -161,7 +166,9 @@ class Submit:
             resumed_at=job.resumed_at,
             revised_at=now,
             dedupe_key=job.dedupe_key,
+            feeds=job.feeds,
         )
+        return self.ties.tie(edited) if RETIED.intersection(changes) else edited
 
     def _add(self, jobs: Sequence[Job], fields: Mapping[str, str]) -> list[Submitted]:
         """Store the jobs, but for those whose key a live one has.
@@ -179,7 +186,7 @@ class Submit:
                 existing |= self._allowed(taken, fields, added)
                 chunk = [job for job in chunk if job.dedupe_key not in existing]
             added += chunk
-        self.jobs.add(job for job in jobs if job.dedupe_key is None)
+        self.jobs.add(job for job in upstreams_first(jobs) if job.dedupe_key is None)
         standing = [existing.get(job.dedupe_key) if job.dedupe_key is not None else None for job in jobs]
         return [Submitted(known or job, created=known is None) for job, known in zip(jobs, standing, strict=True)]
 
@@ -235,6 +242,7 @@ class Submit:
             window=WindowUnit(submission["window"]) if "window" in submission else None,
             batch=self._batch(submission, lane),
             dedupe_key=submission.get("dedupe_key"),
+            depends_on=parse_dependencies(submission.get("depends_on")),
             created_at=now,
             updated_at=now,
         )
@@ -334,6 +342,7 @@ def _as_submitted(job: Job) -> dict[str, Any]:
         "concurrency": job.concurrency.to_spec() if job.concurrency else None,
         "notify": job.notify.to_spec() if job.notify else None,
         "window": job.window,
+        "depends_on": [one.to_spec() for one in job.depends_on],
     }
     if batch is not None:
         said |= {

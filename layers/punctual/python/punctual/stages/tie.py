@@ -1,0 +1,137 @@
+"""Tie: what a submitted job may depend on. All is checked before anything is stored; a refusal names the field."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from punctual.domain.dependency import Dependency
+from punctual.domain.errors import Invalid
+from punctual.domain.graph import cycle_in, graph_of, shown
+from punctual.domain.identity import is_job_id
+from punctual.domain.job import Job, JobState
+from punctual.domain.upstream import LOOKED_AHEAD, windows_agree
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Jobs
+
+MOST_WALKED = 10_000
+"""Jobs that are looked at, level by level upstream, for whether an edit would close a circle."""
+BY_ID = "give the id of one that exists, or submit both at once to POST /jobs/batch and give its name"
+BY_NAME = "give the name of a job of this batch, or the id of one that exists"
+SAME_SCHEDULE = "give both the same schedule, so that each execution has one of the same data window to wait for"
+
+
+@dataclass(frozen=True)
+class Ties:
+    jobs: Jobs
+    clock: Clock
+
+    def tie(self, job: Job) -> Job:
+        """A single new job, or the next revision of one."""
+        if not job.depends_on:
+            return job
+        upstreams = self._outside([job], {})
+        for number, one in enumerate(job.depends_on):
+            _check(job, one, upstreams.get(one.job), f"depends_on.{number}.job", BY_ID, self.clock())
+        self._refuse_circle(job, upstreams)
+        self._note_dependants([job], upstreams)
+        return job
+
+    def tie_all(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs of a batch, in its order, with the names that they call each other by turned into ids."""
+        if not any(job.depends_on for job in jobs):
+            return list(jobs)
+        named = defaultdict(list)
+        for job in jobs:
+            named[job.name].append(job)
+        inside = {job.job_id: job for job in jobs}
+        tied = [_resolved(number, job, named) for number, job in enumerate(jobs)]
+        upstreams = {**self._outside(tied, inside), **inside}
+        for number, job in enumerate(tied):
+            for n, one in enumerate(job.depends_on):
+                field = f"jobs.{number}.depends_on.{n}.job"
+                _check(job, one, upstreams.get(one.job), field, BY_NAME, self.clock())
+        circle = cycle_in(graph_of(tied))
+        if circle is not None:
+            number = next(n for n, job in enumerate(jobs) if job.job_id == circle[0])
+            raise _circle(f"jobs.{number}.depends_on", [inside[one].name for one in circle])
+        self._note_dependants(tied, {one: job for one, job in upstreams.items() if one not in inside})
+        fed = {one.job for job in tied for one in job.depends_on}
+        return [replace(job, feeds=job.job_id in fed) for job in tied]
+
+    def _outside(self, jobs: Iterable[Job], inside: Mapping[str, Job]) -> dict[str, Job]:
+        """The upstreams that exist already."""
+        wanted = {one.job for job in jobs for one in job.depends_on} - inside.keys()
+        return self.jobs.get_many(one for one in wanted if is_job_id(one))
+
+    def _refuse_circle(self, edited: Job, upstreams: Mapping[str, Job]) -> None:
+        """A job that nobody depends on closes no circle; nor does one that has ended."""
+        if not edited.feeds:
+            return
+        known = {edited.job_id: edited}
+        level = {one: job for one, job in upstreams.items() if one != edited.job_id}
+        while level:
+            known |= level
+            if len(known) > MOST_WALKED:
+                raise Invalid("depends_on", f"has more than {MOST_WALKED:,} jobs upstream: cut the graph")
+            live = [job for job in level.values() if job.state in (JobState.ACTIVE, JobState.PAUSED)]
+            level = self.jobs.get_many({one.job for job in live for one in job.depends_on} - known.keys())
+        circle = cycle_in(graph_of(known.values()))
+        if circle is not None:
+            raise _circle("depends_on", [known[one].name for one in circle])
+
+    def _note_dependants(self, jobs: Iterable[Job], upstreams: Mapping[str, Job]) -> None:
+        """From now on the ends of the upstreams' executions are listened for."""
+        wanted = {one.job for job in jobs for one in job.depends_on}
+        for job_id, job in upstreams.items():
+            if job_id in wanted and not job.feeds and not self.jobs.note_dependant(job_id):
+                raise Invalid("depends_on", f"job {job.name!r} ({job_id}) was deleted at this moment: leave it out")
+
+
+def _resolved(number: int, job: Job, named: Mapping[str, list[Job]]) -> Job:
+    found = []
+    for n, one in enumerate(job.depends_on):
+        candidates = named.get(one.job, [])
+        if len(candidates) > 1:
+            message = f"{len(candidates)} jobs of this batch have the name {one.job!r}: give each a name of its own"
+            raise Invalid(f"jobs.{number}.depends_on.{n}.job", message)
+        found.append(replace(one, job=candidates[0].job_id) if candidates else one)
+    return replace(job, depends_on=tuple(found))
+
+
+def _check(job: Job, dependency: Dependency, upstream: Job | None, field: str, remedy: str, now: datetime) -> None:
+    if job.schedule.kind == "queue":
+        where = field.rpartition(".depends_on")[0]
+        message = "does not go with schedule.queue, which runs once per message: leave one of the two out"
+        raise Invalid(f"{where}.depends_on" if where else "depends_on", message)
+    if upstream is None:
+        raise Invalid(field, f"there is no job {dependency.job!r}: {remedy}")
+    name = f"{upstream.name!r} ({upstream.job_id})" if upstream.name != upstream.job_id else repr(upstream.name)
+    if upstream.job_id == job.job_id:
+        raise Invalid(field, "is the job itself, which would wait for its own end: leave it out")
+    if upstream.state in (JobState.DELETED, JobState.CANCELLED):
+        raise Invalid(field, f"job {name} is {upstream.state} and will not run: leave it out, or name another")
+    if upstream.schedule.kind == "queue":
+        message = f"job {name} has schedule.queue, and runs once per message: name a job with another schedule"
+        raise Invalid(field, message)
+    if upstream.schedule.recurring and not job.schedule.recurring:
+        message = f"job {name} recurs, and this one runs once: set schedule here to the upstream's"
+        raise Invalid(field, f"{message}, so that each execution waits for that of the same data window")
+    if job.schedule.recurring and not upstream.schedule.recurring:
+        message = f"job {name} runs once, and this one recurs: leave schedule out here, or"
+        raise Invalid(field, f"{message} {SAME_SCHEDULE}")
+    if job.schedule.recurring and not _agree((job.schedule, job.window), (upstream.schedule, upstream.window), now):
+        message = f"none of the next {LOOKED_AHEAD} executions has its data window in common with one of job {name}"
+        raise Invalid(field, f"{message}: {SAME_SCHEDULE}, or both the same window, such as day, in one time zone")
+
+
+_agree = lru_cache(maxsize=1000)(windows_agree)
+
+
+def _circle(field: str, names: list[str]) -> Invalid:
+    return Invalid(field, f"goes round in a circle, in which each waits for the next: {shown(names)}")

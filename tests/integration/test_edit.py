@@ -1,0 +1,93 @@
+"""Editing a job: what has not started is replaced, what runs finishes under the rules it started with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from punctual import Context
+from punctual.domain.instant import from_text
+from tests.integration.odd_tasks import MEANWHILE
+from tests.integration.world import World
+
+HOURLY, DAILY = {"cron": "0 * * * *"}, {"cron": "30 3 * * *"}
+
+
+def edit(world: World, job_id: str, changes: dict[str, Any], query: str = "", expected: int = 200) -> dict[str, Any]:
+    status, answer = world.request("PATCH", f"/jobs/{job_id}{query}", changes)
+    assert status == expected, answer
+    return answer
+
+
+def planned(world: World, job_id: str) -> list[tuple[str, str]]:
+    return [(one["scheduled_at"], one["status"]) for one in world.executions(job_id)]
+
+
+def test_an_instant_that_the_new_rules_do_not_know_is_forgotten_and_comes_back_with_them(world: World) -> None:
+    job_id = world.submit(schedule=HOURLY)["job_id"]
+    world.settle_down()
+    assert planned(world, job_id) == [("2026-11-16T13:00:00.000Z", "scheduled")]
+    edit(world, job_id, {"schedule": DAILY})
+    world.settle_down()
+    assert planned(world, job_id) == [("2026-11-17T03:30:00.000Z", "scheduled")]
+    edit(world, job_id, {"schedule": HOURLY})
+    world.settle_down()
+    assert planned(world, job_id) == [("2026-11-16T13:00:00.000Z", "scheduled")]
+    world.tick()
+    world.run_for(3660, step=60)
+    assert planned(world, job_id)[0] == ("2026-11-16T13:00:00.000Z", "succeeded")
+
+
+def test_a_dry_run_shows_what_would_appear_vanish_and_be_replaced(world: World) -> None:
+    job_id = world.submit(schedule=HOURLY)["job_id"]
+    world.settle_down()
+    before = world.items("jobs"), world.items("executions")
+    foreseen = edit(world, job_id, {"schedule": DAILY}, "?dry_run=true")
+    assert [one["scheduled_at"] for one in foreseen["vanish"]] == ["2026-11-16T13:00:00.000Z"]
+    assert foreseen["appear"][0]["scheduled_at"] == "2026-11-17T03:30:00.000Z"
+    assert (len(foreseen["appear"]), foreseen["repeat"]) == (10, [])
+    same = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
+    assert [one["scheduled_at"] for one in same["repeat"]] == ["2026-11-16T13:00:00.000Z"]
+    assert same["vanish"] == []
+    assert (world.items("jobs"), world.items("executions")) == before
+
+
+def test_a_dry_run_of_a_submission_shows_when_it_would_run_and_stores_nothing(world: World) -> None:
+    status, foreseen = world.request("POST", "/jobs?dry_run=true", {"task": "echo", "schedule": HOURLY})
+    assert status == 200
+    dues = [from_text(one["scheduled_at"]) for one in foreseen["appear"]]
+    assert [due.hour for due in dues] == [13, 14, 15, 16, 17, 18, 19, 20, 21, 22]
+    assert world.items("jobs") == []
+    status, problem = world.request("POST", "/jobs?dry_run=true", {"task": "echo", "schedule": {"cron": "x"}})
+    assert (status, problem["errors"][0]["field"]) == (422, "schedule.cron")
+
+
+def test_what_runs_finishes_under_the_rules_it_started_with(world: World) -> None:
+    job_id = world.submit(task="test.meanwhile", schedule={"every_seconds": 60}, parameters={"v": 1})["job_id"]
+
+    def change(context: Context) -> int:
+        edit(world, job_id, {"parameters": {"v": 2}, "timeout_seconds": 5})
+        world.settle_down()
+        return context.attempt
+
+    MEANWHILE.append(change)
+    world.settle_down()
+    world.pass_time(60)
+    world.settle_down()
+    world.pass_time(60)
+    world.settle_down()
+    first, second = world.executions(job_id)[:2]
+    assert (first["status"], first["parameters"], first["result"]["value"]) == ("succeeded", {"v": 1}, 1)
+    assert (second["status"], second["parameters"], second["result"]["value"]) == ("succeeded", {"v": 2}, {"v": 2})
+
+
+def test_an_order_that_was_sent_before_the_edit_does_not_run_what_it_replaced(world: World) -> None:
+    job_id = world.submit(task="test.meanwhile", schedule={"every_seconds": 60}, parameters={"v": 1})["job_id"]
+    world.settle_down()
+    world.pass_time(60)
+    [old] = world.orders()
+    edit(world, job_id, {"parameters": {"v": 2}})
+    world.deliver_streams()
+    assert world.work(old) == {"batchItemFailures": []}
+    assert planned(world, job_id)[0][1] == "queued"
+    world.settle_down()
+    assert world.executions(job_id)[0]["result"]["value"] == {"v": 2}
