@@ -57,7 +57,8 @@ class Rerun:
         caller.must_manage(failed)
         job = self.find(failed.job_id)
         if failed.status not in FINAL or failed.status is Status.SUCCEEDED:
-            raise Conflict(f"the execution is {failed.status}: only one that failed is retried", field="execution_id")
+            remedy = "only one that ended without success is retried"
+            raise Conflict(f"the execution is {failed.status}: {remedy}", field="execution_id")
         said = self._parameters(job, failed.parameters, parameters)
         now = self.clock()
         for number in range(2, MOST_TIMES):
