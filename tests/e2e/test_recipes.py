@@ -24,7 +24,8 @@ def runs(punctual: Punctual) -> Iterator[dict[Path, Run]]:
     for job in [punctual.submit(task="sleep", parameters={"seconds": 1}) for _ in range(6)]:
         punctual.ended(job)  # so that workers are warm, as on a stack that is in use
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {page: pool.submit(run, page, punctual) for page in PAGES}
+        longest_first = sorted(PAGES, key=lambda page: -len(recipes_of(page)))
+        yield {page: pool.submit(run, page, punctual) for page in longest_first}
 
 
 def run(page: Path, punctual: Punctual) -> subprocess.CompletedProcess[str]:
