@@ -356,3 +356,16 @@ class dying_at:
         if self._after == 0:
             raise Killed
         self._after -= 1
+
+
+@pytest.mark.parametrize("body", [None, {}, {"parameters": None}])
+@pytest.mark.parametrize("key", [{}, {"idempotency-key": "once"}])
+def test_run_now_and_retry_need_no_body(world: World, body: Any, key: dict[str, str]) -> None:
+    job_id = str(world.submit(task="fail", parameters={"times": 9, "fatal": True})["job_id"])
+    world.settle_down()
+    assert statuses(world, job_id) == ["failed"]
+    status, answer = world.request("POST", f"/jobs/{job_id}/run", body, headers=key)
+    assert (status, answer["execution"]["parameters"]) == (201, {"times": 9, "fatal": True})
+    failed_id = world.executions(job_id)[0]["execution_id"]
+    status, answer = world.request("POST", f"/executions/{failed_id}/retry", body, headers=key)
+    assert (status, answer["execution"]["retry_of"]) == (201, failed_id)
