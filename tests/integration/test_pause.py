@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -225,3 +226,42 @@ def test_dry_runs_show_what_would_vanish_and_appear_and_write_nothing(world: Wor
         if one["scheduled_at"] <= to_text(world.now):
             assert (known[one["execution_id"]] == "skipped") == (one["note"] is not None)
     assert sum(one["scheduled_at"] > to_text(world.now) for one in foreseen["appear"]) == 10
+
+
+def test_a_message_for_a_paused_job_is_on_record_and_can_be_done_by_hand(world: World) -> None:
+    job_id = world.submit(schedule={"queue": True})["job_id"]
+    act(world, job_id, "pause")
+    message = json.dumps({"job_id": job_id, "payload": {"n": 7}})
+    world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=message)
+    world.settle_down()
+    [one] = world.executions(job_id)
+    assert (one["status"], one["reason"], one["parameters"]) == ("skipped", "paused", {"n": 7})
+    act(world, job_id, "resume")
+    status, answer = world.request("POST", f"/executions/{one['execution_id']}/retry", {})
+    assert status == 201
+    world.settle_down()
+    assert world.execution(answer["execution"]["execution_id"])["result"]["value"] == {"n": 7}
+
+
+def test_a_job_that_was_to_run_once_and_was_paused_past_its_time_runs_when_it_is_resumed(world: World) -> None:
+    job_id = world.submit(schedule={"at": to_text(world.now + timedelta(minutes=10))})["job_id"]
+    world.settle_down()
+    act(world, job_id, "pause")
+    world.settle_down()
+    assert world.executions(job_id) == []
+    world.pass_time(3600)
+    act(world, job_id, "resume")
+    world.settle_down()
+    assert statuses(world, job_id) == ["succeeded"]
+    assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "done"
+
+
+def test_a_job_whose_only_run_was_skipped_by_a_pause_is_done_when_it_is_resumed(world: World) -> None:
+    job_id = world.submit()["job_id"]
+    world.deliver_streams()
+    act(world, job_id, "pause")
+    world.settle_down()
+    assert statuses(world, job_id) == ["skipped"]
+    act(world, job_id, "resume")
+    world.settle_down()
+    assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "done"

@@ -120,15 +120,15 @@ class DynamoExecutions:
 
     def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
         key, unchanged, values = _of(entrant)
-        return self._leave_out(key, Status.SKIPPED, {"reason": reason}, now, also=unchanged, values=values)
+        return self._leave_out(key, Status.SKIPPED, {"reason": reason}, now, unchanged, values)
 
     def _leave_out(
-        self, key: Item, status: Status, why: Item, now: datetime, also: str = "#attempt >= :none", **more: Item
+        self, key: Item, status: Status, why: Item, now: datetime, unchanged: str = "", values: Item | None = None
     ) -> bool:
         ending = {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["retry_at", "long_shard", "waits_at", "turn", *WATCHED]
-        values = {**more.get("values", {}), "none": 0}
-        return self._move(key, status, ending, remove=gone, also=f"#attempt = :none AND {also}", values=values).won
+        gone = ["retry_at", "long_shard", "waits_at", "turn", "look_at", *WATCHED]
+        also = " AND ".join(filter(None, ["#attempt = :none", unchanged]))
+        return self._move(key, status, ending, remove=gone, also=also, values={"none": 0, **(values or {})}).won
 
     def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None:
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}

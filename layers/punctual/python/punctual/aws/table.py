@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
@@ -53,28 +53,20 @@ class Table:
 
     def put_if(self, item: Item, condition: str, values: Mapping[str, Any]) -> bool:
         """Store ``item`` in place of the one with its key, if ``condition`` holds for that one."""
-        try:
-            self.client.put_item(
-                TableName=self.name,
-                Item=typed(item),
-                ConditionExpression=condition,
-                ExpressionAttributeNames={f"#{name}": name for name in _NAME.findall(condition)},
-                ExpressionAttributeValues=typed({f":{name}": value for name, value in values.items()}),
-            )
-        except ClientError as error:
-            standing(error)
-            return False
-        return True
+        return self._if(self.client.put_item, condition, values, Item=typed(item))
 
     def delete_if(self, key: Item, condition: str, values: Mapping[str, Any]) -> bool:
         """Remove the item with this key, if ``condition`` holds for it."""
+        return self._if(self.client.delete_item, condition, values, Key=typed(key))
+
+    def _if(self, act: Callable[..., Any], condition: str, values: Mapping[str, Any], **what: Any) -> bool:
         try:
-            self.client.delete_item(
+            act(
                 TableName=self.name,
-                Key=typed(key),
                 ConditionExpression=condition,
                 ExpressionAttributeNames={f"#{name}": name for name in _NAME.findall(condition)},
                 ExpressionAttributeValues=typed({f":{name}": value for name, value in values.items()}),
+                **what,
             )
         except ClientError as error:
             standing(error)

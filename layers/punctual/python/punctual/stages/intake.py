@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Rejected, Unreadable
-from punctual.domain.execution import execution_of
+from punctual.domain.execution import Execution, execution_of
 from punctual.domain.identity import check_job_id
-from punctual.domain.job import Job, JobState
+from punctual.domain.job import LIVE, Job, JobState
 from punctual.domain.limits import check_parameters
 from punctual.domain.status import Status
 
@@ -63,7 +63,7 @@ class Intake:
             return None
 
     def _store(self, message: Message, request: Request, job: Job | None) -> None:
-        if job is None or job.state is not JobState.ACTIVE or job.schedule.kind != "queue":
+        if job is None or job.state not in LIVE or job.schedule.kind != "queue":
             self.dead_letters.bury(message.body, _why_not(request.job_id, job))
             return
         try:
@@ -75,10 +75,16 @@ class Intake:
                 source=message.message_id,
                 parameters={**job.parameters, **request.payload},
             )
-        except Rejected as error:  # its concurrency key names a parameter that the message does not bring
+        except Rejected as error:  # its concurrency key names what the message does not have
             self.dead_letters.bury(message.body, f"{error.field}: {error.message}")
-        else:
-            self.executions.add(execution)
+            return
+        self.executions.add(execution if job.state is JobState.ACTIVE else self._paused(execution))
+
+    def _paused(self, execution: Execution) -> Execution:
+        """Nothing piles up while a job is paused. What came meanwhile is on record, and can be done again by hand."""
+        return replace(
+            execution, status=Status.SKIPPED, reason="paused", queued_at=None, ended_at=self.clock(), check_at=None
+        )
 
 
 def read_request(body: str) -> Request:

@@ -190,7 +190,7 @@ class Planner:
         """Store the executions of ``job`` that come after ``after``, up to the first beyond reach, which leads."""
         instants, ends = self._instants(job, after)
         if not instants:
-            if ends and job.schedule.recurring:
+            if ends and job.schedule.kind != "queue" and self._is_over(job):
                 self.jobs.finish(job.job_id, self.clock())
             return
         sorted_out = job.misfire.sort_out(instants, job.schedule, self.clock())
@@ -202,6 +202,9 @@ class Planner:
                     self._store(one)
         else:
             self._make_up(planned[1:])
+
+    def _is_over(self, job: Job) -> bool:
+        return next(self.executions.live_of(job.job_id, since=self._waiting_since(job)), None) is None
 
     def _plan_anew(self, job: Job) -> None:
         """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.

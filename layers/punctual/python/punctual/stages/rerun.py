@@ -76,7 +76,7 @@ class Rerun:
             standing = self.executions.add(retry)
             if standing is None:
                 return retry, words
-            if standing.status not in FINAL:
+            if standing.status not in FINAL and standing.retry_of == execution_id:
                 raise Conflict(f"{standing.execution_id} does it again already", field="execution_id")
         raise Conflict(f"it was done again {MOST_TIMES} times: submit another job", field="execution_id")
 
