@@ -10,6 +10,7 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import from_text, to_text
+from punctual.domain.jitter import delay
 from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
 
@@ -190,6 +191,16 @@ def test_an_execution_that_is_not_due_says_when_it_is(world: World) -> None:
     [one] = world.executions(job["job_id"])
     waiting_for = world.execution(one["execution_id"])["waiting_for"]
     assert (waiting_for["what"], waiting_for["detail"]) == ("time", f"it is due at {at}")
+
+
+def test_with_jitter_it_says_when_it_is_due_and_when_it_starts(world: World) -> None:
+    due = world.now + timedelta(hours=1)
+    job = world.submit(schedule={"every_seconds": 3600, "starts_at": to_text(due), "jitter_seconds": 600})
+    world.settle_down()
+    [one] = world.executions(job["job_id"])
+    starts = due + delay(job["job_id"], due, 600)
+    detail = world.execution(one["execution_id"])["waiting_for"]["detail"]
+    assert detail == f"it is due at {to_text(due)}, and starts at {to_text(starts)} by its jitter"
 
 
 def test_a_backfill_runs_no_more_at_once_than_it_may(world: World) -> None:

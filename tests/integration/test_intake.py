@@ -65,6 +65,16 @@ def test_what_can_never_become_an_execution_is_buried_with_the_reason(world: Wor
     assert world.receive("intake") == []
 
 
+def test_a_message_without_what_the_key_of_its_job_names_is_buried_with_the_reason(world: World) -> None:
+    job_id = queue_job(world, concurrency={"key": "customer-{customer}", "limit": 1})
+    send(world, {"job_id": job_id, "payload": {}})
+    world.take_in()
+    [dead] = world.receive("intake-dead")
+    reason = "concurrency.key: names the parameter 'customer', which is not there"
+    assert dead["messageAttributes"]["reason"]["StringValue"] == reason
+    assert (world.receive("intake"), world.executions(job_id)) == ([], [])
+
+
 def test_a_message_that_cannot_be_stored_comes_back_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = queue_job(world)
     for number in range(3):

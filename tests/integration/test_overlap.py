@@ -92,6 +92,25 @@ def test_queue_one_has_one_wait_and_skips_the_rest(world: World) -> None:
     assert world.executions(job_id)[2]["covered_by"] == second_id
 
 
+def test_queue_one_says_so_to_who_would_run_it_while_one_waits(world: World) -> None:
+    job_id = submit(world, "queue_one")
+    answers: list[dict[str, Any]] = []
+
+    def ask(_: Context) -> None:
+        for _ in range(2):
+            answers.append(world.request("POST", f"/jobs/{job_id}/run", {})[1])
+            world.settle_down()
+
+    MEANWHILE.append(ask)
+    through(world, 1)
+    first_id = world.executions(job_id)[0]["execution_id"]
+    waits, skipped = answers
+    waiting_id = waits["execution"]["execution_id"]
+    assert waits["outcome"] == f"waits for {first_id}"
+    assert skipped["outcome"] == f"skipped: {waiting_id} waits already"
+    assert (skipped["execution"]["status"], skipped["execution"]["covered_by"]) == ("skipped", waiting_id)
+
+
 def test_queue_all_runs_them_one_after_the_other_in_the_order_of_their_instants(world: World) -> None:
     job_id = submit(world, "queue_all")
     order: list[str] = []
@@ -337,3 +356,16 @@ class dying_at:
         if self._after == 0:
             raise Killed
         self._after -= 1
+
+
+@pytest.mark.parametrize("body", [None, {}, {"parameters": None}])
+@pytest.mark.parametrize("key", [{}, {"idempotency-key": "once"}])
+def test_run_now_and_retry_need_no_body(world: World, body: Any, key: dict[str, str]) -> None:
+    job_id = str(world.submit(task="fail", parameters={"times": 9, "fatal": True})["job_id"])
+    world.settle_down()
+    assert statuses(world, job_id) == ["failed"]
+    status, answer = world.request("POST", f"/jobs/{job_id}/run", body, headers=key)
+    assert (status, answer["execution"]["parameters"]) == (201, {"times": 9, "fatal": True})
+    failed_id = world.executions(job_id)[0]["execution_id"]
+    status, answer = world.request("POST", f"/executions/{failed_id}/retry", body, headers=key)
+    assert (status, answer["execution"]["retry_of"]) == (201, failed_id)

@@ -158,12 +158,12 @@ def cancel_execution(
     status_code=HTTPStatus.CREATED,
     responses=ON_RETRY,
 )
-def retry_execution(execution_id: str, request: models.RunRequest) -> Response[models.RunAnswer]:
+def retry_execution(execution_id: str, request: models.RunRequest | None = None) -> Response[models.RunAnswer]:
     """Another execution of the same due instant, with its data window, under the rules that its job has now."""
     who = caller(router, Role.OPERATOR)
 
     def act() -> dict[str, Any]:
-        execution, outcome = rerun.retry(execution_id, request.parameters, who)
+        execution, outcome = rerun.retry(execution_id, request.parameters if request else None, who)
         return models.RunAnswer(execution=execution_view(execution), outcome=outcome).model_dump(mode="json")
 
     return created(models.RunAnswer(**once_for(router, act, who)))

@@ -151,12 +151,12 @@ def _move(job_id: str, state: JobState, dry_run: bool) -> models.Job | models.Ch
 @router.post(
     "/jobs/<job_id>/run", summary="Run a job now", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_RUN
 )
-def run_job(job_id: str, request: models.RunRequest) -> Response[models.RunAnswer]:
+def run_job(job_id: str, request: models.RunRequest | None = None) -> Response[models.RunAnswer]:
     """Beside its schedule; its overlap rule counts, and the answer says what it did."""
     who = caller(router, Role.OPERATOR)
 
     def act() -> dict[str, Any]:
-        execution, outcome = rerun.run(job_id, request.parameters, who)
+        execution, outcome = rerun.run(job_id, request.parameters if request else None, who)
         return models.RunAnswer(execution=execution_view(execution), outcome=outcome).model_dump(mode="json")
 
     return created(models.RunAnswer(**once_for(router, act, who)))

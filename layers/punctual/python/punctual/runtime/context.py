@@ -65,5 +65,5 @@ class Context:
 
     @property
     def cancelled(self) -> bool:
-        """Whether this attempt has lost its lease. Its result will be refused: stop soon."""
+        """Whether to stop soon: somebody asked for it, and what is returned in time is kept; or the lease is lost."""
         return self._cancelled()

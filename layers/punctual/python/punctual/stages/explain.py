@@ -45,7 +45,9 @@ class Explain:
         if execution.status in (Status.SCHEDULED, Status.QUEUED) and execution.rate_at and execution.rate_at > now:
             return WaitingFor(what="rate", detail=f"{execution.reason}: it starts at {to_text(execution.rate_at)}")
         if execution.status is Status.SCHEDULED or (execution.status is Status.QUEUED and execution.released_at > now):
-            return WaitingFor(what="time", detail=f"it is due at {to_text(execution.released_at)}")
+            starts = to_text(execution.released_at)
+            jitter = f"{to_text(execution.scheduled_at)}, and starts at {starts} by its jitter"
+            return WaitingFor(what="time", detail=f"it is due at {jitter if execution.delay_seconds else starts}")
         if execution.status is Status.RETRYING and execution.retry_at:
             return WaitingFor(what="rest", detail=f"the next attempt is at {to_text(execution.retry_at)}")
         if execution.status is Status.QUEUED and execution.lane is Lane.SHORT:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.caller import Caller
 from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution, Origin, execution_of
-from punctual.domain.gate import WhenFull
+from punctual.domain.gate import Gate, WhenFull
 from punctual.domain.identity import job_of
 from punctual.domain.instant import in_milliseconds
 from punctual.domain.job import GONE, Job
@@ -57,7 +57,8 @@ class Rerun:
         caller.must_manage(failed)
         job = self.find(failed.job_id)
         if failed.status not in FINAL or failed.status is Status.SUCCEEDED:
-            raise Conflict(f"the execution is {failed.status}: only one that failed is retried", field="execution_id")
+            remedy = "only one that ended without success is retried"
+            raise Conflict(f"the execution is {failed.status}: {remedy}", field="execution_id")
         said = self._parameters(job, failed.parameters, parameters)
         now = self.clock()
         for number in range(2, MOST_TIMES):
@@ -96,9 +97,18 @@ class Rerun:
             return execution, "starts now"
         others = ", ".join(inside)
         if gate.when_full is WhenFull.SKIP:
-            reason = f"{others} still runs"
-            skipped = replace(execution, status=Status.SKIPPED, reason=reason, ended_at=self.clock(), check_at=None)
-            return skipped, f"skipped: {reason}"
+            return self._skipped(execution, f"{others} still runs")
+        if gate.when_full is WhenFull.WAIT_ALONE and (other := self._first_in_line(gate)):
+            return self._skipped(replace(execution, covered_by=other), f"{other} waits already")
         if gate.when_full is WhenFull.TAKE_OVER:
             return execution, f"starts once {others} is cancelled"
         return execution, f"waits for {others}"
+
+    def _first_in_line(self, gate: Gate) -> str | None:
+        waiter = self.gates.first_in_line(gate.name)
+        standing = self.executions.get(job_of(waiter.execution_id), waiter.execution_id) if waiter else None
+        return standing.execution_id if standing and standing.waits_at == gate.name else None
+
+    def _skipped(self, execution: Execution, reason: str) -> tuple[Execution, str]:
+        skipped = replace(execution, status=Status.SKIPPED, reason=reason, ended_at=self.clock(), check_at=None)
+        return skipped, f"skipped: {reason}"

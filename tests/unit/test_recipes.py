@@ -1,0 +1,90 @@
+"""The pages of ``docs``: they hang together, and what they show in Python runs."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from punctual import Context
+from punctual.domain.execution import Progress
+from punctual.runtime import registry
+from tests.recipes import MARK, PAGES, ROOT, Recipe, blocks_of, printed_by, recipes_of
+
+DOCS = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
+INDEX = ROOT / "docs" / "recipes" / "README.md"
+
+
+def links(page: Path) -> Iterator[tuple[str, str]]:
+    for link in re.findall(r"\]\((?!http)([^)\s]+)\)", page.read_text()):
+        path, _, anchor = link.partition("#")
+        yield path, anchor
+
+
+def anchors(page: Path) -> set[str]:
+    """As GitHub makes them of headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for path, anchor in links(page):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        if anchor:
+            assert anchor in anchors(target), f"{path}#{anchor}"
+
+
+def test_every_page_of_recipes_is_in_their_index() -> None:
+    assert {page.name for page in PAGES} - {INDEX.name} <= {path for path, _ in links(INDEX)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_of_a_page_is_one_that_is_run(page: Path) -> None:
+    commands = [code for kind, code in blocks_of(page) if kind == "sh"]
+    unmarked = [code for code in commands if not code.startswith(MARK)]
+    assert all("setup.sh" in code for code in unmarked), unmarked
+    names = [recipe.name for recipe in recipes_of(page)]
+    assert names
+    assert len(set(names)) == len(names)
+
+
+def test_what_a_recipe_prints_is_compared_but_for_blanks_and_what_is_left_open() -> None:
+    recipe = Recipe("one", "", '{"id": "20…",\n "status": "done"}\n')
+    assert recipe.prints('{"id": "2026", "status": "done"}\n')
+    assert not recipe.prints('{"id": "2026", "status": "done"}\nand more\n')
+    assert not recipe.prints('{"id": "1999", "status": "done"}\n')
+    assert not Recipe("silent", "", "").prints("a word")
+
+
+def test_what_each_recipe_of_a_page_printed_is_told_apart(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("".join(f"```sh\n{MARK}{name}\necho\n```\n" for name in ("one", "two")))
+    assert printed_by(page, f"{MARK}one\n1\n{MARK}two\n2\n") == {"one": "1\n", "two": "2\n"}
+    assert printed_by(page, f"{MARK}one\n1\n") == {"one": "1\n", "two": ""}
+
+
+def test_the_task_that_obeys_stops_between_two_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    [code] = [code for kind, code in blocks_of(INDEX.parent / "cancel.md") if kind == "python"]
+    monkeypatch.setattr(registry, "_tasks", {})
+    exec(compile(code, "tasks/copy.py", "exec"), {"__name__": "tasks.copy"})
+    said: list[Progress] = []
+    context = Context(
+        job_id="j",
+        execution_id="e",
+        owner="o",
+        attempt=1,
+        due=datetime(2026, 11, 16, tzinfo=UTC),
+        window=None,
+        deadline=None,
+        logger=logging.getLogger(),
+        seconds_left=lambda: 60.0,
+        _report=said.append,
+        _cancelled=lambda: len(said) == 2,
+    )
+    assert registry._tasks["orders.copy"].function(context, {"orders": ["a", "b", "c"]}) == {"copied": 2}
