@@ -81,7 +81,7 @@ class Planner:
     def executions_ready(self, fresh: Iterable[Execution], again: Iterable[Execution] = ()) -> None:
         """Executions became ``queued`` or ``retrying``: send them on their way, and plan what follows the ``fresh``.
 
-        Those are queued for the first time; or they are the last of many that were left out, and lead on.
+        Those are queued for the first time; or they lead on, and were left out or cancelled before their time.
         """
         fresh, again = list(fresh), list(again)
         jobs = self.jobs.get_many({execution.job_id for execution in [*fresh, *again]})
