@@ -61,8 +61,8 @@ class Planner:
     doors: Doors
     clock: Clock
 
-    def job_changed(self, job: Job) -> None:
-        """A job was stored, edited, paused, resumed, cancelled or deleted."""
+    def job_changed(self, job: Job, before: Job | None = None) -> None:
+        """A job was stored, edited, paused, resumed, cancelled or deleted. ``before`` is what it was, if it was."""
         if job.state is JobState.ACTIVE:
             self.jobs.note_owner(job.owner)
             if job.resumed_at is not None and job.resumed_at == job.updated_at:
@@ -70,7 +70,7 @@ class Planner:
             elif job.revision == 1:
                 self._plan(job, after=job.created_at - MILLISECOND)
             else:
-                self._plan_anew(job)
+                self._plan_anew(job, before)
         elif job.state is JobState.PAUSED:
             for one in self.executions.live_of(job.job_id, since=self._waiting_since(job)):
                 self._hold_back(job, one)
@@ -201,10 +201,11 @@ class Planner:
         else:
             self._make_up(planned[1:])
 
-    def _plan_anew(self, job: Job) -> None:
+    def _plan_anew(self, job: Job, was: Job | None) -> None:
         """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.
 
-        What a person asked for stays as they asked for it.
+        So too what had come due before the edit and was not planned yet. What a person asked for stays as they asked
+        for it.
         """
         outdated = [
             one
@@ -212,17 +213,35 @@ class Planner:
             if one.revision < job.revision and one.origin is Origin.SCHEDULE and one.has_not_started
         ]
         before = (job.revised_at or job.updated_at) - MILLISECOND
+        unplanned = self._unplanned(was, before) if was else []
         overdue = [
-            one.scheduled_at for one in outdated if one.scheduled_at <= before and _is_due(job, one.scheduled_at)
+            due for due in [*unplanned, *(one.scheduled_at for one in outdated)] if due <= before and _is_due(job, due)
         ]
         instants, ends = self._instants(job, before)
         last = next(iter(instants[-1:]), None)
+        self.executions.add_all(self._dropped(was, due) for due in unplanned if was and due not in overdue)
         for due in [*sorted(overdue), *instants]:
             self._store(self._execution(job, due, SortedOut(), last=due == last, ends=ends))
         kept = {execution_id(job.job_id, due) for due in [*overdue, *instants]}
         for one in outdated:
             if one.execution_id not in kept:
                 self._leave(job, one, CHANGED)
+
+    def _unplanned(self, job: Job, until: datetime) -> list[datetime]:
+        """What was due under a revision until it was replaced, and nobody had come to: there was an outage."""
+        since = (job.revised_at or job.created_at) - MILLISECOND
+        last = self.executions.last_planned(job.job_id, before=until)
+        found: list[datetime] = []
+        due = job.schedule.next_after(max(last or since, since))
+        while due is not None and due <= until:
+            found.append(due)
+            due = job.schedule.next_after(due)
+        return found
+
+    def _dropped(self, job: Job, due: datetime) -> Execution:
+        now = self.clock()
+        execution = execution_of(job, due, status=Status.SKIPPED, now=now)
+        return replace(execution, reason=CHANGED, ended_at=now, check_at=None)
 
     def _planned_up_to(self, job: Job) -> datetime:
         """From where a job that was paused goes on. What its present revision does not know is not made up for."""
