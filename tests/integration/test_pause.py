@@ -191,6 +191,16 @@ def test_an_edit_while_paused_makes_up_for_nothing_that_the_new_rules_did_not_kn
     assert statuses(world, job_id) == ["skipped", "skipped", "succeeded"]
 
 
+def test_an_edit_in_the_very_moment_of_a_resumption_counts(world: World) -> None:
+    job_id = world.submit(schedule=MINUTELY)["job_id"]
+    world.settle_down()
+    act(world, job_id, "pause")
+    act(world, job_id, "resume")
+    assert world.request("PATCH", f"/jobs/{job_id}", {"schedule": {"every_seconds": 90}})[0] == 200
+    world.settle_down()
+    assert {item["revision"]["N"] for item in world.items("executions")} == {"2"}
+
+
 @pytest.mark.parametrize(
     ("edit", "went_by"),
     [({"parameters": {"n": 1}}, {"skipped", "succeeded"}), ({"schedule": {"every_seconds": 90}}, {"skipped"})],

@@ -65,7 +65,7 @@ class Planner:
         """A job was stored, edited, paused, resumed, cancelled or deleted. ``before`` is what it was, if it was."""
         if job.state is JobState.ACTIVE:
             self.jobs.note_owner(job.owner)
-            if job.resumed_at is not None and job.resumed_at == job.updated_at:
+            if before is not None and before.state is JobState.PAUSED:
                 self._plan(job, after=self._planned_up_to(job))
             elif job.revision == 1:
                 self._plan(job, after=job.created_at - MILLISECOND)
