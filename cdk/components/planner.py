@@ -27,6 +27,14 @@ LEFT_OUT_AND_LEADS = {
     "eventName": ["INSERT"],
     "dynamodb": {"NewImage": {"status": {"S": ["skipped", "missed"]}, "leads": {"BOOL": [True]}}},
 }
+# One that leads was cancelled before its time: those that follow it come all the same.
+CANCELLED_AND_LEADS = {
+    "eventName": ["MODIFY"],
+    "dynamodb": {
+        "OldImage": {"status": {"S": ["scheduled"]}},
+        "NewImage": {"status": {"S": ["cancelled"]}, "leads": {"BOOL": [True]}},
+    },
+}
 # A running one was asked to stop: its lease is revoked if it does not.
 ASKED_TO_STOP = {
     "eventName": ["MODIFY"],
@@ -99,7 +107,11 @@ class Planner(Construct):
 
         for construct, table, matching in (
             ("JobsSource", tables.jobs, [APPEARED_CHANGED_OR_DELETED]),
-            ("ExecutionsSource", tables.executions, [BECAME_QUEUED, LEFT_OUT_AND_LEADS, ASKED_TO_STOP]),
+            (
+                "ExecutionsSource",
+                tables.executions,
+                [BECAME_QUEUED, LEFT_OUT_AND_LEADS, CANCELLED_AND_LEADS, ASKED_TO_STOP],
+            ),
             ("TimersSource", tables.timers, [REMOVED_BY_TTL]),
         ):
             read_stream(

@@ -67,7 +67,7 @@ def _each(changes: list[Change], table: str, act: Any) -> list[Any]:
 
 def _job_changed(change: Change) -> None:
     if _means_something(change):
-        planner.job_changed(item_to_job(change.new or {}))
+        planner.job_changed(item_to_job(change.new or {}), item_to_job(change.old) if change.old else None)
 
 
 def _means_something(change: Change) -> bool:

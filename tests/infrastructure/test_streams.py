@@ -54,8 +54,10 @@ def test_the_planner_is_woken_by_jobs_that_plan_or_withdraw_something(prod: Depl
     }
 
 
-def test_the_planner_is_woken_by_what_became_queued_was_left_out_and_leads_or_is_to_stop(prod: Deployed) -> None:
-    queued, left_out, stopping = patterns(prod.sources("planner")["TablesExecutions.StreamArn"])
+def test_the_planner_is_woken_by_what_became_queued_leads_though_it_will_not_run_or_is_to_stop(
+    prod: Deployed,
+) -> None:
+    queued, left_out, cancelled, stopping = patterns(prod.sources("planner")["TablesExecutions.StreamArn"])
     assert queued == {
         "eventName": ["INSERT", "MODIFY"],
         "dynamodb": {"NewImage": {"status": {"S": ["queued", "retrying"]}}},
@@ -63,6 +65,13 @@ def test_the_planner_is_woken_by_what_became_queued_was_left_out_and_leads_or_is
     assert left_out == {
         "eventName": ["INSERT"],
         "dynamodb": {"NewImage": {"status": {"S": ["skipped", "missed"]}, "leads": {"BOOL": [True]}}},
+    }
+    assert cancelled == {
+        "eventName": ["MODIFY"],
+        "dynamodb": {
+            "OldImage": {"status": {"S": ["scheduled"]}},
+            "NewImage": {"status": {"S": ["cancelled"]}, "leads": {"BOOL": [True]}},
+        },
     }
     assert stopping == {
         "eventName": ["MODIFY"],

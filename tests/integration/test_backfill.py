@@ -128,6 +128,15 @@ def test_what_the_schedule_has_still_to_plan_is_its_own_business(world: World) -
     assert asked_for == []
 
 
+def test_in_an_outage_what_was_run_by_hand_does_not_pass_for_the_schedules_own(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60})
+    world.settle_down()
+    world.pass_time(1800)
+    assert world.request("POST", f"/jobs/{job['job_id']}/run", {})[0] == 201
+    asked_for = backfill(world, job, **{"from": "2026-11-16T12:20:00Z", "to": "2026-11-16T12:30:00Z"})
+    assert asked_for == []
+
+
 def test_a_deleted_job_takes_along_what_was_asked_for_and_has_not_started(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()

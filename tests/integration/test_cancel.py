@@ -206,6 +206,16 @@ def test_a_failed_execution_is_done_again_with_its_parameters_or_others(world: W
     assert world.execution(failed["execution_id"])["status"] == "failed", "what happened stays as it was"
 
 
+def test_cancelling_the_next_one_that_is_planned_leaves_those_after_it(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 300})["job_id"]
+    world.settle_down()
+    [planned] = world.executions(job_id)
+    assert cancel(world, planned["execution_id"])["status"] == "cancelled"
+    world.run_for(901, step=60)
+    due = [one["status"] for one in world.executions(job_id) if from_text(one["scheduled_at"]) <= world.now]
+    assert due == ["cancelled", "succeeded", "succeeded"]
+
+
 def test_two_who_do_it_again_at_once_do_it_once(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"fatal": True, "times": 9})["job_id"]
     world.settle_down()

@@ -192,6 +192,37 @@ def test_an_edit_while_paused_makes_up_for_nothing_that_the_new_rules_did_not_kn
     assert statuses(world, job_id) == ["skipped", "skipped", "succeeded"]
 
 
+def test_an_edit_in_the_very_moment_of_a_resumption_counts(world: World) -> None:
+    job_id = world.submit(schedule=MINUTELY)["job_id"]
+    world.settle_down()
+    act(world, job_id, "pause")
+    act(world, job_id, "resume")
+    assert world.request("PATCH", f"/jobs/{job_id}", {"schedule": {"every_seconds": 90}})[0] == 200
+    world.settle_down()
+    assert {item["revision"]["N"] for item in world.items("executions")} == {"2"}
+
+
+@pytest.mark.parametrize(
+    ("edit", "went_by"),
+    [({"parameters": {"n": 1}}, {"skipped", "succeeded"}), ({"schedule": {"every_seconds": 90}}, {"skipped"})],
+)
+def test_an_edit_in_an_outage_leaves_what_came_due_before_it_on_record(
+    world: World, edit: dict[str, Any], went_by: set[str]
+) -> None:
+    job_id = world.submit(schedule=MINUTELY, misfire={"policy": "run_latest", "grace_seconds": 0})["job_id"]
+    world.run_for(61, step=10)
+    before = len(due(world, job_id))
+    world.pass_time(20 * 60)
+    edited_at = world.now
+    assert world.request("PATCH", f"/jobs/{job_id}", edit)[0] == 200
+    world.tick()
+    world.settle_down()
+    until_then = [one for one in due(world, job_id) if from_text(one["scheduled_at"]) <= edited_at]
+    assert len(until_then) == 21
+    assert {one["status"] for one in until_then[before:]} == went_by
+    assert instants(world, job_id) == sorted(set(instants(world, job_id)))
+
+
 @pytest.mark.parametrize(("first", "then"), [("resume", "cannot be resumed"), ("cancel", "cannot be paused")])
 def test_what_makes_no_sense_is_refused(world: World, first: str, then: str) -> None:
     job_id = world.submit(schedule={"queue": True})["job_id"]

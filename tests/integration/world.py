@@ -24,7 +24,13 @@ import pytest
 import time_machine
 
 from cdk.components.admission import PART_MOVED
-from cdk.components.planner import APPEARED_CHANGED_OR_DELETED, ASKED_TO_STOP, BECAME_QUEUED, LEFT_OUT_AND_LEADS
+from cdk.components.planner import (
+    APPEARED_CHANGED_OR_DELETED,
+    ASKED_TO_STOP,
+    BECAME_QUEUED,
+    CANCELLED_AND_LEADS,
+    LEFT_OUT_AND_LEADS,
+)
 from cdk.components.settler import ENDED_FEEDING, ENDED_LONG, ENDED_ONCE, ENDED_TOLD, ENDED_WATCHED
 from punctual.aws import clients, executions
 
@@ -35,7 +41,7 @@ TOPICS = ("page", "notice")
 STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"], "parts": ["admission"]}
 FILTERS = {
     ("jobs", "planner"): [APPEARED_CHANGED_OR_DELETED],
-    ("executions", "planner"): [BECAME_QUEUED, LEFT_OUT_AND_LEADS, ASKED_TO_STOP],
+    ("executions", "planner"): [BECAME_QUEUED, LEFT_OUT_AND_LEADS, CANCELLED_AND_LEADS, ASKED_TO_STOP],
     ("executions", "settler"): [ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD, ENDED_FEEDING],
     ("parts", "admission"): [PART_MOVED],
 }

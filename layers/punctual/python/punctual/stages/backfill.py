@@ -90,7 +90,9 @@ class Backfill:
 
     def _planned_up_to(self, job: Job) -> datetime:
         """How far the job's own planning has come: what follows is its business."""
-        newest = next(chain.from_iterable(self.shelf.ids_of_job(job.job_id, "", BEYOND_ALL_IDS)), None)
+        known = chain.from_iterable(self.shelf.ids_of_job(job.job_id, "", BEYOND_ALL_IDS))
+        # what a person asked for says nothing of that: the schedule's own have no more than instant and job in their id
+        newest = next((one for one in known if one.endswith(f"-{job.job_id}")), None)
         if newest is None:
             return job.created_at
         return max(job.created_at, self.shelf.fetch([newest])[newest].scheduled_at)

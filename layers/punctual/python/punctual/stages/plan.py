@@ -62,16 +62,16 @@ class Planner:
     upstreams: Upstreams
     clock: Clock
 
-    def job_changed(self, job: Job) -> None:
-        """A job was stored, edited, paused, resumed, cancelled or deleted."""
+    def job_changed(self, job: Job, before: Job | None = None) -> None:
+        """A job was stored, edited, paused, resumed, cancelled or deleted. ``before`` is what it was, if it was."""
         if job.state is JobState.ACTIVE:
             self.jobs.note_owner(job.owner)
-            if job.resumed_at is not None and job.resumed_at == job.updated_at:
+            if before is not None and before.state is JobState.PAUSED:
                 self._plan(job, after=self._planned_up_to(job))
             elif job.revision == 1:
                 self._plan(job, after=job.created_at - MILLISECOND)
             else:
-                self._plan_anew(job)
+                self._plan_anew(job, before)
         elif job.state is JobState.PAUSED:
             for one in self.executions.live_of(job.job_id, since=self._waiting_since(job)):
                 self._hold_back(job, one)
@@ -82,7 +82,7 @@ class Planner:
     def executions_ready(self, fresh: Iterable[Execution], again: Iterable[Execution] = ()) -> None:
         """Executions became ``queued`` or ``retrying``: send them on their way, and plan what follows the ``fresh``.
 
-        Those are queued for the first time; or they are the last of many that were left out, and lead on.
+        Those are queued for the first time; or they lead on, and were left out or cancelled before their time.
         """
         fresh, again = list(fresh), list(again)
         jobs = self.jobs.get_many({execution.job_id for execution in [*fresh, *again]})
@@ -209,10 +209,11 @@ class Planner:
     def _is_over(self, job: Job) -> bool:
         return next(self.executions.live_of(job.job_id, since=self._waiting_since(job)), None) is None
 
-    def _plan_anew(self, job: Job) -> None:
+    def _plan_anew(self, job: Job, was: Job | None) -> None:
         """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.
 
-        What a person asked for stays as they asked for it.
+        So too what had come due before the edit and was not planned yet. What a person asked for stays as they asked
+        for it.
         """
         outdated = [
             one
@@ -220,17 +221,35 @@ class Planner:
             if one.revision < job.revision and one.origin is Origin.SCHEDULE and one.has_not_started
         ]
         before = (job.revised_at or job.updated_at) - MILLISECOND
+        unplanned = self._unplanned(was, before) if was else []
         overdue = [
-            one.scheduled_at for one in outdated if one.scheduled_at <= before and _is_due(job, one.scheduled_at)
+            due for due in [*unplanned, *(one.scheduled_at for one in outdated)] if due <= before and _is_due(job, due)
         ]
         instants, ends = self._instants(job, before)
         last = next(iter(instants[-1:]), None)
+        self.executions.add_all(self._dropped(was, due) for due in unplanned if was and due not in overdue)
         for due in [*sorted(overdue), *instants]:
             self._store(self._execution(job, due, SortedOut(), last=due == last, ends=ends))
         kept = {execution_id(job.job_id, due) for due in [*overdue, *instants]}
         for one in outdated:
             if one.execution_id not in kept:
                 self._leave(job, one, CHANGED)
+
+    def _unplanned(self, job: Job, until: datetime) -> list[datetime]:
+        """What was due under a revision until it was replaced, and nobody had come to: there was an outage."""
+        since = (job.revised_at or job.created_at) - MILLISECOND
+        last = self.executions.last_planned(job.job_id, before=until)
+        found: list[datetime] = []
+        due = job.schedule.next_after(max(last or since, since))
+        while due is not None and due <= until:
+            found.append(due)
+            due = job.schedule.next_after(due)
+        return found
+
+    def _dropped(self, job: Job, due: datetime) -> Execution:
+        now = self.clock()
+        execution = execution_of(job, due, status=Status.SKIPPED, now=now)
+        return replace(execution, reason=CHANGED, ended_at=now, check_at=None)
 
     def _planned_up_to(self, job: Job) -> datetime:
         """From where a job that was paused goes on. What its present revision does not know is not made up for."""
@@ -247,11 +266,11 @@ class Planner:
     def _make_up(self, planned: list[Execution]) -> None:
         """Store what is missing of a plan that was made before, and may have broken off.
 
-        One that is there already, lives and leads was the last to be stored then: it leads on itself.
+        One that is there already and leads was the last to be stored then: it leads on itself, unless a pause kept it.
         """
         for execution in planned:
             standing = self._store(execution)
-            if standing is not None and standing.leads and standing.status not in FINAL:
+            if standing is not None and standing.leads and standing.reason != PAUSED:
                 return
 
     def _execution(self, job: Job, due: datetime, sorted_out: SortedOut, *, last: bool, ends: bool) -> Execution:
