@@ -103,7 +103,6 @@ class Job:
     state: JobState = JobState.ACTIVE
     paused_at: datetime | None = None
     """Since when it is paused, or was for the last time."""
-    resumed_at: datetime | None = None
     revised_at: datetime | None = None
     """Since when it has its present rules, if it was ever edited."""
     revision: int = 1
@@ -125,9 +124,7 @@ class Job:
     def moved(self, state: JobState, now: datetime) -> Job:
         """As it is once it has been paused, resumed, cancelled or deleted."""
         moved = replace(self, state=state, updated_at=now)
-        if state is JobState.PAUSED:
-            return replace(moved, paused_at=now)
-        return replace(moved, resumed_at=now) if state is JobState.ACTIVE else moved
+        return replace(moved, paused_at=now) if state is JobState.PAUSED else moved
 
 
 LIVE = frozenset({JobState.ACTIVE, JobState.PAUSED})
