@@ -173,7 +173,7 @@ def test_of_those_that_would_take_over_the_latest_does(world: World) -> None:
 
     def ignore(_context: Context) -> None:
         for _ in range(2):
-            world.pass_time(10)
+            world.pass_time(11)
             world.settle_down()
 
     MEANWHILE.append(ignore)

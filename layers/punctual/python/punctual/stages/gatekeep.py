@@ -43,8 +43,10 @@ class Gatekeeper:
     def leave(self, execution_id: str, gates: Iterable[Gate]) -> None:
         """Give its places to whoever is next. Again is fine."""
         for gate in gates:
-            if gate.limit is not None:
+            if gate.limit is not None and gate.when_full is not WhenFull.SKIP:
                 self._hand_on(gate.name, execution_id)
+            elif gate.limit is not None:  # nobody waits there, unless the rule was another one a moment ago
+                self._let_go(gate.name, execution_id)
 
     def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
         """Cancel what has not ended: how it stands then, or ``None`` when it has ended by itself.
@@ -155,6 +157,9 @@ class Gatekeeper:
             if self._wake(waiter.execution_id):
                 return
             execution_id = waiter.execution_id  # it has ended while it waited: its place goes on to the next
+        self._let_go(name, execution_id)
+
+    def _let_go(self, name: str, execution_id: str) -> None:
         self.gates.leave(name, execution_id)
         while (waiter := self.gates.first_in_line(name)) is not None:  # one that came too late to see the place
             if self._wake(waiter.execution_id):
@@ -162,12 +167,12 @@ class Gatekeeper:
             self.gates.step_out(name, waiter)
 
     def _wake(self, execution_id: str) -> bool:
-        """Send one that waits on its way again; ``False`` when it has ended."""
+        """Send one that waits on its way again; ``False`` when it has no business in line any more."""
         job_id = job_of(execution_id)
         if self.executions.wake(job_id, execution_id, self.clock()):
             return True
         standing = self.executions.get(job_id, execution_id)
-        return standing is not None and standing.status not in FINAL
+        return standing is not None and standing.status in (Status.QUEUED, Status.WAITING)
 
     def _skip(self, execution_id: str, reason: str, covered_by: str | None) -> None:
         self.executions.skip(job_of(execution_id), execution_id, reason, self.clock(), covered_by)
