@@ -191,6 +191,33 @@ def test_a_leader_delivered_again_goes_no_further_than_the_next_leader(
     assert len([put for put in puts if put["TableName"] == "executions"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("method", "what", "change"),
+    [("PATCH", "", {"schedule": {"every_seconds": 70}}), ("DELETE", "", None), ("POST", "/pause", None)],
+)
+def test_a_job_that_changes_while_its_next_ones_are_planned_leaves_none_of_old(
+    world: World, method: str, what: str, change: dict[str, Any] | None
+) -> None:
+    job_id = world.submit(schedule={"every_seconds": 100})["job_id"]
+    world.settle_down()
+    world.pass_time(121)
+    world.tick()
+    leader = world.stream_records("executions", "planner")
+    events = aws.dynamodb().meta.events
+
+    def meanwhile(**_: Any) -> None:
+        """The job was read, and what follows is about to be stored: another planner hears of the change first."""
+        events.unregister("before-call.dynamodb.PutItem", meanwhile)
+        assert world.request(method, f"/jobs/{job_id}{what}", change)[0] in (200, 204)
+        world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+
+    events.register("before-call.dynamodb.PutItem", meanwhile)
+    world.call("planner", {"Records": leader})
+    world.settle_down()
+    standing = [item for item in world.items("executions") if item["status"]["S"] in ("scheduled", "queued")]
+    assert {item["revision"]["N"] for item in standing} == ({"2"} if change else set())
+
+
 def test_ten_missed_minutes_of_ticks_are_caught_up_and_nothing_is_lost(world: World) -> None:
     world.tick()
     due = [world.now + timedelta(minutes=minute) for minute in (5, 8, 11)]

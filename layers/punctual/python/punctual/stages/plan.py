@@ -92,7 +92,7 @@ class Planner:
         for leader in fresh:
             job = jobs.get(leader.job_id)
             if leader.leads and leader.attempt == 0 and job is not None and job.state is JobState.ACTIVE:
-                self._plan(job, after=leader.scheduled_at)
+                self._lead_on(job, leader)
 
     def asked_to_stop(self, executions: Iterable[Execution]) -> None:
         """Whoever gets this order revokes the lease of what has not stopped by then."""
@@ -118,7 +118,17 @@ class Planner:
             return
         following = job.schedule.next_after(leader.scheduled_at)
         if following and self.executions.get(job.job_id, execution_id(job.job_id, following)) is None:
-            self._plan(job, after=leader.scheduled_at)
+            self._lead_on(job, leader)
+
+    def _lead_on(self, job: Job, leader: Execution) -> None:
+        """Plan what follows, and look at the job once more.
+
+        Whoever heard meanwhile that it was changed, paused or deleted may have come before what was just stored.
+        """
+        self._plan(job, after=leader.scheduled_at)
+        now = self.jobs.get(job.job_id)
+        if now is not None and (now.state, now.revision) != (job.state, job.revision):
+            self.job_changed(now)
 
     def _send(self, ready: list[Execution]) -> None:
         free = [execution for execution in ready if not execution.held or self.upstreams.let_through(execution)]
