@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
+from punctual.domain.instant import from_text
+from punctual.domain.jitter import delay
 from tests.integration.world import World
 
 DAY = 24 * 60 * 60
@@ -133,3 +136,23 @@ def test_a_preview_shows_what_is_skipped_and_what_moves(world: World) -> None:
         ("2027-02-01T09:00:00", "2027-02-01T14:00:00.000Z", None),
     ]
     assert world.items("jobs") == []
+
+
+def test_jitter_delays_each_run_by_as_much_as_its_instant_says_and_no_run_is_lost(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60, "jitter_seconds": 40}, overlap="allow")
+    world.run_for(660, step=1)
+    ran = [one for one in world.executions(job["job_id"]) if one["started_at"]]
+    assert len(ran) >= 10
+    for one in ran:
+        due, started = from_text(one["scheduled_at"]), from_text(one["started_at"])
+        meant = delay(job["job_id"], due, 40)
+        assert timedelta() <= started - due - meant <= timedelta(seconds=1)
+    assert len({from_text(one["started_at"]) - from_text(one["scheduled_at"]) for one in ran}) > 1
+
+
+def test_a_job_is_done_when_the_last_of_its_runs_has_ended(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60, "max_runs": 2})
+    world.run_for(190, step=10)
+    assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded"] * 2
+    _, shown = world.request("GET", f"/jobs/{job['job_id']}")
+    assert (shown["state"], shown["next_due_at"]) == ("done", None)
