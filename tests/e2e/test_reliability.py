@@ -72,7 +72,7 @@ def test_an_order_sent_again_and_again_runs_once(punctual: Punctual) -> None:
 
 
 def test_after_a_restart_of_everything_jobs_go_on(punctual: Punctual, stack: Stack) -> None:
-    recurring = punctual.submit(schedule={"every_seconds": 20})
+    recurring = punctual.submit(schedule={"every_seconds": 20}, overlap="allow")  # some come late, and together
     pending = punctual.submit(schedule={"at": to_text(soon(25))})
     retrying = punctual.submit(task="fail", parameters={"times": 1}, retry={"backoff_seconds": 40})
     batch = punctual.submit(
