@@ -28,7 +28,7 @@ from bench.picture import MARGIN, PICTURES
 from bench.report import Report
 from punctual.domain.history import expected_seconds
 from punctual.domain.instant import in_milliseconds, to_text
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.domain.laxity import Grant, Limits, Occupancy, latest_start, turn_of
 from punctual.domain.part import WHOLE, Part
 from punctual.domain.status import Status

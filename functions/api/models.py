@@ -14,7 +14,8 @@ from punctual.domain.cron import Fold, Gap, Oddity
 from punctual.domain.dependency import MOST_UPSTREAMS, Condition
 from punctual.domain.duplicate import OnDuplicate
 from punctual.domain.execution import Origin, Outcome
-from punctual.domain.job import JobState, Lane, Priority
+from punctual.domain.job import JobState
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.limits import (
     BATCH_JOBS,
     LONGEST_LONG_RUN,

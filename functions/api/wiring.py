@@ -20,7 +20,8 @@ from punctual.domain import instant
 from punctual.domain.caller import Caller, Role, caller_of
 from punctual.domain.errors import NotFound
 from punctual.domain.identity import check_job_id
-from punctual.domain.job import Job, Lane
+from punctual.domain.job import Job
+from punctual.domain.lane import Lane
 from punctual.domain.laxity import Limits
 from punctual.runtime import adapters, long_lane, signals
 from punctual.runtime.registry import Catalog

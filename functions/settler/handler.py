@@ -12,7 +12,7 @@ from punctual.aws.notice_queue import SqsNotices
 from punctual.aws.table import Table
 from punctual.domain import instant
 from punctual.domain.flow import LONG, Tally
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.status import Status
 from punctual.runtime import adapters, long_lane
 from punctual.runtime.function import function, logger

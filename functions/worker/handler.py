@@ -15,7 +15,7 @@ from punctual.aws.table import Table
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
 from punctual.domain.flow import Tally
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.domain.order import read_order
 from punctual.runtime import adapters, log
 from punctual.runtime.function import function, logger

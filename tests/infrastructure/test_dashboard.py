@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from punctual.domain.job import Lane, Priority
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.metrics import NAMESPACE, Detail, Metric
 from punctual.domain.status import FINAL
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable

@@ -37,7 +37,7 @@ from punctual.domain.caller import Role
 from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution
 from punctual.domain.identity import job_of
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.part import Part
 from punctual.domain.status import Status
 from punctual.stages.browse import LARGEST_PAGE, ExecutionFilter

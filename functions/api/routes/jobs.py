@@ -18,7 +18,8 @@ from punctual.domain.backfill import parse_range
 from punctual.domain.caller import Role
 from punctual.domain.change import Changes
 from punctual.domain.errors import Invalid
-from punctual.domain.job import JobState, Priority
+from punctual.domain.job import JobState
+from punctual.domain.lane import Priority
 from punctual.stages.browse import JobFilter
 from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 

@@ -13,9 +13,10 @@ from punctual.aws.job_item import item_to_job, job_to_item
 from punctual.aws.lanes import delay_seconds, group_id
 from punctual.domain.deadline import Deadline
 from punctual.domain.errors import Unreadable
-from punctual.domain.execution import execution_of
+from punctual.domain.execution_of import execution_of
 from punctual.domain.identity import new_job_id
-from punctual.domain.job import Job, Priority
+from punctual.domain.job import Job
+from punctual.domain.lane import Priority
 from punctual.domain.order import order_for
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Every

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from punctual.domain.bounded import Bounded
 from punctual.domain.calendar import WEEKENDS, OnSkip, Skip
 from punctual.domain.cron import Cron
+from punctual.domain.due_window import window_of
 from punctual.domain.instant import to_text
 from punctual.domain.schedule import Every, parse_schedule
-from punctual.domain.window import WindowUnit, window_of
+from punctual.domain.window import WindowUnit
 from tests.unit.domain.test_cron_properties import Rule, every_minute, moments, policies, rules
 
 DAY, MOMENT = timedelta(days=1), datetime.resolution

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from punctual.domain.execution import Attempt, Outcome, Progress
 from punctual.domain.instant import from_epoch_ms
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.domain.laxity import (
     Limits,
     Occupancy,

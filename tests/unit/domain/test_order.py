@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from punctual.domain.errors import Unreadable
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.domain.order import Order, read_order
 
 ORDER = Order(

@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punctual.domain.cron import Cron
+from punctual.domain.due_window import window_of
 from punctual.domain.errors import Invalid, TooLarge
 from punctual.domain.instant import from_text
 from punctual.domain.partition import MOST_PARTITIONS, Partition, Partitions, PartitionUnit, parse_partitions
+from punctual.domain.partition_check import check_partitions
 from punctual.domain.schedule import At, Every, Now, Queue, Schedule, parse_schedule
-from punctual.domain.window import Window, WindowUnit, window_of
+from punctual.domain.window import Window, WindowUnit
 
 NOW = datetime(2026, 11, 15, 7, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -169,11 +171,11 @@ def test_the_slices_join_exactly(zone: str, start: datetime, length: timedelta, 
 @pytest.mark.parametrize("schedule", [Now(NOW), At(NOW), Queue()])
 def test_cutting_by_day_is_refused_for_a_job_without_windows(schedule: Schedule) -> None:
     with pytest.raises(Invalid) as refused:
-        partitions_of({"by": "day"}).check(schedule, None)
+        check_partitions(partitions_of({"by": "day"}), schedule, None)
     assert refused.value.field == "partitions.by"
     assert "has no data window to cut: give count or of instead" in refused.value.message
-    partitions_of(7).check(schedule, None)
-    partitions_of(["a"]).check(schedule, None)
+    check_partitions(partitions_of(7), schedule, None)
+    check_partitions(partitions_of(["a"]), schedule, None)
 
 
 @pytest.mark.parametrize(
@@ -197,10 +199,10 @@ def test_a_window_with_too_many_slices_is_refused_before_it_comes(
 ) -> None:
     partitions = partitions_of({"by": by})
     if fits:
-        partitions.check(schedule, unit)
+        check_partitions(partitions, schedule, unit)
         return
     with pytest.raises(Invalid, match=f"has more {by}s than the {MOST_PARTITIONS} allowed") as refused:
-        partitions.check(schedule, unit)
+        check_partitions(partitions, schedule, unit)
     assert refused.value.field == "partitions.by"
 
 
@@ -227,13 +229,13 @@ def test_a_window_over_skipped_dates_has_to_fit_too(on_skip: str, unit: WindowUn
         dates = [f"2027-06-{day}" for day in days]
         schedule = parse_schedule({"cron": "0 2 * * *", "skip": ["weekends", *dates], "on_skip": on_skip}, now=NOW)
         if fits:
-            by_hour.check(schedule, unit)
+            check_partitions(by_hour, schedule, unit)
         else:
             with pytest.raises(Invalid, match="more hours than the 200 allowed"):
-                by_hour.check(schedule, unit)
+                check_partitions(by_hour, schedule, unit)
 
 
 def test_the_only_window_of_a_schedule_that_runs_once_more_has_to_fit() -> None:
     schedule = parse_schedule({"cron": "0 2 1 * *", "starts_at": "2027-01-01T00:00:00Z", "max_runs": 1}, now=NOW)
     with pytest.raises(Invalid, match="more hours than the 200 allowed"):
-        partitions_of({"by": "hour"}).check(schedule, None)
+        check_partitions(partitions_of({"by": "hour"}), schedule, None)

@@ -12,7 +12,8 @@ from punctual.domain.backlog import Backlog
 from punctual.domain.batch import Batch
 from punctual.domain.dependency import Dependency
 from punctual.domain.execution import Attempt, Execution, Failure, Outcome, Progress
-from punctual.domain.job import Job, Lane
+from punctual.domain.job import Job
+from punctual.domain.lane import Lane
 from punctual.domain.laxity import Limits
 from punctual.domain.outlook import DeadlineState, Outlook, Seen
 from punctual.domain.partition import Partitions

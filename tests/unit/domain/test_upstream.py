@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from punctual.domain.cron import Cron
 from punctual.domain.dependency import Condition, Dependency
-from punctual.domain.execution import Execution, execution_of
+from punctual.domain.due_window import window_of
+from punctual.domain.execution import Execution
+from punctual.domain.execution_of import execution_of
 from punctual.domain.identity import created_at, execution_id, new_job_id
 from punctual.domain.job import Job, JobState
 from punctual.domain.schedule import At, Every, Now, Queue, Schedule
@@ -29,7 +31,7 @@ from punctual.domain.upstream import (
     ruling_of,
     windows_agree,
 )
-from punctual.domain.window import Window, WindowUnit, window_of
+from punctual.domain.window import Window, WindowUnit
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 NEW_YORK = "America/New_York"

@@ -8,10 +8,11 @@ from itertools import groupby, islice, pairwise
 import pytest
 
 from punctual.domain.cron import Cron
+from punctual.domain.due_window import check_window, window_of
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import from_text
 from punctual.domain.schedule import At, Every, Now, Queue, parse_schedule
-from punctual.domain.window import Window, WindowUnit, check_window, window_of
+from punctual.domain.window import Window, WindowUnit
 
 NOW = datetime(2026, 11, 15, 7, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

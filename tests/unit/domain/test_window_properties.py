@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punctual.domain.cron import Cron, Fold
-from punctual.domain.window import Window, WindowUnit, window_of
+from punctual.domain.due_window import window_of
+from punctual.domain.window import Window, WindowUnit
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 NEVER_NEAR = "33 11 29 2 *"  # what only gives its zone: the instants here are not its own

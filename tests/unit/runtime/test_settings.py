@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.runtime.settings import MissingSetting, PlannerSettings
 
 ENVIRONMENT = {

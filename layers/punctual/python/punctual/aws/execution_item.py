@@ -12,7 +12,7 @@ from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
 from punctual.domain.gate import Gate, of_entry
 from punctual.domain.instant import from_text
-from punctual.domain.job import Lane, Priority
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.outlook import DeadlineState, Outlook, Seen
 from punctual.domain.partition import parse_partitions
 from punctual.domain.resources import parse_resources

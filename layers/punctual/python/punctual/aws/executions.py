@@ -17,7 +17,7 @@ from punctual.domain.gate import Entrant, Gate
 from punctual.domain.horizon import LEASE
 from punctual.domain.identity import due_key, job_of
 from punctual.domain.instant import from_text
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.order import Order
 from punctual.domain.outlook import DeadlineState, Outlook, danger_of, dangers_of
 from punctual.domain.settlement import Settlement

@@ -10,7 +10,8 @@ from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import parse_deadline
 from punctual.domain.errors import Unreadable
-from punctual.domain.job import Job, JobState, Lane, Priority
+from punctual.domain.job import Job, JobState
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.misfire import Misfire, parse_misfire
 from punctual.domain.notify import parse_notify
 from punctual.domain.overlap import Overlap

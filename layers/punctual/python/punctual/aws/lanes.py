@@ -11,7 +11,7 @@ from typing import Any
 
 from punctual.aws.sending import send_all
 from punctual.domain.horizon import LONGEST_DELAY
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.domain.order import Order
 
 LARGEST_BODY = 250_000

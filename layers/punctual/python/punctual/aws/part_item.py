@@ -9,7 +9,7 @@ from punctual.aws.items import Item, dumped, instant_of, instant_text, loaded
 from punctual.domain.errors import Unreadable
 from punctual.domain.execution import Failure, Progress, Result
 from punctual.domain.instant import from_text
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.domain.part import Part
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.status import Status

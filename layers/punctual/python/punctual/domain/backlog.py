@@ -16,7 +16,7 @@ from typing import Any
 from punctual.domain.drain import Depth, Interval, Memory, capacity_of, remembered_capacity, run_seconds
 from punctual.domain.flow import INTAKE, LONG, Flow, flow_of, late_quantile
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.metrics import Metric
 
 SHORTEST = 1.0

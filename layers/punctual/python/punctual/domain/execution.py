@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from punctual.domain import identity
 from punctual.domain.batch import Batch
 from punctual.domain.dependency import Dependency
 from punctual.domain.gate import Gate
-from punctual.domain.instant import in_milliseconds
-from punctual.domain.jitter import delay
-from punctual.domain.job import Job, Lane, Priority
-from punctual.domain.notify import OUTCOMES
-from punctual.domain.outlook import Outlook, first_check
+from punctual.domain.lane import Lane, Priority
+from punctual.domain.outlook import Outlook
 from punctual.domain.progress import Progress as Progress
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.status import Status
-from punctual.domain.window import Window, window_of
+from punctual.domain.window import Window
 
 
 class Outcome(StrEnum):
@@ -205,64 +200,3 @@ class Planned:
     @property
     def has_not_started(self) -> bool:
         return self.attempt == 0 and self.status in (Status.SCHEDULED, Status.QUEUED, Status.WAITING)
-
-
-def execution_of(
-    job: Job,
-    due: datetime,
-    *,
-    status: Status,
-    now: datetime,
-    leads: bool = False,
-    source: str | None = None,
-    parameters: dict[str, Any] | None = None,
-    origin: Origin = Origin.SCHEDULE,
-    at_once: Gate | None = None,
-    last: bool = False,
-) -> Execution:
-    """The execution of ``job`` that is due at ``due``, under the rules that the job has now.
-
-    The deadline of one that is asked for later counts from then. ``at_once`` is the gate of a backfill.
-    """
-    released_at = now if origin in ASKED_FOR else due
-    parameters = job.parameters if parameters is None else parameters
-    deadline_at = job.deadline.of(released_at) if job.deadline else None
-    return Execution(
-        job_id=job.job_id,
-        execution_id=identity.execution_id(job.job_id, due, source),
-        owner=job.owner,
-        task=job.task,
-        scheduled_at=due,
-        status=status,
-        parameters=parameters,
-        lane=job.lane,
-        priority=job.priority,
-        timeout_seconds=job.timeout_seconds,
-        retry=job.retry,
-        revision=job.revision,
-        origin=origin,
-        once=last or (not job.schedule.recurring and job.schedule.kind != "queue"),
-        leads=leads,
-        delay_seconds=_jitter(job, due) if origin is Origin.SCHEDULE else 0,
-        gates=_gates(job, parameters, origin, at_once),
-        depends_on=job.depends_on if origin in DEPENDENT else (),
-        feeds=job.feeds,
-        window=window_of(job.schedule, due, job.window),
-        batch=job.batch,
-        notify=bool(job.notify and job.notify.on & OUTCOMES),
-        deadline_at=deadline_at,
-        check_at=in_milliseconds(first_check(released_at, deadline_at, now)) if deadline_at else None,
-        queued_at=now if status is Status.QUEUED else None,
-    )
-
-
-def _jitter(job: Job, due: datetime) -> float:
-    most = job.schedule.jitter_seconds
-    return delay(job.job_id, due, most).total_seconds() if most else 0
-
-
-def _gates(job: Job, parameters: Mapping[str, Any], origin: Origin, at_once: Gate | None) -> tuple[Gate, ...]:
-    """Always in the same order: so nobody waits for one who waits for them."""
-    apart = at_once if origin is Origin.BACKFILL else job.overlap.gate(job.job_id)
-    shared = job.concurrency.gate(job.owner, parameters) if job.concurrency else None
-    return tuple(gate for gate in (apart, shared) if gate is not None)

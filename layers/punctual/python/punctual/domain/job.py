@@ -12,6 +12,7 @@ from punctual.domain.batch import Batch
 from punctual.domain.concurrency import Concurrency
 from punctual.domain.deadline import Deadline
 from punctual.domain.dependency import Dependency
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.misfire import Misfire
 from punctual.domain.notify import Notify
 from punctual.domain.overlap import Overlap
@@ -38,24 +39,6 @@ class JobState(StrEnum):
 
     DELETED = "deleted"
     """As cancelled, and out of sight. Its history stays until it expires."""
-
-
-class Priority(StrEnum):
-    """Which short queue an execution takes. Each queue has its own capacity, so none starves another."""
-
-    HIGH = "high"
-    NORMAL = "normal"
-    LOW = "low"
-
-
-class Lane(StrEnum):
-    """Where executions run."""
-
-    SHORT = "short"
-    """SQS to Lambda, for up to 14 minutes."""
-
-    LONG = "long"
-    """Step Functions to Fargate, for hours and days."""
 
 
 @dataclass(frozen=True, kw_only=True)

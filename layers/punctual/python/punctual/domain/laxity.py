@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.execution import UNCOUNTED
 from punctual.domain.instant import to_text
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 
 if TYPE_CHECKING:
     from punctual.domain.part import Part

@@ -10,7 +10,7 @@ from punctual.domain.errors import Unreadable
 from punctual.domain.execution import Execution
 from punctual.domain.gate import Gate, of_entry
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from punctual.domain.execution import Attempt, Failure, Progress, Result
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.status import Status
 from punctual.domain.window import Window

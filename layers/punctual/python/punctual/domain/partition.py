@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
 from enum import StrEnum
-from itertools import islice, pairwise, starmap
+from itertools import islice
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from punctual.domain.calendar import Skip
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import to_text
 from punctual.domain.limits import check_parameters
-from punctual.domain.schedule import Queue, Schedule, base_of, preview
-from punctual.domain.window import Window, WindowUnit, window_of, zone_of
+from punctual.domain.window import Window, WindowUnit
 
 MOST_PARTITIONS = 200
 
 _FORMS = ("count", "by", "of")
 _KEYS = (*_FORMS, "at_once")
-_LOOKED_AT = datetime(2026, 1, 1, tzinfo=UTC)
-_LOOKED_THROUGH = 100
-"""Due instants of a schedule, from ``_LOOKED_AT`` on, whose longest window has to fit."""
 
 
 class PartitionUnit(StrEnum):
@@ -70,17 +63,6 @@ class Partitions:
         }
         return {key: value for key, value in spec.items() if value is not None}
 
-    def check(self, schedule: Schedule, unit: WindowUnit | None) -> None:
-        """Raises ``Invalid`` for ``by`` on a job without windows, or with windows that make too many partitions."""
-        if self.by is None:
-            return
-        if not schedule.recurring:
-            job = "a queue job" if isinstance(schedule, Queue) else "a one-time job"
-            raise Invalid("partitions.by", f"{job} has no data window to cut: give count or of instead")
-        window = _longest_window(schedule, unit)
-        if window is not None:
-            _cut(window, self.by, zone_of(schedule))
-
     def split(self, window: Window | None, timezone: str) -> list[Partition]:
         """The partitions of the execution that answers for ``window``; ``timezone`` says when its days begin.
 
@@ -88,7 +70,7 @@ class Partitions:
         there is no window to cut, or when it makes too many.
         """
         if self.by is not None:
-            slices = _cut(window, self.by, timezone)
+            slices = cut(window, self.by, timezone)
             return [Partition(number, len(slices), None, piece) for number, piece in enumerate(slices)]
         values = (None,) * (self.count or 0) if self.of is None else self.of
         return [Partition(number, len(values), value, window) for number, value in enumerate(values)]
@@ -161,7 +143,7 @@ def _parse_at_once(spec: Mapping[str, Any], most: int) -> int | None:
     return at_once
 
 
-def _cut(window: Window | None, unit: PartitionUnit, timezone: str) -> Sequence[Window]:
+def cut(window: Window | None, unit: PartitionUnit, timezone: str) -> Sequence[Window]:
     if window is None:
         raise Invalid("partitions.by", f"there is no data window to cut by {unit}: give count or of instead")
     slices = list(islice(window.split(WindowUnit(unit.value), timezone), MOST_PARTITIONS + 1))
@@ -170,25 +152,3 @@ def _cut(window: Window | None, unit: PartitionUnit, timezone: str) -> Sequence[
         remedy = "cut it by day" if unit is PartitionUnit.HOUR else "give count or of instead"
         raise Invalid("partitions.by", f"{stretch} has more {unit}s than the {MOST_PARTITIONS} allowed: {remedy}")
     return slices
-
-
-def _longest_window(schedule: Schedule, unit: WindowUnit | None) -> Window | None:
-    skip = getattr(base_of(schedule), "skip", None)
-    if unit is not None and skip is None:
-        return window_of(schedule, _LOOKED_AT, unit)
-    dues = [found.at for found in preview(schedule, _LOOKED_AT, _LOOKED_THROUGH) if found.at is not None]
-    windows = [window_of(schedule, due, unit) for due in (dues[:1] if unit is None else dues)]
-    if unit is None:
-        windows += starmap(Window, pairwise(dues))
-    if skip is not None and (due := _reopening(schedule, skip)) is not None:
-        windows.append(window_of(schedule, due, unit))
-    return max(filter(None, windows), key=lambda window: window.end - window.start, default=None)
-
-
-def _reopening(schedule: Schedule, skip: Skip) -> datetime | None:
-    """The first due instant after the longest run of skipped dates: its window is likely to be the longest."""
-    closure = skip.longest_closure()
-    if closure is None:
-        return None
-    midnight = datetime.combine(closure[1], time(), ZoneInfo(zone_of(schedule)))
-    return schedule.next_after(midnight - datetime.resolution)

@@ -14,10 +14,12 @@ from enum import StrEnum
 from itertools import pairwise
 
 from punctual.domain.backlog import NEVER, Backlog
-from punctual.domain.execution import UNCOUNTED, Execution, execution_of
+from punctual.domain.execution import UNCOUNTED, Execution
+from punctual.domain.execution_of import execution_of
 from punctual.domain.forecast import Forecast, Pace, Wait, forecast
 from punctual.domain.history import FEWEST_RELIED_ON
-from punctual.domain.job import Job, Lane
+from punctual.domain.job import Job
+from punctual.domain.lane import Lane
 from punctual.domain.laxity import Limits
 from punctual.domain.notice import spelled
 from punctual.domain.outlook import DeadlineState, Outlook, Seen, state_after

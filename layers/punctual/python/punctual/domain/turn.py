@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from punctual.domain.identity import due_key
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 
 HEAD_START = {
     Priority.HIGH: timedelta(minutes=10),

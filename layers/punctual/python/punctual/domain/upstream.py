@@ -12,12 +12,13 @@ from datetime import datetime, timedelta
 from enum import Enum
 
 from punctual.domain.dependency import Dependency
+from punctual.domain.due_window import window_of
 from punctual.domain.execution import Execution
 from punctual.domain.identity import created_at, execution_id
 from punctual.domain.job import Job, JobState
 from punctual.domain.schedule import At, Now, Schedule
 from punctual.domain.status import FINAL, Status
-from punctual.domain.window import Window, WindowUnit, window_of
+from punctual.domain.window import Window, WindowUnit
 
 MILLISECOND = timedelta(milliseconds=1)
 MOST_TRIED = 10

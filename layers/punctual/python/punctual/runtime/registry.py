@@ -13,7 +13,6 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from punctual.domain.calendar import check_calendar
 from punctual.domain.errors import Invalid
 from punctual.runtime.context import Context
 
@@ -79,6 +78,8 @@ def collect(name: str) -> Callable[[Collector], Collector]:
 
 def calendar(name: str, dates: Iterable[str]) -> None:
     """Register dates, such as ``2026-12-25``, under a name that schedules can give in ``skip``."""
+    from punctual.domain.calendar import check_calendar  # whoever only runs tasks has no use for dates
+
     days = check_calendar(name, list(dates))
     if _calendars.setdefault(name, days) != days:
         raise ValueError(f"two calendars are named {name!r}, with different dates")

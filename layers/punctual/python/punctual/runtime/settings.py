@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Self
 
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 
 
 class MissingSetting(RuntimeError):

@@ -18,7 +18,8 @@ from punctual.domain.backfill import Range, check_backfill
 from punctual.domain.caller import Caller
 from punctual.domain.change import Changes, Foreseen
 from punctual.domain.errors import Conflict
-from punctual.domain.execution import Execution, Origin, execution_of
+from punctual.domain.execution import Execution, Origin
+from punctual.domain.execution_of import execution_of
 from punctual.domain.identity import BEYOND_ALL_IDS, due_key, execution_id
 from punctual.domain.job import LIVE, Job
 from punctual.domain.status import Status

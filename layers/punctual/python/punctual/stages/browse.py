@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution
 from punctual.domain.identity import BEYOND_ALL_IDS, check_job_id, due_key
-from punctual.domain.job import Job, JobState, Priority
+from punctual.domain.job import Job, JobState
+from punctual.domain.lane import Priority
 from punctual.domain.outlook import DeadlineState, dangers_of
 from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 

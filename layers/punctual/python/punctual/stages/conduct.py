@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from punctual.domain.batch import Batch
 from punctual.domain.death import IMPOSSIBLE, verdict_on
+from punctual.domain.due_window import zone_of
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution, Failure, Result
 from punctual.domain.gate import Entrant
@@ -26,7 +27,6 @@ from punctual.domain.settlement import settle
 from punctual.domain.standing import Ending, ending_of
 from punctual.domain.status import FINAL, HOLDING, Status
 from punctual.domain.turn import turn_of
-from punctual.domain.window import zone_of
 
 if TYPE_CHECKING:
     from punctual.ports import Callbacks, Clock, Containers, Doors, Jobs, LongExecutions, Parts, Results

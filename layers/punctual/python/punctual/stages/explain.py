@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from punctual.domain.execution import Execution
 from punctual.domain.gate import OF_JOB
 from punctual.domain.instant import to_text
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.part import Part
 from punctual.domain.status import Status
 

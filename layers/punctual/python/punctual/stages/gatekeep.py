@@ -17,7 +17,7 @@ from punctual.domain.execution import Execution
 from punctual.domain.gate import OF_JOB, ONLY, Entrant, Gate, Waiter, WhenFull
 from punctual.domain.horizon import CANCEL_GRACE, SUSPICION
 from punctual.domain.identity import job_of
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Rejected, Unreadable
-from punctual.domain.execution import Execution, execution_of
+from punctual.domain.execution import Execution
+from punctual.domain.execution_of import execution_of
 from punctual.domain.identity import check_job_id
 from punctual.domain.job import LIVE, Job, JobState
 from punctual.domain.limits import check_parameters

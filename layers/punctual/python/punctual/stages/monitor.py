@@ -16,7 +16,7 @@ from punctual.domain.backlog import Sample
 from punctual.domain.cost import estimated_dollars
 from punctual.domain.flow import INTAKE
 from punctual.domain.horizon import SWEEP
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.laxity import Limits
 from punctual.domain.metrics import AS_IT_HAPPENS, Detail, Metric
 from punctual.domain.outlook import IN_DANGER, DeadlineState

@@ -26,10 +26,12 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from punctual.domain.check import Check
-from punctual.domain.execution import Execution, Origin, Planned, execution_of
+from punctual.domain.execution import Execution, Origin, Planned
+from punctual.domain.execution_of import execution_of
 from punctual.domain.horizon import CANCEL_GRACE, LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
-from punctual.domain.job import GONE, Job, JobState, Lane
+from punctual.domain.job import GONE, Job, JobState
+from punctual.domain.lane import Lane
 from punctual.domain.misfire import SortedOut
 from punctual.domain.order import Order, order_for
 from punctual.domain.outlook import IN_DANGER

@@ -16,7 +16,7 @@ from punctual.domain.errors import NotFound
 from punctual.domain.execution import Execution, Failure, Outcome
 from punctual.domain.horizon import REACH
 from punctual.domain.identity import job_of, short_name
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.laxity import Occupancy
 from punctual.domain.part import Part
 from punctual.domain.settlement import Verdict, settle

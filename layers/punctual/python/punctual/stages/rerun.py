@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from punctual.domain.caller import Caller
 from punctual.domain.errors import Conflict, NotFound
-from punctual.domain.execution import Execution, Origin, execution_of
+from punctual.domain.execution import Execution, Origin
+from punctual.domain.execution_of import execution_of
 from punctual.domain.gate import Gate, WhenFull
 from punctual.domain.identity import job_of
 from punctual.domain.instant import in_milliseconds

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from punctual.domain.deadline_notice import ending_notice
 from punctual.domain.execution import Execution
 from punctual.domain.identity import short_name
-from punctual.domain.job import Lane
+from punctual.domain.lane import Lane
 from punctual.domain.notice import outcome_notice
 from punctual.domain.notify import DEFAULT
 from punctual.domain.part import EXECUTION, Part, kind_of

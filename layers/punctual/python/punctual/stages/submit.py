@@ -13,12 +13,14 @@ from punctual.domain.change import Changes, coming, foreseen
 from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import check_deadline, parse_deadline
 from punctual.domain.dependency import parse_dependencies
+from punctual.domain.due_window import check_window
 from punctual.domain.duplicate import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.errors import Conflict, Invalid, Rejected, Stale
 from punctual.domain.execution import Origin, Planned
 from punctual.domain.graph import upstreams_first
 from punctual.domain.identity import new_job_id
-from punctual.domain.job import LIVE, Job, JobState, Lane, Priority
+from punctual.domain.job import LIVE, Job, JobState
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.limits import (
     LONGEST_LONG_RUN,
     LONGEST_SHORT_RUN,
@@ -30,11 +32,12 @@ from punctual.domain.misfire import Misfire, parse_misfire
 from punctual.domain.notify import parse_notify
 from punctual.domain.overlap import Overlap
 from punctual.domain.partition import parse_partitions
+from punctual.domain.partition_check import check_partitions
 from punctual.domain.resources import Resources, parse_resources
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule, check_comes_due, parse_schedule
 from punctual.domain.status import Status
-from punctual.domain.window import WindowUnit, check_window
+from punctual.domain.window import WindowUnit
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, Executions, Jobs, Tasks, Ties
@@ -319,7 +322,7 @@ def _check_together(job: Job) -> None:
     if (job.expected_seconds or 0) > job.timeout_seconds:
         raise Invalid("expected_seconds", f"is more than timeout_seconds, which is {job.timeout_seconds:,}")
     if job.batch is not None and job.batch.partitions is not None:
-        job.batch.partitions.check(job.schedule, job.window)
+        check_partitions(job.batch.partitions, job.schedule, job.window)
 
 
 def _as_submitted(job: Job) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from punctual.domain.errors import Fatal
 from punctual.domain.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.flow import Tally
 from punctual.domain.gate import Entrant
-from punctual.domain.job import Priority
+from punctual.domain.lane import Priority
 from punctual.domain.order import Order
 from punctual.domain.settlement import Settlement, Verdict, settle
 from punctual.domain.status import FINAL, Status
