@@ -172,6 +172,7 @@ def test_what_is_tried_again_or_comes_late_goes_by_a_higher_priority(world: Worl
         ({"key": "c-{missing}", "limit": 1}, "concurrency.key", "names the parameter 'missing', which is not there"),
         ({"key": "c-{customer", "limit": 1}, "concurrency.key", "a brace that belongs to no parameter"),
         ({"key": "c"}, "concurrency", "needs a limit, a rate, or both"),
+        ({"key": "c", "rate": {"starts": 201, "per_seconds": 2}}, "concurrency.rate.starts", "per_seconds 2"),
         ({"key": "c", "limit": 0}, "concurrency.limit", "greater than or equal to 1"),
     ],
 )

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from punctual.domain.concurrency import Concurrency, parse_concurrency
 from punctual.domain.errors import Invalid
 from punctual.domain.gate import Gate, Rate, WhenFull, of_entry
-from punctual.domain.job import Priority
+from punctual.domain.instant import in_milliseconds
+from punctual.domain.lane import Priority
 from punctual.domain.order import LATE, aged
 from punctual.domain.overlap import Overlap
 from punctual.domain.turn import turn_of
@@ -32,6 +33,7 @@ def test_no_more_than_twice_the_limit_less_one_start_in_any_span_and_no_more_tha
         start, reserved = rate.reserve(reserved, now)
         assert start >= now
         started.append(start)
+        assert (start, reserved) == (in_milliseconds(start), in_milliseconds(reserved)), "as it is stored"
     assert started == sorted(started)
     span = timedelta(seconds=per_seconds)
     for first in started:
@@ -46,6 +48,13 @@ def test_after_a_rest_as_many_as_the_limit_start_at_once() -> None:
         start, reserved = rate.reserve(reserved, NOW)
         starts.append((start - NOW).total_seconds())
     assert starts == [0, 0, 0, 20, 40]
+
+
+def test_a_span_that_does_not_divide_evenly_lets_no_more_through() -> None:
+    rate, reserved, start = Rate(7, 1), None, NOW
+    for _ in range(7_001):
+        start, reserved = rate.reserve(reserved, NOW)
+    assert start >= NOW + timedelta(seconds=999)
 
 
 @pytest.mark.parametrize(

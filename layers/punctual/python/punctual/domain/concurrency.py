@@ -12,6 +12,8 @@ from punctual.domain.gate import OF_KEY, Gate, Rate
 
 LONGEST_KEY = 200
 MOST_AT_ONCE = 100
+MOST_A_SECOND = 100
+"""Starts of one key: each is a write of one item that all of them share."""
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -54,4 +56,13 @@ def parse_concurrency(spec: Mapping[str, Any] | None) -> Concurrency | None:
     limit, rate = spec.get("limit"), spec.get("rate")
     if limit is None and rate is None:
         raise Invalid("concurrency", "needs a limit, a rate, or both")
-    return Concurrency(key=spec["key"], limit=limit, rate=Rate(**rate) if rate else None)
+    return Concurrency(key=spec["key"], limit=limit, rate=_parse_rate(rate) if rate else None)
+
+
+def _parse_rate(spec: Mapping[str, Any]) -> Rate:
+    rate = Rate(**spec)
+    if rate.starts > MOST_A_SECOND * rate.per_seconds:
+        most = f"one key starts at most {MOST_A_SECOND} a second"
+        remedy = f"give up to {MOST_A_SECOND * rate.per_seconds:,} with per_seconds {rate.per_seconds}"
+        raise Invalid("concurrency.rate.starts", f"{rate.starts:,} are too many: {most}; {remedy}")
+    return rate

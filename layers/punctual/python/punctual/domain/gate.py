@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from math import ceil
 from typing import Any
 
 
@@ -25,18 +26,18 @@ class WhenFull(StrEnum):
 
 @dataclass(frozen=True)
 class Rate:
-    """At most ``starts`` in any ``per_seconds``; what would be too many starts later."""
+    """No more than ``starts`` in ``per_seconds`` on average, and no more than ``starts`` at once after a rest.
+
+    What would be too many starts later.
+    """
 
     starts: int
     per_seconds: int
 
     def reserve(self, reserved_until: datetime | None, now: datetime) -> tuple[datetime, datetime]:
-        """When the next may start, and until when starts are then reserved.
-
-        Starts are an interval apart on average, and as many as the limit may come at once after a rest.
-        """
-        interval = timedelta(seconds=self.per_seconds) / self.starts
-        burst = timedelta(seconds=self.per_seconds) - interval
+        """When the next may start, and until when starts are then reserved, both in whole milliseconds."""
+        interval = timedelta(milliseconds=ceil(self.per_seconds * 1000 / self.starts))
+        burst = interval * (self.starts - 1)
         reserved_until = max(reserved_until or now, now)
         return max(now, reserved_until - burst), reserved_until + interval
 
