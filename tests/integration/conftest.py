@@ -11,6 +11,7 @@ from moto import mock_aws
 
 from tests.integration import odd_tasks
 from tests.integration.long_lane import LongLane
+from tests.integration.quick_moto import hurry
 from tests.integration.world import World
 
 START = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
@@ -24,6 +25,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # thousands, which nobody asks for
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     odd_tasks.MEANWHILE.clear()
+    hurry(monkeypatch)
     with time_machine.travel(START, tick=False) as traveller, mock_aws():
         yield World(traveller, monkeypatch)
 

@@ -13,7 +13,6 @@ takes minutes; with ``PUNCTUAL_RULES_AS_FOUND=1`` it is shown at once, as long a
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import threading
 from collections import defaultdict
@@ -34,7 +33,6 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from moto.dynamodb.models import dynamodb_backends
 
 from punctual.aws import clients
 from punctual.aws.execution_item import item_to_execution
@@ -50,8 +48,9 @@ from punctual.domain.job import GONE, Job, JobState
 from punctual.domain.settlement import Verdict
 from punctual.domain.status import FINAL, LIVE, Status
 from tests.integration.conftest import START
+from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, table_in_memory
 from tests.integration.odd_tasks import Killed
-from tests.integration.world import READERS, STREAM_CONSUMERS, World, _as_lambda_has_it, _passes
+from tests.integration.world import READERS, World
 
 T = TypeVar("T")
 
@@ -64,7 +63,6 @@ LIMITS = {"api": 29, "planner": 120, "settler": 60, "dispatcher": 55, "worker": 
 HIDDEN = timedelta(minutes=16)
 """A message whose worker died comes again after this."""
 MILLISECOND = timedelta(milliseconds=1)
-ACCOUNT = "123456789012"
 FILTERED = ("jobs", "executions")
 
 
@@ -195,8 +193,7 @@ class Stage:
     monkeypatch: pytest.MonkeyPatch
     steps: int = 0
     stories: int = 0
-    seen: dict[str, int] = field(default_factory=dict)
-    """How many records of each stream have been read."""
+    streams: EventSources = field(default_factory=EventSources)
 
     def __post_init__(self) -> None:
         for client, name in ((clients.dynamodb(), "dynamodb"), (clients.sqs(), "sqs")):
@@ -207,11 +204,10 @@ class Stage:
     def clear(self, started: Callable[[Execution], Run]) -> None:
         world, numbers = self.world, itertools.count(1)
         self.stories += 1
-        self.seen = dict.fromkeys(FILTERED, 0)
+        self.streams = EventSources()
         for table in world.dynamodb.list_tables()["TableNames"]:
             world.dynamodb.delete_table(TableName=table)
         world._create_tables()
-        world._delivered.clear()
         for url in world.queues.values():
             world.sqs.delete_queue(QueueUrl=url)
         assert world._create_queues() == world.queues
@@ -226,25 +222,14 @@ class Stage:
 
     def items(self, table: str) -> list[dict[str, Any]]:
         """All of a table, from the emulator's own memory: that is quicker than to scan it."""
-        return [item.to_json()["Attributes"] for item in self._table(table).all_items()]
+        return [item.to_json()["Attributes"] for item in table_in_memory(table).all_items()]
 
     def new_records(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
         """What the streams have, once: the table, who is to get the record, and the record."""
-        for table in self.seen:
-            records = self._table(table).stream_shard.items
-            new, self.seen[table] = records[self.seen[table] :], len(records)
-            for record in (one.to_json() for one in new):
-                for consumer in STREAM_CONSUMERS[table]:
-                    if _passes(record, table, consumer):
-                        yield table, consumer, self.as_delivered(record, table)
-
-    def as_delivered(self, record: dict[str, Any], table: str) -> dict[str, Any]:
-        arn = self._table(table).latest_stream_label
-        copied = json.loads(json.dumps(record, default=_as_lambda_has_it))
-        return {**copied, "eventSourceARN": f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/{table}/stream/{arn}"}
-
-    def _table(self, name: str) -> Any:
-        return dynamodb_backends[ACCOUNT]["us-east-1"].tables[name]
+        for table in FILTERED:
+            for consumer in STREAM_CONSUMERS[table]:
+                for record in self.streams.new_records(table, consumer):
+                    yield table, consumer, record
 
 
 STAGE: list[Stage] = []

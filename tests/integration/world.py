@@ -23,28 +23,13 @@ import boto3
 import pytest
 import time_machine
 
-from cdk.components.admission import PART_MOVED
-from cdk.components.planner import (
-    APPEARED_CHANGED_OR_DELETED,
-    ASKED_TO_STOP,
-    BECAME_QUEUED,
-    CANCELLED_AND_LEADS,
-    LEFT_OUT_AND_LEADS,
-)
-from cdk.components.settler import ENDED_FEEDING, ENDED_LONG, ENDED_ONCE, ENDED_TOLD, ENDED_WATCHED
 from punctual.aws import clients, executions
+from tests.integration.event_sources import STREAM_CONSUMERS, EventSources
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 PRIORITIES = ("high", "normal", "low")
 READERS = (*PRIORITIES, "intake", "planner", "settler", "admission", "monitor", "notifier")
 TOPICS = ("page", "notice")
-STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"], "parts": ["admission"]}
-FILTERS = {
-    ("jobs", "planner"): [APPEARED_CHANGED_OR_DELETED],
-    ("executions", "planner"): [BECAME_QUEUED, LEFT_OUT_AND_LEADS, CANCELLED_AND_LEADS, ASKED_TO_STOP],
-    ("executions", "settler"): [ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD, ENDED_FEEDING],
-    ("parts", "admission"): [PART_MOVED],
-}
 ROLE = "arn:aws:iam::123456789012:role/schedules"
 STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
 
@@ -85,7 +70,6 @@ class World:
             one.cache_clear()
         monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
         self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")
-        self.streams = _client("dynamodbstreams")
         self._create_tables()
         self.queues = self._create_queues()
         self.topics = self._create_topics()
@@ -99,7 +83,7 @@ class World:
         )
         self._create_long_lane()
         self._set_environment()
-        self._delivered: dict[tuple[str, str], str] = {}
+        self._event_sources = EventSources()
         self._functions: dict[str, ModuleType] = {}
 
     # time
@@ -200,22 +184,7 @@ class World:
 
     def stream_records(self, table: str, consumer: str) -> list[dict[str, Any]]:
         """The records of a table's stream that a consumer has not had, as its filter lets them through."""
-        arn = self.dynamodb.describe_table(TableName=table)["Table"]["LatestStreamArn"]
-        [shard] = self.streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
-        where = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
-        if last := self._delivered.get((table, consumer)):
-            where |= {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": last}
-        # a fresh iterator each time: moto's lose their stream when a transaction is cancelled
-        iterator = self.streams.get_shard_iterator(**where)["ShardIterator"]
-        records = self.streams.get_records(ShardIterator=iterator, Limit=1000)["Records"]
-        if records:
-            self._delivered[table, consumer] = records[-1]["dynamodb"]["SequenceNumber"]
-        fresh = [{**record, "eventSourceARN": arn} for record in records]
-        return [
-            json.loads(json.dumps(record, default=_as_lambda_has_it))
-            for record in fresh
-            if _passes(record, table, consumer)
-        ]
+        return self._event_sources.new_records(table, consumer)
 
     def deliver_streams(self, change: Callable[[list[Any]], list[Any]] = lambda records: records) -> int:
         """Every new record to every consumer, once; ``change`` may repeat or reorder them. How many there were."""
@@ -425,29 +394,8 @@ class World:
             self._monkeypatch.setenv(name, value)
 
 
-def _as_lambda_has_it(value: Any) -> Any:
-    """In an event an instant is a number of seconds."""
-    return value.timestamp() if isinstance(value, datetime) else str(value)
-
-
 def _key_schema(names: list[str]) -> list[dict[str, str]]:
     return [{"AttributeName": one, "KeyType": kind} for one, kind in zip(names, ("HASH", "RANGE"), strict=False)]
-
-
-def _passes(record: dict[str, Any], table: str, consumer: str) -> bool:
-    """The event source's own filter, as the stack deploys it."""
-    return any(_matches(pattern, record) for pattern in FILTERS[table, consumer])
-
-
-def _matches(pattern: dict[str, Any], value: dict[str, Any]) -> bool:
-    for name, wanted in pattern.items():
-        have = value.get(name)
-        if isinstance(wanted, list):
-            if have not in wanted and not (have is not None and {"exists": True} in wanted):
-                return False
-        elif not isinstance(have, dict) or not _matches(wanted, have):
-            return False
-    return True
 
 
 def _belongs_to_functions(module: ModuleType) -> bool:
