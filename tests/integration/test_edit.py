@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from punctual import Context
 from punctual.domain.instant import from_text
 from tests.integration.odd_tasks import MEANWHILE
@@ -91,3 +93,25 @@ def test_an_order_that_was_sent_before_the_edit_does_not_run_what_it_replaced(wo
     assert planned(world, job_id)[0][1] == "queued"
     world.settle_down()
     assert world.executions(job_id)[0]["result"]["value"] == {"v": 2}
+
+
+@pytest.mark.parametrize("changed", ["edit", "pause and resume"])
+def test_a_job_goes_on_past_an_instant_that_was_cancelled_by_hand_whatever_changes_then(
+    world: World, changed: str
+) -> None:
+    job_id = world.submit(schedule=HOURLY)["job_id"]
+    world.settle_down()
+    [first] = world.executions(job_id)
+    assert world.request("PUT", f"/executions/{first['execution_id']}/cancel")[0] == 200
+    world.settle_down()
+    if changed == "edit":
+        edit(world, job_id, {"parameters": {"x": 1}})
+        world.settle_down()
+    else:
+        for verb in ("pause", "resume"):
+            assert world.request("POST", f"/jobs/{job_id}/{verb}")[0] == 200
+            world.settle_down()
+    assert planned(world, job_id) == [
+        ("2026-11-16T12:30:00.000Z", "cancelled"),
+        ("2026-11-16T13:30:00.000Z", "scheduled"),
+    ]

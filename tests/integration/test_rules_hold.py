@@ -243,7 +243,7 @@ STAGE: list[Stage] = []
 numbers = st.integers(0, 30)
 calls = st.none() | st.none() | st.integers(1, 12)
 """Before which call of AWS a function stops; most go through."""
-intervals = st.sampled_from([30, 60, 90, 300])
+intervals = st.sampled_from([30, 60, 90, 300, 900])
 overlaps = st.sampled_from(["allow", "skip", "queue_one", "queue_all", "cancel_running"])
 misfires = st.fixed_dictionaries(
     {"policy": st.sampled_from(["run_latest", "run_all", "skip"]), "grace_seconds": st.sampled_from([0, 45, 300])}
@@ -332,6 +332,11 @@ class Rules(RuleBasedStateMachine):
     def cancel(self, number: int, grace: int, stop: int | None) -> None:
         if one := picked(self.executions(*LIVE), number):
             self.ask("PUT", f"/executions/{one.execution_id}/cancel?grace_seconds={grace}", None, stop)
+
+    @rule(number=numbers, stop=calls)
+    def cancel_before_its_time(self, number: int, stop: int | None) -> None:
+        if one := picked(self.executions(Status.SCHEDULED), number):
+            self.ask("PUT", f"/executions/{one.execution_id}/cancel", None, stop)
 
     # what AWS does
 
@@ -631,6 +636,8 @@ class Rules(RuleBasedStateMachine):
         due = due_instants(self.said[job_id], self.world.now)
         missing = [at for at in due if at not in instants_of and (led_to is None or at < led_to)]
         assert not missing, f"{job_id}: no record of {list(map(to_text, missing))}"
+        if self.said[job_id][-1].job.state is JobState.ACTIVE:
+            assert leaders, f"{job_id}: nothing leads on to what comes next; there are {list(map(told, executions))}"
         for one in executions:
             self.check_standing(one)
 

@@ -93,7 +93,7 @@ class Executions(Protocol):
     def replace(self, execution: Execution) -> bool:
         """Put in place of one with its id that was planned under an earlier revision, unless that is on its way."""
 
-    def unplan(self, job_id: str, execution_id: str) -> bool:
+    def unplan(self, job_id: str, execution_id: str, revision: int) -> bool:
         """Forget one whose time has not come; ``False`` when it is on its way."""
 
     def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:

@@ -98,12 +98,13 @@ class DynamoExecutions:
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
         return sum(self._each(lambda timer: self.queue(timer, now), list(timers)))
 
-    def unplan(self, job_id: str, execution_id: str) -> bool:
+    def unplan(self, job_id: str, execution_id: str, revision: int) -> bool:
         return self.table.delete_if(
             {"job_id": job_id, "execution_id": execution_id},
-            "#attempt = :none AND #status IN (:scheduled, :queued, :waiting)",
+            "#attempt = :none AND #revision = :revision AND #status IN (:scheduled, :queued, :waiting)",
             {
                 "none": 0,
+                "revision": revision,
                 "scheduled": str(Status.SCHEDULED),
                 "queued": str(Status.QUEUED),
                 "waiting": str(Status.WAITING),

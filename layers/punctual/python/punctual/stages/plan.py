@@ -167,7 +167,7 @@ class Planner:
         """Skip what is due, and forget what is not: its time may come yet, under other rules."""
         if one.scheduled_at <= self.clock():
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
-        elif self.executions.unplan(job.job_id, one.execution_id):
+        elif self.executions.unplan(job.job_id, one.execution_id, one.revision):
             if job.lane is Lane.LONG:
                 self.machines.disarm(one.execution_id)
             if job.feeds:
@@ -201,22 +201,38 @@ class Planner:
         self._set_timer(execution, not_before, TimerReason.RETRY)
         return None
 
-    def _plan(self, job: Job, after: datetime) -> None:
+    def _plan(self, job: Job, after: datetime | None) -> None:
         """Store the executions of ``job`` that come after ``after``, up to the first beyond reach, which leads."""
+        while after is not None:
+            after = self._plan_some(job, after)
+
+    def _plan_some(self, job: Job, after: datetime) -> datetime | None:
+        """From where to go on, should the last one have ended before its time: nobody hears of that again."""
         instants, ends = self._instants(job, after)
         if not instants:
             if ends and job.schedule.kind != "queue" and self._is_over(job):
                 self.jobs.finish(job.job_id, self.clock())
-            return
+            return None
         sorted_out = job.misfire.sort_out(instants, job.schedule, self.clock())
         planned = [self._execution(job, due, sorted_out, last=due == instants[-1], ends=ends) for due in instants]
-        if self._store(planned[0]) is None:  # a plan that is new, as almost always: all at once, the leader last
+        standing = self._store(planned[0])
+        if standing is None:  # a plan that is new, as almost always: all at once, the leader last
             self.executions.add_all(one for one in planned[1:-1] if one.status is not Status.SCHEDULED)
             for one in planned[1:]:
                 if one is planned[-1] or one.status is Status.SCHEDULED:
-                    self._store(one)
-        else:
-            self._make_up(planned[1:])
+                    standing = self._store(one)
+        else:  # it was made before, and may have broken off
+            for one in planned[1:]:
+                if standing is not None and standing.leads and not _never_began(standing):
+                    return None  # it was the last to be stored then, and leads on itself
+                standing = self._store(one)
+        return self._beyond(standing, ends)
+
+    def _beyond(self, leader: Execution | None, ends: bool) -> datetime | None:
+        """From where to plan on past what stands where the leader should, if that is over before its time has come."""
+        if leader is None or ends or not _never_began(leader) or leader.scheduled_at <= self.clock():
+            return None
+        return leader.scheduled_at
 
     def _is_over(self, job: Job) -> bool:
         return next(self.executions.live_of(job.job_id, since=self._waiting_since(job)), None) is None
@@ -240,8 +256,10 @@ class Planner:
         instants, ends = self._instants(job, before)
         last = next(iter(instants[-1:]), None)
         self.executions.add_all(self._dropped(was, due) for due in unplanned if was and due not in overdue)
+        standing = None
         for due in [*sorted(overdue), *instants]:
-            self._store(self._execution(job, due, SortedOut(), last=due == last, ends=ends))
+            standing = self._store(self._execution(job, due, SortedOut(), last=due == last, ends=ends))
+        self._plan(job, after=self._beyond(standing, ends) if instants else None)
         kept = {execution_id(job.job_id, due) for due in [*overdue, *instants]}
         for one in outdated:
             if one.execution_id not in kept:
@@ -274,16 +292,6 @@ class Planner:
         may_wait = job.lane is Lane.LONG or job.may_wait
         since = job.created_at if may_wait else self.clock() - QUEUE_MEMORY
         return min(since, job.backfilled_from or since)
-
-    def _make_up(self, planned: list[Execution]) -> None:
-        """Store what is missing of a plan that was made before, and may have broken off.
-
-        One that is there already and leads was the last to be stored then: it leads on itself, unless a pause kept it.
-        """
-        for execution in planned:
-            standing = self._store(execution)
-            if standing is not None and standing.leads and standing.reason != PAUSED:
-                return
 
     def _execution(self, job: Job, due: datetime, sorted_out: SortedOut, *, last: bool, ends: bool) -> Execution:
         now = self.clock()
@@ -346,6 +354,11 @@ def _covered(cover: str) -> str:
 
 def _missed(job: Job) -> str:
     return f"its time went by: misfire policy {job.misfire.policy}"
+
+
+def _never_began(execution: Execution) -> bool:
+    """Whether it was cancelled, skipped or missed without an attempt."""
+    return execution.status in FINAL and execution.attempt == 0
 
 
 def _as_planned(execution: Execution) -> Planned:
