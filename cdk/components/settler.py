@@ -72,13 +72,13 @@ class Settler(Construct):
             },
         )
         self.function.allow(*GATES, on=[tables.gates.table_arn])
-        self.function.allow(*GATES, on=[tables.gates.table_arn])
         self.function.allow(
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",
             "dynamodb:UpdateItem",
             on=[tables.jobs.table_arn, tables.executions.table_arn],
         )
+        self.function.allow("dynamodb:Query", on=[tables.executions.table_arn])
         self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query", on=[tables.parts.table_arn])
         self.function.allow("dynamodb:UpdateItem", on=[tables.signals.table_arn])
         self.function.allow("sqs:SendMessage", on=[queues.notices.queue.queue_arn])

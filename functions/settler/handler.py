@@ -25,6 +25,7 @@ settings = SettlerSettings.from_env()
 jobs, executions = adapters.jobs(settings), adapters.executions(settings)
 settler = Settler(
     jobs=jobs,
+    executions=executions,
     parts=long_lane.parts(settings),
     runs=long_lane.runs(settings),
     containers=long_lane.containers(settings),

@@ -100,7 +100,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "settler": {
         "TablesGates.Arn": THROUGH_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "TablesExecutions.StreamArn": READ_STREAM,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from punctual import Context
 from punctual.domain.instant import from_text
 from punctual.domain.jitter import delay
+from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
 
 DAY = 24 * 60 * 60
@@ -156,3 +158,47 @@ def test_a_job_is_done_when_the_last_of_its_runs_has_ended(world: World) -> None
     assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded"] * 2
     _, shown = world.request("GET", f"/jobs/{job['job_id']}")
     assert (shown["state"], shown["next_due_at"]) == ("done", None)
+
+
+def job_state(world: World, job: dict[str, Any]) -> str:
+    return world.request("GET", f"/jobs/{job['job_id']}")[1]["state"]
+
+
+def test_a_job_of_so_many_runs_is_done_when_none_of_them_lives_any_more(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60, "max_runs": 3}, dedupe_key="k")
+    world.deliver_streams()
+    last = world.executions(job["job_id"])[-1]
+    assert world.request("PUT", f"/executions/{last['execution_id']}/cancel")[0] == 200
+    world.deliver_streams()
+    assert job_state(world, job) == "active"
+    assert world.request("POST", "/jobs", {"task": "echo", "dedupe_key": "k"})[0] == 409
+    world.run_for(121, step=20)
+    assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded", "succeeded", "cancelled"]
+    assert job_state(world, job) == "done"
+
+
+def test_nor_is_it_done_while_an_earlier_run_goes_on(world: World) -> None:
+    job = world.submit(task="test.meanwhile", schedule={"every_seconds": 60, "max_runs": 2})
+    seen = []
+
+    def meanwhile(_: Context) -> None:
+        world.pass_time(60)
+        world.settle_down()
+        seen.append([one["status"] for one in world.executions(job["job_id"])])
+        seen.append(job_state(world, job))
+
+    MEANWHILE.append(meanwhile)
+    world.run_for(61, step=20)
+    assert seen == [["running", "skipped"], "active"]
+    assert job_state(world, job) == "done"
+
+
+def test_a_run_by_hand_before_its_instant_does_not_end_a_job_that_is_to_run_once(world: World) -> None:
+    job = world.submit(schedule={"at": "2026-11-16T13:00:00Z"})
+    world.settle_down()
+    assert world.request("POST", f"/jobs/{job['job_id']}/run", {})[0] == 201
+    world.settle_down()
+    assert job_state(world, job) == "active"
+    world.run_for(3601, step=60)
+    assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded", "succeeded"]
+    assert job_state(world, job) == "done"

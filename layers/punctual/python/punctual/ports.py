@@ -132,6 +132,17 @@ class Executions(Protocol):
         """What runs now."""
 
 
+class LastExecutions(Protocol):
+    """Executions, as seen by whoever says that a job is done."""
+
+    def get(self, job_id: str, execution_id: str) -> Execution | None: ...
+
+    def live_of(self, job_id: str, since: datetime) -> Iterator[Planned]: ...
+
+    def ends_its_job(self, job_id: str, execution_id: str) -> bool:
+        """See to it that its end is heard, as it may be the last of its job; ``False`` when it has ended."""
+
+
 class GatedExecutions(Protocol):
     """The executions, as the gatekeeper sees them. Each that moves one says whether it did."""
 

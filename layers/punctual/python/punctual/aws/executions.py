@@ -409,13 +409,19 @@ class DynamoExecutions:
         return {item["execution_id"]: item_to_execution(item) for item in items}
 
     def listen(self, execution: Execution) -> Execution | None:
-        written = self.table.update(
-            _key(execution),
-            set={"feeds": True},
+        written = self._mark_live(_key(execution), {"feeds": True})
+        return item_to_execution(written.item) if written.item else None
+
+    def ends_its_job(self, job_id: str, execution_id: str) -> bool:
+        return self._mark_live({"job_id": job_id, "execution_id": execution_id}, {"once": True}).won
+
+    def _mark_live(self, key: Item, mark: Item) -> Written:
+        return self.table.update(
+            key,
+            set=mark,
             condition=f"#status IN ({', '.join(f':{status}' for status in LIVE)})",
             values={str(status): str(status) for status in LIVE},
         )
-        return item_to_execution(written.item) if written.item else None
 
     def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
         changes = {"reason": reason, "look_at": instant_text(look_at)}

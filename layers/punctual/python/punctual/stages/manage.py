@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FROM = {
     JobState.PAUSED: {JobState.ACTIVE},
     JobState.ACTIVE: {JobState.PAUSED},
-    JobState.CANCELLED: {JobState.ACTIVE, JobState.PAUSED, JobState.DONE},
+    JobState.CANCELLED: {JobState.ACTIVE, JobState.PAUSED},
     JobState.DELETED: {JobState.ACTIVE, JobState.PAUSED, JobState.DONE, JobState.CANCELLED},
 }
 """From where a person may bring a job into a state."""
