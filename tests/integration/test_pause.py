@@ -81,13 +81,9 @@ def test_what_is_late_by_no_more_than_its_grace_runs(world: World) -> None:
     misfire = {"policy": "skip", "grace_seconds": 150}
     job_id = world.submit(schedule=MINUTELY, misfire=misfire, overlap="allow")["job_id"]
     world.run_for(60)
-    act(world, job_id, "pause")
-    world.settle_down()
-    world.pass_time(10 * 60)
-    act(world, job_id, "resume")
-    world.settle_down()
-    resumed = [one for one in due(world, job_id) if from_text(one["scheduled_at"]) > world.now - timedelta(seconds=150)]
-    assert [one["status"] for one in resumed] == ["succeeded"] * 3
+    outage(world, 20 * 60)
+    late = [one for one in due(world, job_id) if from_text(one["scheduled_at"]) > world.now - timedelta(seconds=150)]
+    assert [one["status"] for one in late] == ["succeeded"] * 3
     missed = [one for one in due(world, job_id) if one["status"] == "missed"]
     assert {one["reason"] for one in missed} == {"its time went by: misfire policy skip"}
     assert len(missed) >= 6
@@ -296,3 +292,24 @@ def test_a_job_whose_only_run_was_skipped_by_a_pause_is_done_when_it_is_resumed(
     act(world, job_id, "resume")
     world.settle_down()
     assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "done"
+
+
+def test_after_a_short_pause_nothing_piles_up_whatever_the_grace(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 2}, overlap="allow")["job_id"]
+    world.run_for(4, step=1)
+    assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
+    world.settle_down()
+    before = {one["execution_id"] for one in world.executions(job_id)}
+    world.pass_time(36)
+    status, foreseen = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
+    assert status == 200
+    assert world.request("POST", f"/jobs/{job_id}/resume")[0] == 200
+    world.settle_down()
+    now = world.now
+    made_up = [one for one in world.executions(job_id) if one["execution_id"] not in before]
+    gone_by = [one for one in made_up if from_text(one["scheduled_at"]) <= now]
+    assert [one["status"] for one in gone_by] == ["skipped"] * (len(gone_by) - 1) + ["succeeded"]
+    assert {one["covered_by"] for one in gone_by[:-1]} == {gone_by[-1]["execution_id"]}
+    told = {one["execution_id"]: one["note"] for one in foreseen["appear"] if from_text(one["scheduled_at"]) <= now}
+    assert list(told) == [one["execution_id"] for one in gone_by]
+    assert [note is None for note in told.values()] == [False] * (len(gone_by) - 1) + [True]

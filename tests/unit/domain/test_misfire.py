@@ -62,3 +62,15 @@ def test_a_job_that_runs_once_is_its_own_latest(policy: Policy, runs: bool) -> N
     at = NOW - timedelta(hours=1)
     sorted_out = Misfire(policy=policy).sort_out([at], At(at), NOW)
     assert (at not in sorted_out.missed | sorted_out.covered) is runs
+
+
+@pytest.mark.parametrize(("policy", "run"), [(Policy.RUN_LATEST, 1), (Policy.RUN_ALL, 20), (Policy.SKIP, 0)])
+def test_what_came_due_in_a_pause_was_missed_however_short_the_pause(policy: Policy, run: int) -> None:
+    schedule, instants = every(2, timedelta(seconds=41))
+    gone_by = [due for due in instants if due <= NOW]
+    sorted_out = Misfire(policy=policy).sort_out(instants, schedule, NOW, missed_until=NOW)
+    ran = [due for due in gone_by if due not in sorted_out.missed | sorted_out.covered]
+    assert (len(gone_by), len(ran)) == (20, run)
+    assert not (sorted_out.missed | sorted_out.covered) - set(gone_by), "what comes later is not touched"
+    if policy is Policy.RUN_LATEST:
+        assert ran == gone_by[-1:] == [sorted_out.covered_by]

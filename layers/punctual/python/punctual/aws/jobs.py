@@ -58,6 +58,7 @@ class DynamoJobs:
             "state": str(state),
             "updated_at": instant_text(now),
             "paused_at": instant_text(moved.paused_at),
+            "resumed_at": instant_text(moved.resumed_at),
             "expires_at": None if state in LIVE else self._expiry(now),
         }
         # by its revision too: what was tried out as a dry run must not be another thing when it is done

@@ -41,7 +41,7 @@ def coming(job: Job, after: datetime, now: datetime) -> list[Foreseen]:
         instants.append(due)
         ahead += due > now
         due = job.schedule.next_after(due)
-    sorted_out = job.misfire.sort_out(instants, job.schedule, now)
+    sorted_out = job.misfire.sort_out(instants, job.schedule, now, job.resumed_at)
     notes = dict.fromkeys(sorted_out.missed, "missed") | dict.fromkeys(
         sorted_out.covered, "skipped: a later one covers it"
     )

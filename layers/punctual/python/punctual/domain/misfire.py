@@ -29,9 +29,16 @@ class Misfire:
     grace_seconds: int = USUAL_GRACE
     """What is late by no more than this has not been missed: it runs."""
 
-    def sort_out(self, instants: Sequence[datetime], schedule: Schedule, now: datetime) -> SortedOut:
-        """``instants`` of ``schedule`` rise. They may reach into the future, and more may follow that went by."""
+    def sort_out(
+        self, instants: Sequence[datetime], schedule: Schedule, now: datetime, missed_until: datetime | None = None
+    ) -> SortedOut:
+        """``instants`` of ``schedule`` rise. They may reach into the future, and more may follow that went by.
+
+        What was due before ``missed_until``, the end of a pause, has been missed however late it is.
+        """
         before = self.missed_before(schedule, now)
+        if missed_until is not None:
+            before = max(before, min(missed_until, now))
         missed = [due for due in instants if due < before]
         if not missed:
             return SortedOut()

@@ -166,6 +166,7 @@ class Submit:
             backfilled_from=job.backfilled_from,
             state=job.state,
             paused_at=job.paused_at,
+            resumed_at=job.resumed_at,
             revised_at=now,
             dedupe_key=job.dedupe_key,
             feeds=job.feeds,
