@@ -56,7 +56,7 @@ test-e2e: install ## a stack of its own, deployed
 deploy: install ## put Punctual into the AWS account of your credentials
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" cdk deploy -c stage=prod
 
-bench: install ## measure requests, dollars, lateness, imports, batches; draw the dashboard (PARTS="cost week" for some)
+bench: install ## measure requests, dollars, lateness, imports, batches, graphs; draw the dashboard (PARTS="cost week" for some)
 	@PYTHONPATH=layers/punctual/python:. $(PY) -m bench $(PARTS)
 
 clean: down ## stop it, and remove everything that was made here

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import cost, dashboard, imports, lateness, partitions, sweep, week
+from bench import cost, dashboard, graph, imports, lateness, partitions, sweep, week
 from bench.report import Report, console
 from bench.stack import deployed
 
@@ -15,6 +15,7 @@ ON_A_STACK = {
     "lateness": lateness.measure,
     "sweep": sweep.measure,
     "partitions": partitions.measure,
+    "graph": graph.measure,
     "dashboard": dashboard.measure,
 }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from bench.picture import histogram
 from bench.report import Report, percentile
+from bench.stack import all_executions
 from punctual.domain.instant import from_text, to_text
 from tests.e2e.punctual import Punctual, awaited, soon
 
@@ -34,7 +35,7 @@ def _due_together(punctual: Punctual) -> list[float]:
     ids = {job["job_id"] for job in made}
 
     def all_succeeded() -> list[dict[str, Any]] | None:
-        found = [one for one in _all(punctual, f"status=succeeded&from={due}") if one["job_id"] in ids]
+        found = [one for one in all_executions(punctual, f"status=succeeded&from={due}") if one["job_id"] in ids]
         return found if len(found) == MANY else None
 
     return [_late(one) for one in awaited(all_succeeded, 240, f"{MANY} executions")]
@@ -52,17 +53,6 @@ def _every_second(punctual: Punctual) -> list[float]:
     ended = punctual.ended(job, count=EVERY_SECOND_FOR, seconds=3 * EVERY_SECOND_FOR)
     punctual.request("DELETE", f"/jobs/{job['job_id']}")
     return [_late(one) for one in ended]
-
-
-def _all(punctual: Punctual, query: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    cursor = ""
-    while True:
-        page = punctual.get(f"/executions?{query}&limit=100{cursor}")
-        found += page["items"]
-        if page["cursor"] is None:
-            return found
-        cursor = f"&cursor={page['cursor']}"
 
 
 def _late(execution: dict[str, Any]) -> float:

@@ -32,6 +32,18 @@ def deployed() -> Iterator[Punctual]:
             stack.down()
 
 
+def all_executions(punctual: Punctual, query: str = "") -> list[dict[str, Any]]:
+    """Those that a query finds, page by page."""
+    found: list[dict[str, Any]] = []
+    cursor = ""
+    while True:
+        page = punctual.get(f"/executions?{query}&limit=100{cursor}")
+        found += page["items"]
+        if page["cursor"] is None:
+            return found
+        cursor = f"&cursor={page['cursor']}"
+
+
 def metered(punctual: Punctual, since: datetime, until: datetime, functions: tuple[str, ...] = METERED) -> Counter[str]:
     """What functions asked of AWS in a span of time, by operation, with DynamoDB's capacity units."""
     total: Counter[str] = Counter()

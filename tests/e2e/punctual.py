@@ -94,7 +94,7 @@ class Punctual:
         return message
 
 
-def awaited(find: Callable[[], T | None], seconds: float, what: str) -> T:
+def awaited(find: Callable[[], T | None], seconds: float, what: str, every: float = 0.2) -> T:
     """What ``find`` finds, asked again and again until it finds something or the time is up."""
     end = time.monotonic() + seconds
     while True:
@@ -102,7 +102,7 @@ def awaited(find: Callable[[], T | None], seconds: float, what: str) -> T:
         if found:
             return found
         assert time.monotonic() < end, f"not within {seconds} seconds: {what}"
-        time.sleep(0.2)
+        time.sleep(every)
 
 
 def soon(seconds: float) -> datetime:
