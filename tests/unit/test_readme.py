@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from punctual import Context
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Progress
 from punctual.runtime import registry
+from tests.unit.contexts import context
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -24,20 +22,8 @@ def test_the_task_in_the_readme_runs_as_it_stands(monkeypatch: pytest.MonkeyPatc
     exec(compile(code, "tasks/greet.py", "exec"), {"__name__": "tasks.greet"})
     greet = registry._tasks["greet"]
     said: list[Progress] = []
-    context = Context(
-        job_id="j",
-        execution_id="e",
-        owner="o",
-        attempt=1,
-        due=datetime(2026, 11, 16, tzinfo=UTC),
-        window=None,
-        deadline=None,
-        logger=logging.getLogger(),
-        seconds_left=lambda: 60.0,
-        _report=said.append,
-        _cancelled=lambda: False,
-    )
-    assert greet.function(context, {"name": "world"}) == {"text": "hello, world", "attempt": 1}
+    told = context(_report=said.append)
+    assert greet.function(told, {"name": "world"}) == {"text": "hello, world", "attempt": 1}
     assert said == [Progress(percent=50, message="thinking of something to say")]
     with pytest.raises(Invalid):
         greet.check({})

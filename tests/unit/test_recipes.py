@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from punctual import Context
 from punctual.domain.execution import Progress
 from punctual.runtime import registry
 from tests.recipes import MARK, PAGES, ROOT, Recipe, blocks_of, printed_by, recipes_of
+from tests.unit.contexts import context
 
 DOCS = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
 INDEX = ROOT / "docs" / "recipes" / "README.md"
@@ -74,17 +72,5 @@ def test_the_task_that_obeys_stops_between_two_orders(monkeypatch: pytest.Monkey
     monkeypatch.setattr(registry, "_tasks", {})
     exec(compile(code, "tasks/copy.py", "exec"), {"__name__": "tasks.copy"})
     said: list[Progress] = []
-    context = Context(
-        job_id="j",
-        execution_id="e",
-        owner="o",
-        attempt=1,
-        due=datetime(2026, 11, 16, tzinfo=UTC),
-        window=None,
-        deadline=None,
-        logger=logging.getLogger(),
-        seconds_left=lambda: 60.0,
-        _report=said.append,
-        _cancelled=lambda: len(said) == 2,
-    )
-    assert registry._tasks["orders.copy"].function(context, {"orders": ["a", "b", "c"]}) == {"copied": 2}
+    told = context(_report=said.append, _cancelled=lambda: len(said) == 2)
+    assert registry._tasks["orders.copy"].function(told, {"orders": ["a", "b", "c"]}) == {"copied": 2}

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
-from punctual import Context, Fatal, Retry
+from punctual import Fatal, Retry
 from tasks.http_call import call
+from tests.unit.contexts import context
 
-CONTEXT = Context(
-    job_id="j",
-    execution_id="the-execution",
-    owner="o",
-    attempt=1,
-    due=datetime(2026, 11, 16, tzinfo=UTC),
-    window=None,
-    deadline=None,
-    logger=logging.getLogger(),
-    seconds_left=lambda: 60.0,
-    _report=lambda _progress: None,
-    _cancelled=lambda: False,
-)
+CONTEXT = context(execution_id="the-execution")
 
 
 class Echo(BaseHTTPRequestHandler):

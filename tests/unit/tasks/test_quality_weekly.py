@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import logging
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +9,7 @@ from punctual import Context, Fatal
 from punctual.domain.partition import Partition
 from punctual.domain.window import Window
 from tasks.quality_weekly import report, weekly
+from tests.unit.contexts import context
 
 SUNDAY = datetime(2026, 11, 8, tzinfo=UTC)
 WEEK = Window(SUNDAY, SUNDAY + timedelta(days=7))
@@ -20,7 +20,7 @@ class Stopped(BaseException):
     """The container was killed."""
 
 
-def context(kept: Any = None, die_at: int | None = None, **fields: Any) -> Context:
+def told(kept: Any = None, die_at: int | None = None, **fields: Any) -> Context:
     checkpoints = 0
 
     def keep(state: Any) -> None:
@@ -29,25 +29,11 @@ def context(kept: Any = None, die_at: int | None = None, **fields: Any) -> Conte
         if checkpoints == die_at:
             raise Stopped(state)
 
-    return Context(
-        job_id="j",
-        execution_id="e",
-        owner="o",
-        attempt=1,
-        due=WEEK.end,
-        deadline=None,
-        logger=logging.getLogger(),
-        seconds_left=lambda: 60.0,
-        _report=lambda _: None,
-        _cancelled=lambda: False,
-        _keep=keep,
-        _kept=kept,
-        **{"window": WEEK, **fields},
-    )
+    return context(**{"due": WEEK.end, "window": WEEK, "_keep": keep, "_kept": kept, **fields})
 
 
 def test_a_week_has_all_its_records_and_the_same_faults_each_time() -> None:
-    first, second = weekly(context(), PARAMETERS), weekly(context(), PARAMETERS)
+    first, second = weekly(told(), PARAMETERS), weekly(told(), PARAMETERS)
     assert first == second
     assert first["records"] == 7 * 24 * 20
     assert all(first["faults"].values())
@@ -55,9 +41,9 @@ def test_a_week_has_all_its_records_and_the_same_faults_each_time() -> None:
 
 def test_one_that_was_stopped_half_way_goes_on_and_finds_the_same() -> None:
     with pytest.raises(Stopped) as stopped:
-        weekly(context(die_at=84), PARAMETERS)
-    resumed = weekly(context(kept=stopped.value.args[0]), PARAMETERS)
-    whole = weekly(context(), PARAMETERS)
+        weekly(told(die_at=84), PARAMETERS)
+    resumed = weekly(told(kept=stopped.value.args[0]), PARAMETERS)
+    whole = weekly(told(), PARAMETERS)
     assert resumed.pop("begun_at") == [0, 84]
     assert whole.pop("begun_at") == [0]
     assert resumed == whole
@@ -66,17 +52,17 @@ def test_one_that_was_stopped_half_way_goes_on_and_finds_the_same() -> None:
 def test_days_collected_are_the_week() -> None:
     slices = [Window(SUNDAY + n * timedelta(days=1), SUNDAY + (n + 1) * timedelta(days=1)) for n in range(7)]
     days = [
-        weekly(context(partition=Partition(number=n, count=7, window=one)), PARAMETERS) for n, one in enumerate(slices)
+        weekly(told(partition=Partition(number=n, count=7, window=one)), PARAMETERS) for n, one in enumerate(slices)
     ]
-    week = report(context(), PARAMETERS, days)
-    whole = weekly(context(), PARAMETERS)
+    week = report(told(), PARAMETERS, days)
+    whole = weekly(told(), PARAMETERS)
     assert (week["records"], week["faults"]) == (whole["records"], whole["faults"])
     assert datetime.fromisoformat(week["worst_day"]).strftime("%A") == "Wednesday"
     assert 90 < week["score"] < 100
 
 
 def test_a_job_that_runs_once_names_its_week() -> None:
-    named = weekly(context(window=None), {**PARAMETERS, "week_of": "2026-11-11"})
+    named = weekly(told(window=None), {**PARAMETERS, "week_of": "2026-11-11"})
     assert (named["from"], named["to"]) == ("2026-11-08T00:00:00+00:00", "2026-11-15T00:00:00+00:00")
     with pytest.raises(Fatal, match="which week"):
-        weekly(context(window=None), PARAMETERS)
+        weekly(told(window=None), PARAMETERS)
