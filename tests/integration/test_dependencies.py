@@ -767,6 +767,88 @@ def test_a_short_dependant_of_a_long_job_goes_when_that_has_ended(world: World, 
     assert outcome(world, second)[0] == "skipped"
 
 
+# jobs of a batch that are there already
+
+
+def keyed(world: World, *jobs: dict[str, Any]) -> tuple[int, Any]:
+    load = {"task": "echo", "name": "load", "dedupe_key": "load", "on_duplicate": "return_existing"}
+    return world.request(
+        "POST", "/jobs/batch", {"jobs": [load | jobs[0], *({"task": "echo"} | one for one in jobs[1:])]}
+    )
+
+
+def test_a_name_in_a_batch_means_the_job_that_has_its_key_already(world: World) -> None:
+    first = world.submit(name="nightly", dedupe_key="load", schedule=in_an_hour(world))
+    status, answer = keyed(world, {}, {"name": "rep", "depends_on": [{"job": "load"}]})
+    assert (status, [one["created"] for one in answer["items"]]) == (201, [False, True])
+    load, rep = answer["items"]
+    assert load["job_id"] == first["job_id"]
+    assert world.request("GET", f"/jobs/{rep['job_id']}")[1]["depends_on"] == after(first)
+    world.settle_down()
+    assert outcome(world, rep) == ("waiting", f"waits for nightly: {only(world, first)['execution_id']}")
+    world.run_for(3660, step=60)
+    started_once(world, rep)
+
+
+def test_it_is_checked_as_any_upstream_is(world: World) -> None:
+    world.submit(dedupe_key="load", schedule={"cron": "0 * * * *"})
+    rep = {"name": "rep", "depends_on": [{"job": "load"}]}
+    before = world.items("jobs")
+    for job, message in (
+        (rep, "recurs, and this one runs once"),
+        ({**rep, "schedule": {"cron": "30 * * * *"}}, "data window in common"),
+    ):
+        status, problem = keyed(world, {}, job)
+        assert (status, problem["errors"][0]["field"]) == (422, "jobs.1.depends_on.0.job")
+        assert message in problem["detail"]
+    assert world.items("jobs") == before
+
+
+def test_circles_and_doubles_by_way_of_a_job_that_is_there_already_are_refused(world: World) -> None:
+    first = world.submit(dedupe_key="load", schedule=in_an_hour(world))
+    before = world.items("jobs")
+    rep = {"name": "rep", "depends_on": [{"job": "load"}]}
+    for load, job, field, message in (
+        ({"depends_on": [{"job": "rep"}]}, rep, "depends_on", "goes round in a circle"),
+        ({"depends_on": [{"job": "load"}]}, {}, "jobs.0.depends_on.0.job", "is the job itself"),
+        ({"depends_on": after(first)}, {}, "jobs.0.depends_on.0.job", "is the job itself"),
+        ({}, {"depends_on": [{"job": "load"}, *after(first)]}, "jobs.1.depends_on.1.job", "is there twice"),
+    ):
+        status, problem = keyed(world, load, job)
+        assert status == 422, problem
+        assert problem["errors"][0]["field"].endswith(field)
+        assert message in problem["detail"]
+    assert world.items("jobs") == before
+
+
+@pytest.mark.parametrize("others", [0, 40])
+def test_a_key_that_is_taken_while_a_batch_is_stored_names_the_job_that_has_it(world: World, others: int) -> None:
+    won = []
+
+    def another() -> None:
+        won.append(world.submit(name="quicker", dedupe_key="load", schedule=in_an_hour(world)))
+
+    more = [{"name": f"{n}", "dedupe_key": f"{n}", "depends_on": [{"job": "load"}]} for n in range(others)]
+    client, done = aws.dynamodb(), []
+    real = client._make_api_call
+
+    def call(operation: str, request: dict[str, Any]) -> Any:
+        if operation == "TransactWriteItems" and not done:
+            done.append(operation)
+            another()
+        return real(operation, request)
+
+    client._make_api_call = call
+    status, answer = keyed(world, {}, {"name": "rep", "depends_on": [{"job": "load"}]}, *more)
+    client._make_api_call = real
+    assert status == 201, answer
+    assert answer["items"][0] == {"job_id": won[0]["job_id"], "name": "quicker", "created": False}
+    for one in answer["items"][1:]:
+        assert world.request("GET", f"/jobs/{one['job_id']}")[1]["depends_on"] == after(won[0])
+    [holder] = [item for item in world.items("jobs") if item["job_id"]["S"] == won[0]["job_id"]]
+    assert holder["feeds"] == {"BOOL": True}
+
+
 # refusals
 
 
