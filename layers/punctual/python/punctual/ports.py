@@ -111,6 +111,9 @@ class Executions(Protocol):
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """The newest state of each that exists."""
+
     def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
         """Try to become the one who runs the ordered attempt: ``(won, None)`` or ``(None, how it stands)``."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +19,9 @@ from punctual.domain.overlap import Overlap
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule
 from punctual.domain.window import WindowUnit
+
+QUEUE_MEMORY = timedelta(days=4)
+"""A queue keeps an order for no longer than this. What rests for longer is checked when it is queued again."""
 
 
 class JobState(StrEnum):
@@ -103,6 +106,12 @@ class Job:
         """Whether its executions may wait for others, for as long as those take."""
         rules = self.concurrency is not None or self.overlap not in (Overlap.ALLOW, Overlap.SKIP)
         return rules or bool(self.depends_on)
+
+    def waiting_since(self, now: datetime) -> datetime:
+        """From when on something of it may still wait: for a slot, or for others, as long as the job exists."""
+        may_wait = self.lane is Lane.LONG or self.may_wait
+        since = self.created_at if may_wait else now - QUEUE_MEMORY
+        return min(since, self.backfilled_from or since)
 
     def moved(self, state: JobState, now: datetime) -> Job:
         """As it is once it has been paused, resumed, cancelled or deleted."""

@@ -44,9 +44,6 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
 
-QUEUE_MEMORY = timedelta(days=4)
-"""A queue keeps an order for no longer than this. What rests for longer is checked when it is queued again."""
-
 MILLISECOND = timedelta(milliseconds=1)
 PAUSED = "paused"
 CHANGED = "job changed"
@@ -75,10 +72,10 @@ class Planner:
             else:
                 self._plan_anew(job, before)
         elif job.state is JobState.PAUSED:
-            for one in self.executions.live_of(job.job_id, since=self._waiting_since(job)):
+            for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 self._hold_back(job, one)
         elif job.state in GONE:
-            for one in self.executions.live_of(job.job_id, since=self._waiting_since(job)):
+            for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 self._stop(job.job_id, one.execution_id, f"job {job.state}")
 
     def executions_ready(self, fresh: Iterable[Execution], again: Iterable[Execution] = ()) -> None:
@@ -235,7 +232,7 @@ class Planner:
         return leader.scheduled_at
 
     def _is_over(self, job: Job) -> bool:
-        return next(self.executions.live_of(job.job_id, since=self._waiting_since(job)), None) is None
+        return next(self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())), None) is None
 
     def _plan_anew(self, job: Job, was: Job | None) -> None:
         """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.
@@ -245,7 +242,7 @@ class Planner:
         """
         outdated = [
             one
-            for one in self.executions.live_of(job.job_id, since=self._waiting_since(job))
+            for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
             if one.revision < job.revision and one.origin is Origin.SCHEDULE and one.has_not_started
         ]
         before = (job.revised_at or job.updated_at) - MILLISECOND
@@ -286,12 +283,6 @@ class Planner:
         assert job.paused_at is not None
         last = self.executions.last_planned(job.job_id, before=job.paused_at) or job.created_at - MILLISECOND
         return max(last, (job.revised_at or job.created_at) - MILLISECOND)
-
-    def _waiting_since(self, job: Job) -> datetime:
-        """From when on something may still wait: for a slot, or for others, as long as the job exists."""
-        may_wait = job.lane is Lane.LONG or job.may_wait
-        since = job.created_at if may_wait else self.clock() - QUEUE_MEMORY
-        return min(since, job.backfilled_from or since)
 
     def _execution(self, job: Job, due: datetime, sorted_out: SortedOut, *, last: bool, ends: bool) -> Execution:
         now = self.clock()

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from punctual.domain.batch import Batch
 from punctual.domain.caller import Caller, Role
-from punctual.domain.change import Changes, coming, foreseen
+from punctual.domain.change import Changes, coming, foreseen, is_due
 from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import check_deadline, parse_deadline
 from punctual.domain.dependency import parse_dependencies
 from punctual.domain.due_window import check_window
 from punctual.domain.duplicate import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.errors import Conflict, Invalid, Rejected, Stale
-from punctual.domain.execution import Origin, Planned
+from punctual.domain.execution import Origin
 from punctual.domain.graph import Tied, upstreams_first
 from punctual.domain.identity import new_job_id
 from punctual.domain.job import LIVE, Job, JobState
@@ -36,7 +36,6 @@ from punctual.domain.partition_check import check_partitions
 from punctual.domain.resources import Resources, parse_resources
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule, check_comes_due, parse_schedule
-from punctual.domain.status import Status
 from punctual.domain.window import WindowUnit
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ LONGEST_COMMAND = 4096
 """Characters: with all else that a container is started with it has to fit into 8 KB."""
 LONG_ONLY = ("resources", "container", "partitions", "preemptible")
 MILLISECOND = timedelta(milliseconds=1)
+REPLACED = "replaced: the same instant, under the new rules"
 RETIED = frozenset({"depends_on", "schedule", "window"})
 """What decides which executions of its upstreams a job waits for: only then are they looked at again."""
 OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
@@ -122,25 +122,24 @@ class Submit:
     def foresee_edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Changes:
         """What ``edit`` would replace, bring and take away."""
         [edited] = self._edited(job_id, changes, revision, caller).jobs
-        live = self.executions.live_of(job_id, since=edited.backfilled_from or edited.created_at)
-        planned = [
+        now = self.clock()
+        outdated = [
             one
-            for one in live
-            if one.attempt == 0
-            and one.origin is Origin.SCHEDULE
-            and one.status not in (Status.STARTING, Status.RUNNING)
+            for one in self.executions.live_of(job_id, since=edited.waiting_since(now))
+            if one.origin is Origin.SCHEDULE and one.has_not_started
         ]
-        after = edited.updated_at - MILLISECOND
-        appear = coming(edited, after, self.clock())
-        ids, standing = ({one.execution_id for one in some} for some in (appear, planned))
-        stays = [
-            one for one in planned if one.execution_id in ids or (one.scheduled_at <= after and _is_due(edited, one))
-        ]
+        appear = coming(edited, edited.updated_at - MILLISECOND, now)
+        known = [one for one in outdated if is_due(edited, one.scheduled_at)]
+        standing = self.executions.read_many(
+            [*(one.execution_id for one in appear), *(one.execution_id for one in known)]
+        )
+        # what has its state machine in the long lane already is not replaced
+        carried = {one.execution_id for one in standing.values() if one.conductor}
         return Changes(
             appear=tuple(one for one in appear if one.execution_id not in standing),
-            vanish=foreseen(one for one in planned if one not in stays),
-            repeat=foreseen(stays, "replaced: the same instant, under the new rules"),
-        )
+            vanish=foreseen(one for one in outdated if one not in known),
+            repeat=foreseen((one for one in known if one.execution_id not in carried), REPLACED),
+        ).shortened()
 
     def _edited(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Tied:
         job = self.find(job_id)
@@ -375,7 +374,3 @@ def _as_submitted(job: Job) -> dict[str, Any]:
             "preemptible": batch.preemptible,
         }
     return said
-
-
-def _is_due(job: Job, one: Planned) -> bool:
-    return job.schedule.next_after(one.scheduled_at - MILLISECOND) == one.scheduled_at
