@@ -1062,6 +1062,20 @@ def test_recurring_jobs_whose_windows_never_agree_are_refused(
     assert "same schedule" in error["message"]
 
 
+def test_equal_intervals_that_were_submitted_apart_are_told_what_keeps_them_from_meeting(world: World) -> None:
+    hourly: dict[str, Any] = {"schedule": {"every_seconds": 3600}}
+    first = world.submit(**hourly)
+    world.pass_time(90)
+    error = refused(world, "/jobs", {"task": "echo", **hourly, "depends_on": after(first)})
+    assert error["field"] == "depends_on.0.job"
+    assert "each counts from its own start, so their instants differ" in error["message"]
+    assert error["message"].endswith("the same window, such as day, or the same cron, or submit both in one batch")
+    assert "same schedule" not in error["message"]
+    batch(world, {"name": "a", **hourly}, {**hourly, "depends_on": [{"job": "a"}]})
+    day = world.submit(window="day", **hourly)
+    world.submit(window="day", depends_on=after(day), **hourly)
+
+
 def test_a_name_that_two_jobs_of_a_batch_have_cannot_be_depended_on(world: World) -> None:
     jobs = [{"task": "echo"}, {"task": "echo"}, {"task": "echo", "name": "last", "depends_on": [{"job": "echo"}]}]
     error = refused(world, "/jobs/batch", {"jobs": jobs})

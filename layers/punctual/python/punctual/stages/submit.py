@@ -77,7 +77,7 @@ class Submit:
 
     def submit(self, submission: Mapping[str, Any], caller: Caller) -> Submitted:
         caller.must_be(Role.OPERATOR)
-        job = self._job(submission, caller, self.clock())
+        job = self._new(submission, caller, self.clock())
         refuses = policy_of(submission) is OnDuplicate.REFUSE
         fields = {job.dedupe_key: "dedupe_key"} if job.dedupe_key is not None and refuses else {}
         [submitted] = self._add([job], fields, lambda _: self.ties.check(job))
@@ -86,7 +86,7 @@ class Submit:
     def foresee(self, submission: Mapping[str, Any], caller: Caller) -> Changes:
         """What ``submit`` would bring."""
         caller.must_be(Role.OPERATOR)
-        job = self._job(submission, caller, self.clock())
+        job = self._new(submission, caller, self.clock())
         self.ties.check(job)
         if job.dedupe_key is not None and (known := self.jobs.holding([job])):
             if policy_of(submission) is OnDuplicate.REFUSE:
@@ -158,6 +158,7 @@ class Submit:
         said = {**standing, **changes}
         kept = None if "schedule" in changes else job.schedule
         edited = self._job({name: value for name, value in said.items() if value is not None}, caller, now, kept)
+        _check_times(edited, "expected_seconds" if "expected_seconds" in changes else "timeout_seconds")
         edited = replace(
             edited,
             job_id=job.job_id,
@@ -219,10 +220,15 @@ class Submit:
 
     def _nth(self, number: int, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
         try:
-            return self._job(submission, caller, now)
+            return self._new(submission, caller, now)
         except Rejected as error:
             error.field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             raise
+
+    def _new(self, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
+        job = self._job(submission, caller, now)
+        _check_times(job, "expected_seconds")
+        return job
 
     def _job(
         self, submission: Mapping[str, Any], caller: Caller, now: datetime, schedule: Schedule | None = None
@@ -339,10 +345,14 @@ def _check_together(job: Job) -> None:
         raise Invalid("misfire", f"a job whose schedule runs it {what} misses no instant: leave misfire out")
     if job.concurrency is not None and job.schedule.kind != "queue":
         job.concurrency.gate(job.owner, job.parameters)
-    if (job.expected_seconds or 0) > job.timeout_seconds:
-        raise Invalid("expected_seconds", f"is more than timeout_seconds, which is {job.timeout_seconds:,}")
     if job.batch is not None and job.batch.partitions is not None:
         check_partitions(job.batch.partitions, job.schedule, job.window)
+
+
+def _check_times(job: Job, field: str) -> None:
+    if (job.expected_seconds or 0) > job.timeout_seconds:
+        message = f"expected_seconds, {job.expected_seconds:,}, is more than timeout_seconds, {job.timeout_seconds:,}"
+        raise Invalid(field, f"{message}: lower the one, or raise the other")
 
 
 def _as_submitted(job: Job) -> dict[str, Any]:

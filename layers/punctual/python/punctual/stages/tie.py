@@ -18,6 +18,7 @@ from punctual.domain.errors import Invalid
 from punctual.domain.graph import Tied, cycle_in, graph_of, shown
 from punctual.domain.identity import is_job_id
 from punctual.domain.job import Job, JobState
+from punctual.domain.schedule import Every, base_of
 from punctual.domain.upstream import LOOKED_AHEAD, windows_agree
 
 if TYPE_CHECKING:
@@ -150,7 +151,17 @@ def _check(job: Job, dependency: Dependency, upstream: Job | None, field: str, r
         raise Invalid(field, f"{message} {SAME_SCHEDULE}")
     if job.schedule.recurring and not _agree((job.schedule, job.window), (upstream.schedule, upstream.window), now):
         message = f"none of the next {LOOKED_AHEAD} executions has its data window in common with one of job {name}"
-        raise Invalid(field, f"{message}: {SAME_SCHEDULE}, or both the same window, such as day, in one time zone")
+        raise Invalid(field, f"{message}: {_remedy(job, upstream)}")
+
+
+def _remedy(job: Job, upstream: Job) -> str:
+    own, other = base_of(job.schedule), base_of(upstream.schedule)
+    if isinstance(own, Every) and isinstance(other, Every) and own.seconds == other.seconds:
+        return (
+            f"both have every_seconds {own.seconds:,}, but each counts from its own start, so their instants differ:"
+            " give both the same window, such as day, or the same cron, or submit both in one batch"
+        )
+    return f"{SAME_SCHEDULE}, or both the same window, such as day, in one time zone"
 
 
 _agree = lru_cache(maxsize=1000)(windows_agree)
