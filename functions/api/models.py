@@ -464,9 +464,10 @@ class Changes(BaseModel):
     """What a dry run found. Nothing was written."""
 
     dry_run: bool = True
-    appear: list[ForeseenExecution] = Field(description="All whose time has come, and the next ten.")
+    appear: list[ForeseenExecution] = Field(description="Those whose time has come, the latest, and the next ten.")
     vanish: list[ForeseenExecution]
     repeat: list[ForeseenExecution] = Field(description="Done before, or replaced by themselves under new rules.")
+    left_out: int = Field(0, description="How many more there are than the 1,000 that a list has at most.")
 
 
 class BackfillEntry(BaseModel):

@@ -112,4 +112,33 @@ def _field_and_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
         return "body", f"is not JSON: {entry.get('ctx', {}).get('error', entry.get('msg'))}"
     if entry.get("type") == "extra_forbidden":
         return ".".join(places), "is not a known field"
-    return ".".join(places) or "body", str(entry.get("msg"))
+    return ".".join(places) or "body", _in_words(entry)
+
+
+_WORDS = {
+    "missing": "is required: add it",
+    "too_short": "needs at least {min_length} item(s), and has {actual_length}: add what is missing",
+    "too_long": "takes at most {max_length} items, and has {actual_length}: leave some out, or send them apart",
+    "string_too_short": "needs at least {min_length} character(s): give some, or leave the field out",
+    "string_too_long": "takes at most {max_length} characters: shorten it",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "dict_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
+}
+
+
+def _in_words(entry: Mapping[str, Any]) -> str:
+    """What is wrong and what would do; of what has no words here, pydantic's own."""
+    words = _WORDS.get(str(entry.get("type")))
+    context = {"actual_length": "fewer", **entry.get("ctx", {})}
+    if words is None:
+        return str(entry.get("msg")).replace("Input should be", "must be")
+    try:
+        return words.format(**context)
+    except KeyError:
+        return str(entry.get("msg"))

@@ -152,7 +152,12 @@ def changes_view(changes: Changes) -> models.Changes:
             for one in some
         ]
 
-    return models.Changes(appear=shown(changes.appear), vanish=shown(changes.vanish), repeat=shown(changes.repeat))
+    return models.Changes(
+        appear=shown(changes.appear),
+        vanish=shown(changes.vanish),
+        repeat=shown(changes.repeat),
+        left_out=changes.left_out,
+    )
 
 
 def _part_view(part: Part) -> models.Part:

@@ -108,6 +108,12 @@ SUBMISSIONS: list[tuple[str, Any, int, str]] = [
         "schedule.jitter_seconds",
     ),
     (
+        "jitter longer than the pauses of a cron",
+        {"task": "echo", "schedule": {"cron": "* * * * *", "jitter_seconds": 3600}},
+        422,
+        "schedule.jitter_seconds",
+    ),
+    (
         "runs of a job that runs once",
         {"task": "echo", "schedule": {"at": "2030-01-01T00:00:00Z", "max_runs": 2}},
         422,

@@ -389,3 +389,57 @@ def test_an_execution_is_cancelled_by_its_own_team_and_once(world: World) -> Non
     [ended] = world.executions(done["job_id"])
     status, problem = world.request("PUT", f"/executions/{ended['execution_id']}/cancel")
     assert (status, problem["errors"][0]["field"]) == (409, "execution_id")
+
+
+def test_a_time_out_below_the_expected_time_names_both_under_the_field_that_was_sent(world: World) -> None:
+    job = world.submit(schedule={"cron": "@daily"}, expected_seconds=60)
+    for changes, field in (
+        ({"timeout_seconds": 10}, "timeout_seconds"),
+        ({"expected_seconds": 700}, "expected_seconds"),
+    ):
+        status, problem = world.request("PATCH", f"/jobs/{job['job_id']}", changes)
+        assert (status, [one["field"] for one in problem["errors"]]) == (422, [field])
+        assert "expected_seconds" in problem["errors"][0]["message"]
+        assert "timeout_seconds" in problem["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("start", [{}, {"starts_at": "2026-11-18T03:00:00Z"}])
+def test_an_end_before_the_first_instant_names_all_that_decide_on_it(world: World, start: dict[str, str]) -> None:
+    until = "2026-11-19T01:00:00Z" if start else "2026-11-16T20:00:00Z"
+    schedule = {"cron": "0 2 * * *", "ends_at": until, **start}
+    status, problem = world.request("POST", "/jobs", {"task": "echo", "schedule": schedule})
+    assert (status, problem["errors"][0]["field"]) == (422, "schedule.ends_at")
+    message = problem["errors"][0]["message"]
+    assert "schedule.cron, '0 2 * * *', has no time until then" in message
+    assert ("schedule.starts_at, 2026-11-18T03:00:00.000Z" in message) == bool(start)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "message"),
+    [
+        ("/jobs/batch", {"jobs": []}, "jobs", "needs at least 1 item(s), and has 0: add what is missing"),
+        (
+            "/jobs/batch",
+            {"jobs": [{"task": "echo"}] * 1001},
+            "jobs",
+            "takes at most 1000 items, and has 1001: leave some out, or send them apart",
+        ),
+        ("/jobs/batch", {}, "jobs", "is required: add it"),
+        (
+            "/jobs",
+            {"task": "echo", "name": ""},
+            "name",
+            "needs at least 1 character(s): give some, or leave the field out",
+        ),
+        ("/jobs", {"task": "echo", "name": "n" * 201}, "name", "takes at most 200 characters: shorten it"),
+        ("/jobs", {"task": 7}, "task", "must be text"),
+        ("/jobs", {"task": "echo", "parameters": [1]}, "parameters", "must be a JSON object"),
+        ("/jobs", {"task": "echo", "timeout_seconds": 0}, "timeout_seconds", "must be greater than or equal to 1"),
+        ("/jobs", {"task": "echo", "priority": "urgent"}, "priority", "must be 'high', 'normal' or 'low'"),
+    ],
+)
+def test_a_wrong_shape_is_told_in_words_that_name_the_remedy(
+    world: World, path: str, body: dict[str, Any], field: str, message: str
+) -> None:
+    status, problem = world.request("POST", path, body)
+    assert (status, problem["errors"]) == (422, [{"field": field, "message": message}])

@@ -26,8 +26,8 @@ def after(*jobs: dict[str, Any], condition: str = "succeeded") -> list[dict[str,
 
 
 def only(world: World, job: dict[str, Any]) -> dict[str, Any]:
-    """The one execution of a job."""
-    [execution] = world.executions(job["job_id"])
+    """The one execution of a job, whatever retries it has."""
+    [execution] = [one for one in world.executions(job["job_id"]) if one["origin"] != "retry"]
     return execution
 
 
@@ -150,6 +150,129 @@ def test_a_dependant_shows_what_it_waits_for(world: World) -> None:
     world.settle_down()
     shown = world.execution(only(world, job)["execution_id"])["upstreams"]
     assert [one["status"] for one in shown] == ["succeeded", "succeeded"]
+
+
+# upstreams that a person had done again
+
+
+def retry(world: World, execution_id: str, **parameters: Any) -> str:
+    status, answer = world.request("POST", f"/executions/{execution_id}/retry", {"parameters": parameters})
+    assert status == 201, answer
+    return answer["execution"]["execution_id"]
+
+
+def failed(world: World) -> tuple[dict[str, Any], str]:
+    first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9})
+    world.settle_down()
+    return first, only(world, first)["execution_id"]
+
+
+def test_a_retry_by_hand_that_succeeds_counts_for_who_comes_after(world: World) -> None:
+    first, execution_id = failed(world)
+    early = world.submit(depends_on=after(first))
+    world.settle_down()
+    assert outcome(world, early)[0] == "skipped"
+    again = retry(world, execution_id, times=0)
+    world.settle_down()
+    second = world.submit(depends_on=after(first))
+    world.settle_down()
+    started_once(world, second)
+    [shown] = world.execution(only(world, second)["execution_id"])["upstreams"]
+    assert (shown["execution_id"], shown["status"]) == (again, "succeeded")
+    assert outcome(world, early) == ("skipped", f"upstream failed: first ({execution_id})"), "it stays as it was"
+    cleanup = world.submit(depends_on=after(first, condition="failed"))
+    world.settle_down()
+    started_once(world, cleanup)
+
+
+def test_of_several_retries_the_latest_counts(world: World) -> None:
+    first, execution_id = failed(world)
+    for _ in range(4):
+        execution_id = retry(world, execution_id)
+        world.settle_down()
+    assert execution_id.endswith("-5")
+    second = world.submit(depends_on=after(first))
+    world.settle_down()
+    assert outcome(world, second) == ("skipped", f"upstream failed: first ({execution_id})")
+    retry(world, execution_id, times=0)
+    world.settle_down()
+    third = world.submit(depends_on=after(first))
+    world.settle_down()
+    started_once(world, third)
+
+
+def test_a_backfill_beside_the_upstreams_execution_is_no_retry_of_it(world: World) -> None:
+    schedule = {"cron": "0 * * * *"}
+    first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9}, schedule=schedule)
+    world.run_for(60, step=60)
+    execution_id = world.executions(first["job_id"])[0]["execution_id"]
+    assert world.request("PATCH", f"/jobs/{first['job_id']}", {"task": "echo"})[0] == 200
+    span = {"from": "2026-11-16T12:00:00Z", "to": "2026-11-16T12:01:00Z"}
+    _, answer = world.request("POST", f"/jobs/{first['job_id']}/backfill", {**span, "which": "all"})
+    assert [one["execution_id"] for one in answer["items"]] == [f"{execution_id}-2"]
+    second = world.submit(schedule=schedule, depends_on=after(first))
+    assert world.request("POST", f"/jobs/{second['job_id']}/backfill", span)[0] == 201
+    world.settle_down()
+    assert world.executions(second["job_id"])[0]["reason"] == f"upstream failed: first ({execution_id})"
+    retried = retry(world, execution_id, times=0)
+    assert retried == f"{execution_id}-3"
+    world.settle_down()
+    assert (
+        world.request("POST", f"/jobs/{second['job_id']}/backfill", {**span, "which": "missing_and_failed"})[0] == 201
+    )
+    world.settle_down()
+    assert world.executions(second["job_id"])[1]["status"] == "succeeded"
+
+
+@pytest.mark.parametrize(("times", "expected"), [(0, "succeeded"), (9, "skipped")])
+@pytest.mark.parametrize("moment", range(12))
+def test_a_retry_that_still_runs_is_waited_for_and_its_end_is_heard(
+    world: World, times: int, expected: str, moment: int
+) -> None:
+    """Also where it ends while its dependant is being held back."""
+    first, execution_id = failed(world)
+    again = retry(world, execution_id, times=times)
+    plan(world)
+    [order] = world.orders()
+    second = world.submit(depends_on=after(first))
+    world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+    held = records(world, "planner")
+
+    def retry_ends() -> None:
+        world.work(order)
+        world.call("settler", {"Records": records(world, "settler")})
+
+    with Interrupted(moment, retry_ends) as interrupted:
+        world.call("planner", {"Records": held})
+    if interrupted.calls <= moment:
+        assert outcome(world, second) == ("waiting", f"waits for first: {again}")
+        retry_ends()
+    world.settle_down()
+    assert only(world, second)["status"] == expected
+
+
+def test_word_of_a_failure_that_comes_after_its_retry_has_the_dependant_wait_for_that(world: World) -> None:
+    first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9})
+    second = world.submit(depends_on=after(first))
+    plan(world)
+    [order] = world.orders()
+    world.work(order)
+    again = retry(world, only(world, first)["execution_id"], times=0)
+    plan(world)
+    assert outcome(world, second) == ("waiting", f"waits for first: {again}")
+    world.settle_down()
+    started_once(world, second)
+
+
+def test_a_skipped_dependant_that_is_retried_lets_those_after_it_go(world: World) -> None:
+    first, execution_id = failed(world)
+    middle = world.submit(depends_on=after(first))
+    world.settle_down()
+    retry(world, execution_id, times=0)
+    retry(world, only(world, middle)["execution_id"])
+    last = world.submit(depends_on=after(middle))
+    world.settle_down()
+    started_once(world, last)
 
 
 # graphs
@@ -767,6 +890,88 @@ def test_a_short_dependant_of_a_long_job_goes_when_that_has_ended(world: World, 
     assert outcome(world, second)[0] == "skipped"
 
 
+# jobs of a batch that are there already
+
+
+def keyed(world: World, *jobs: dict[str, Any]) -> tuple[int, Any]:
+    load = {"task": "echo", "name": "load", "dedupe_key": "load", "on_duplicate": "return_existing"}
+    return world.request(
+        "POST", "/jobs/batch", {"jobs": [load | jobs[0], *({"task": "echo"} | one for one in jobs[1:])]}
+    )
+
+
+def test_a_name_in_a_batch_means_the_job_that_has_its_key_already(world: World) -> None:
+    first = world.submit(name="nightly", dedupe_key="load", schedule=in_an_hour(world))
+    status, answer = keyed(world, {}, {"name": "rep", "depends_on": [{"job": "load"}]})
+    assert (status, [one["created"] for one in answer["items"]]) == (201, [False, True])
+    load, rep = answer["items"]
+    assert load["job_id"] == first["job_id"]
+    assert world.request("GET", f"/jobs/{rep['job_id']}")[1]["depends_on"] == after(first)
+    world.settle_down()
+    assert outcome(world, rep) == ("waiting", f"waits for nightly: {only(world, first)['execution_id']}")
+    world.run_for(3660, step=60)
+    started_once(world, rep)
+
+
+def test_it_is_checked_as_any_upstream_is(world: World) -> None:
+    world.submit(dedupe_key="load", schedule={"cron": "0 * * * *"})
+    rep = {"name": "rep", "depends_on": [{"job": "load"}]}
+    before = world.items("jobs")
+    for job, message in (
+        (rep, "recurs, and this one runs once"),
+        ({**rep, "schedule": {"cron": "30 * * * *"}}, "data window in common"),
+    ):
+        status, problem = keyed(world, {}, job)
+        assert (status, problem["errors"][0]["field"]) == (422, "jobs.1.depends_on.0.job")
+        assert message in problem["detail"]
+    assert world.items("jobs") == before
+
+
+def test_circles_and_doubles_by_way_of_a_job_that_is_there_already_are_refused(world: World) -> None:
+    first = world.submit(dedupe_key="load", schedule=in_an_hour(world))
+    before = world.items("jobs")
+    rep = {"name": "rep", "depends_on": [{"job": "load"}]}
+    for load, job, field, message in (
+        ({"depends_on": [{"job": "rep"}]}, rep, "depends_on", "goes round in a circle"),
+        ({"depends_on": [{"job": "load"}]}, {}, "jobs.0.depends_on.0.job", "is the job itself"),
+        ({"depends_on": after(first)}, {}, "jobs.0.depends_on.0.job", "is the job itself"),
+        ({}, {"depends_on": [{"job": "load"}, *after(first)]}, "jobs.1.depends_on.1.job", "is there twice"),
+    ):
+        status, problem = keyed(world, load, job)
+        assert status == 422, problem
+        assert problem["errors"][0]["field"].endswith(field)
+        assert message in problem["detail"]
+    assert world.items("jobs") == before
+
+
+@pytest.mark.parametrize("others", [0, 40])
+def test_a_key_that_is_taken_while_a_batch_is_stored_names_the_job_that_has_it(world: World, others: int) -> None:
+    won = []
+
+    def another() -> None:
+        won.append(world.submit(name="quicker", dedupe_key="load", schedule=in_an_hour(world)))
+
+    more = [{"name": f"{n}", "dedupe_key": f"{n}", "depends_on": [{"job": "load"}]} for n in range(others)]
+    client, done = aws.dynamodb(), []
+    real = client._make_api_call
+
+    def call(operation: str, request: dict[str, Any]) -> Any:
+        if operation == "TransactWriteItems" and not done:
+            done.append(operation)
+            another()
+        return real(operation, request)
+
+    client._make_api_call = call
+    status, answer = keyed(world, {}, {"name": "rep", "depends_on": [{"job": "load"}]}, *more)
+    client._make_api_call = real
+    assert status == 201, answer
+    assert answer["items"][0] == {"job_id": won[0]["job_id"], "name": "quicker", "created": False}
+    for one in answer["items"][1:]:
+        assert world.request("GET", f"/jobs/{one['job_id']}")[1]["depends_on"] == after(won[0])
+    [holder] = [item for item in world.items("jobs") if item["job_id"]["S"] == won[0]["job_id"]]
+    assert holder["feeds"] == {"BOOL": True}
+
+
 # refusals
 
 
@@ -855,6 +1060,20 @@ def test_recurring_jobs_whose_windows_never_agree_are_refused(
     assert error["field"] == "depends_on.0.job"
     assert "data window" in error["message"]
     assert "same schedule" in error["message"]
+
+
+def test_equal_intervals_that_were_submitted_apart_are_told_what_keeps_them_from_meeting(world: World) -> None:
+    hourly: dict[str, Any] = {"schedule": {"every_seconds": 3600}}
+    first = world.submit(**hourly)
+    world.pass_time(90)
+    error = refused(world, "/jobs", {"task": "echo", **hourly, "depends_on": after(first)})
+    assert error["field"] == "depends_on.0.job"
+    assert "each counts from its own start, so their instants differ" in error["message"]
+    assert error["message"].endswith("the same window, such as day, or the same cron, or submit both in one batch")
+    assert "same schedule" not in error["message"]
+    batch(world, {"name": "a", **hourly}, {**hourly, "depends_on": [{"job": "a"}]})
+    day = world.submit(window="day", **hourly)
+    world.submit(window="day", depends_on=after(day), **hourly)
 
 
 def test_a_name_that_two_jobs_of_a_batch_have_cannot_be_depended_on(world: World) -> None:

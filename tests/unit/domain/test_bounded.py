@@ -159,7 +159,25 @@ def test_jitter_longer_than_the_interval_is_refused_with_both_named():
         schedule_of(every_seconds=60, jitter_seconds=61)
     assert refused.value.field == "schedule.jitter_seconds"
     assert schedule_of(every_seconds=60, jitter_seconds=60).jitter_seconds == 60
-    assert schedule_of(cron="* * * * *", jitter_seconds=3600).jitter_seconds == 3600
+
+
+@pytest.mark.parametrize(
+    ("cron", "most"),
+    [("* * * * *", 60), ("*/15 * * * *", 900), ("0,59 * * * *", 60), ("0 9-17 * * MON-FRI", 3600), ("0 0 1 1 *", 3600)],
+)
+def test_jitter_longer_than_the_shortest_pause_of_a_cron_is_refused_with_both_named(cron: str, most: int) -> None:
+    assert schedule_of(cron=cron, jitter_seconds=most).jitter_seconds == most
+    if most < 3600:
+        with pytest.raises(Invalid, match=r"schedule\.cron.*give at most that") as refused:
+            schedule_of(cron=cron, jitter_seconds=most + 1)
+        assert refused.value.field == "schedule.jitter_seconds"
+
+
+@pytest.mark.parametrize("day", ["2026-03-07", "2026-10-31"])
+def test_the_change_of_the_clocks_does_not_make_jitter_too_long(day: str) -> None:
+    spec = {"cron": "30 * * * *", "timezone": "America/New_York", "fold": "both", "jitter_seconds": 3600}
+    schedule = parse_schedule(spec, now=datetime.fromisoformat(f"{day}T12:00:00Z"))
+    assert schedule.jitter_seconds == 3600
 
 
 def test_an_end_before_the_first_due_instant_is_told():

@@ -17,6 +17,7 @@ from punctual.domain.drain import Depth
 from punctual.domain.execution import Attempt, Execution, Hold, Planned, Progress, Result
 from punctual.domain.flow import Flow
 from punctual.domain.gate import Entrant, Gate, Rate, Waiter
+from punctual.domain.graph import Tied
 from punctual.domain.job import Job, JobState
 from punctual.domain.laxity import Grant, Occupancy
 from punctual.domain.notice import Notice
@@ -109,6 +110,9 @@ class Executions(Protocol):
         """A job's executions due since then that have not ended, the latest first."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
+
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """The newest state of each that exists."""
 
     def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
         """Try to become the one who runs the ordered attempt: ``(won, None)`` or ``(None, how it stands)``."""
@@ -276,13 +280,16 @@ class UpstreamLookup(Protocol):
 
 
 class Ties(Protocol):
-    """What jobs may depend on. Both raise ``Invalid``."""
+    """What jobs may depend on. All raise ``Invalid``; only ``note`` writes."""
 
-    def tie(self, job: Job) -> Job:
+    def check(self, job: Job) -> Tied:
         """A single job, or its next revision."""
 
-    def tie_all(self, jobs: Sequence[Job]) -> list[Job]:
-        """The jobs of a batch, which may name each other."""
+    def check_all(self, jobs: Sequence[Job], existing: Mapping[str, Job]) -> Tied:
+        """The jobs of a batch, which may name each other. ``existing`` are those that stand in for some, by key."""
+
+    def note(self, tied: Tied) -> None:
+        """From now on the ends of the upstreams are listened for: before the jobs themselves are stored."""
 
 
 class WatchedExecutions(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from punctual.domain.cron import Occurrence
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 10_000
 LONGEST_JITTER = 3600
+SHORTEST_CRON = 60
+"""No two times of a cron are nearer to each other."""
+LOOKED_AHEAD = 100
+"""Times of a cron that are looked at for whether its jitter is longer than the pause between two of them."""
 FURTHEST_START = timedelta(days=3653)
 BOUNDS = ("starts_at", "ends_at", "max_runs", "jitter_seconds")
 
@@ -122,7 +126,7 @@ def parse_bounds(spec: Mapping[str, Any], base: Cron | Every, now: datetime) -> 
         starts_at=starts_at,
         ends_at=ends_at,
         max_runs=_parse_number(spec, "max_runs", 1, MOST_RUNS),
-        jitter_seconds=_parse_jitter(spec, base) or 0,
+        jitter_seconds=_parse_jitter(spec, base, max(now, starts_at or now)) or 0,
     )
     return bounded if bounded.max_runs is None else _counted(bounded, now - _MILLISECOND)
 
@@ -151,9 +155,23 @@ def _parse_number(spec: Mapping[str, Any], name: str, low: int, high: int) -> in
     return number
 
 
-def _parse_jitter(spec: Mapping[str, Any], base: Cron | Every) -> int | None:
+def _parse_jitter(spec: Mapping[str, Any], base: Cron | Every, after: datetime) -> int | None:
     jitter = _parse_number(spec, "jitter_seconds", 0, LONGEST_JITTER)
-    if jitter is not None and base.kind == "every" and jitter > spec["every_seconds"]:
+    if jitter is None:
+        return None
+    if base.kind == "every" and jitter > spec["every_seconds"]:
         interval = f"schedule.every_seconds, {spec['every_seconds']:,}"
         raise Invalid("schedule.jitter_seconds", f"{jitter:,} is longer than {interval}: give at most that")
+    if base.kind == "cron" and jitter > SHORTEST_CRON and (gap := _shortest_gap(base, after)) and jitter > gap:
+        pause = f"the shortest pause between two times of schedule.cron, {spec['cron']!r}, which is {gap:,}"
+        raise Invalid("schedule.jitter_seconds", f"{jitter:,} is longer than {pause}: give at most that")
     return jitter
+
+
+@lru_cache(maxsize=256)
+def _shortest_gap(base: Cron | Every, after: datetime) -> int | None:
+    """Seconds by the wall clock, whatever dates are skipped and however the clocks change: those are exceptions."""
+    soon = takewhile(lambda one: one.local.year <= after.year + 1, replace(base, skip=None).occurrences(after))
+    found = islice(soon, LOOKED_AHEAD)
+    walls = [one.local for one in found if one.at is not None and one.oddity is None]
+    return min((int((later - earlier).total_seconds()) for earlier, later in pairwise(walls)), default=None)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
-from itertools import islice
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from punctual.domain.execution import Planned
 from punctual.domain.identity import execution_id
 from punctual.domain.job import Job, JobState
+from punctual.domain.schedule import Schedule
 
 AHEAD = 10
 """How many of the coming executions are shown."""
 MOST_SHOWN = 1000
+MOST_COUNTED = 100_000
+"""Instants that went by and are not shown are counted up to this."""
+MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,52 @@ class Changes:
     appear: tuple[Foreseen, ...] = ()
     vanish: tuple[Foreseen, ...] = ()
     repeat: tuple[Foreseen, ...] = ()
+    left_out: int = 0
+    """How many more there are than are shown."""
+
+    def shortened(self) -> Changes:
+        """With no more of each than can be shown."""
+        shown = replace(
+            self, appear=self.appear[:MOST_SHOWN], vanish=self.vanish[:MOST_SHOWN], repeat=self.repeat[:MOST_SHOWN]
+        )
+        return replace(shown, left_out=self.left_out + self._size - shown._size)
+
+    @property
+    def _size(self) -> int:
+        return len(self.appear) + len(self.vanish) + len(self.repeat)
 
 
 def coming(job: Job, after: datetime, now: datetime) -> list[Foreseen]:
-    """The executions that planning from ``after`` on would bring: all that went by, and the next few."""
+    """The executions that planning from ``after`` on, which is just before ``now``, would bring: the next few."""
+    return [_of(job, due) for due in _ahead(job, after, now)]
+
+
+def resumed(job: Job, after: datetime, now: datetime) -> Changes:
+    """What resuming a job would bring that was planned up to ``after``: the latest that went by, and the next few."""
+    went_by, before = _went_by(job.schedule, after, now)
+    instants = [*went_by, *_ahead(job, max(after, now), now)]
+    sorted_out = job.misfire.sort_out(instants, job.schedule, now, job.resumed_at)
+    notes = dict.fromkeys(sorted_out.missed, "missed") | dict.fromkeys(
+        sorted_out.covered, "skipped: a later one covers it"
+    )
+    return Changes(appear=tuple(_of(job, due, notes.get(due)) for due in instants), left_out=before)
+
+
+def foreseen(planned: Iterable[Planned], note: str | None = None) -> tuple[Foreseen, ...]:
+    shown = (Foreseen(one.execution_id, one.scheduled_at, note or str(one.status)) for one in planned)
+    return tuple(sorted(shown, key=lambda one: one.execution_id))
+
+
+def is_due(job: Job, instant: datetime) -> bool:
+    """Whether it is planned for this instant."""
+    return job.state is JobState.ACTIVE and job.schedule.next_after(instant - MILLISECOND) == instant
+
+
+def _of(job: Job, due: datetime, note: str | None = None) -> Foreseen:
+    return Foreseen(execution_id(job.job_id, due), due, note)
+
+
+def _ahead(job: Job, after: datetime, now: datetime) -> list[datetime]:
     instants: list[datetime] = []
     ahead = 0
     due = job.schedule.next_after(after) if job.state is JobState.ACTIVE else None
@@ -41,13 +86,28 @@ def coming(job: Job, after: datetime, now: datetime) -> list[Foreseen]:
         instants.append(due)
         ahead += due > now
         due = job.schedule.next_after(due)
-    sorted_out = job.misfire.sort_out(instants, job.schedule, now, job.resumed_at)
-    notes = dict.fromkeys(sorted_out.missed, "missed") | dict.fromkeys(
-        sorted_out.covered, "skipped: a later one covers it"
-    )
-    return [Foreseen(execution_id(job.job_id, due), due, notes.get(due)) for due in instants]
+    return instants
 
 
-def foreseen(planned: Iterable[Planned], note: str | None = None) -> tuple[Foreseen, ...]:
-    shown = (Foreseen(one.execution_id, one.scheduled_at, note or str(one.status)) for one in planned)
-    return tuple(sorted(islice(shown, MOST_SHOWN), key=lambda one: one.execution_id))
+def _went_by(schedule: Schedule, after: datetime, now: datetime) -> tuple[list[datetime], int]:
+    """The latest instants later than ``after`` up to ``now``, in order, and how many there are before those."""
+    previous_before = getattr(schedule, "previous_before", None)
+    if previous_before is None:
+        due = schedule.next_after(after)
+        return [due] if due is not None and due <= now else [], 0
+    latest: list[datetime] = []
+    due = previous_before(now + MILLISECOND)
+    while due is not None and due > after and len(latest) < MOST_SHOWN - AHEAD:
+        latest.append(due)
+        due = previous_before(due)
+    if due is None or due <= after:
+        return latest[::-1], 0
+    return latest[::-1], _count(schedule, after, due)
+
+
+def _count(schedule: Schedule, after: datetime, until: datetime) -> int:
+    """The instants later than ``after`` up to ``until``, of which there is one at least."""
+    number, due = 0, schedule.next_after(after)
+    while due is not None and due <= until and number < MOST_COUNTED:
+        number, due = number + 1, schedule.next_after(due)
+    return number

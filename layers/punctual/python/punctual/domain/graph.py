@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from punctual.domain.job import Job
 
 MOST_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Tied:
+    """Jobs whose upstreams were found and checked."""
+
+    jobs: Sequence[Job]
+    unheard: Sequence[Job] = ()
+    """Those of the upstreams whose ends nobody listens for yet."""
 
 
 def cycle_in(upstreams: Mapping[str, Iterable[str]]) -> list[str] | None:

@@ -110,7 +110,7 @@ class Job:
         return rules or bool(self.depends_on)
 
     def waiting_since(self, now: datetime) -> datetime:
-        """From when on something may still wait: for a slot, or for others, as long as the job exists."""
+        """From when on something of it may still wait: for a slot, or for others, as long as the job exists."""
         may_wait = self.lane is Lane.LONG or self.may_wait
         since = self.created_at if may_wait else now - QUEUE_MEMORY
         return min(since, self.backfilled_from or since)

@@ -212,7 +212,13 @@ def check_comes_due(schedule: Schedule, now: datetime) -> None:
     if base.next_after(since) is None:
         raise Invalid("schedule.skip", "never comes due: each of its dates is skipped; skip fewer, or take other dates")
     until = f"{to_text(schedule.until)}" if isinstance(schedule, Bounded) and schedule.until else "its end"
-    raise Invalid("schedule.ends_at", f"never comes due before {until}: give a later one, or leave it out")
+    starts_at = schedule.starts_at if isinstance(schedule, Bounded) else None
+    kind = "cron" if isinstance(base, Cron) else "every_seconds"
+    first = f"schedule.{kind}, {base.to_spec()[kind]!r},"  # type: ignore[index]
+    since_then = f" from schedule.starts_at, {to_text(starts_at)}, on" if starts_at and starts_at > now else ""
+    message = f"never comes due before {until}: {first} has no time until then{since_then}"
+    others = f"schedule.{kind} or schedule.starts_at" if since_then else f"schedule.{kind}"
+    raise Invalid("schedule.ends_at", f"{message}; give a later one, leave it out, or change {others}")
 
 
 def preview(schedule: Schedule, after: datetime, count: int) -> list[Occurrence]:

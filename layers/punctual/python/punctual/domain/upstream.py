@@ -6,7 +6,7 @@ report waits for the load of its own week, whenever in the week either of them i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -73,6 +73,21 @@ def due_for(upstream: Job, dependant: Execution) -> datetime | None:
     return due_of_window(upstream.schedule, upstream.window, dependant.window)
 
 
+def numbered(an_execution_id: str, numbers: Iterable[int]) -> list[str]:
+    """The ids that others of the same due instant have, if there are so many: retries, and repeats of a backfill."""
+    return [f"{an_execution_id}-{number}" for number in numbers]
+
+
+def latest_retry(an_execution_id: str, others: Iterable[Execution]) -> Execution | None:
+    """Of ``others`` of the same due instant, in their order, the last that does it again, or does its retry again."""
+    latest, line = None, {an_execution_id}
+    for one in others:
+        if one.retry_of in line:
+            line.add(one.execution_id)
+            latest = one
+    return latest
+
+
 class Answer(Enum):
     """Whether a dependant may start."""
 
@@ -96,9 +111,12 @@ class Upstream:
     job: Job | None
     due: datetime | None = None
     execution: Execution | None = None
+    """That of its due instant; or where that ended in vain and a person had it done again, the latest retry."""
 
     @property
     def execution_id(self) -> str | None:
+        if self.execution is not None:
+            return self.execution.execution_id
         return None if self.due is None else execution_id(self.dependency.job, self.due)
 
     @property
@@ -109,15 +127,23 @@ class Upstream:
     def ended(self) -> bool:
         return self.execution is not None and self.execution.status in FINAL
 
+    @property
+    def in_vain(self) -> bool:
+        """Whether it ended otherwise than it had to."""
+        return self.execution is not None and self.ended and not self._is_met_by(self.execution)
+
     def ruling(self, now: datetime) -> Ruling:
         if self.execution is None:
             return self._without_execution(now)
         if not self.ended:
             return self._waits()
-        if self.dependency.condition.is_met_by(self.execution.status):
+        if self._is_met_by(self.execution):
             return Ruling(Answer.YES)
         gone = self.execution.status is Status.CANCELLED and self.job is not None and self.job.state in _GONE
         return self._never(str(self.job.state) if gone and self.job else str(self.execution.status).replace("_", " "))
+
+    def _is_met_by(self, execution: Execution) -> bool:
+        return self.dependency.condition.is_met_by(execution.status)
 
     def _without_execution(self, now: datetime) -> Ruling:
         job = self.job

@@ -19,13 +19,15 @@ from punctual.domain.execution import Execution
 from punctual.domain.job import Job
 from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
-from punctual.domain.upstream import Answer, Upstream, due_for, look_again_at, ruling_of
+from punctual.domain.upstream import Answer, Upstream, due_for, latest_retry, look_again_at, numbered, ruling_of
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, Dependants, HeldExecutions, Jobs, Timers
 
 AT_ONCE = 100
 """Dependants that are looked at together when an upstream has ended."""
+FIRST_NUMBER, NUMBERS_AT_ONCE = 2, 4
+"""Of retries by hand, which are looked for where an upstream ended in vain."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,34 @@ class Lookup:
         ]
 
     def with_executions(self, upstreams: list[list[Upstream]]) -> list[list[Upstream]]:
-        """The same, with the executions that there are."""
+        """The same, with the executions that there are: of those that ended in vain the latest retry, if any."""
         found = self.executions.read_many(one.execution_id for some in upstreams for one in some if one.execution_id)
-        return [[replace(one, execution=found.get(one.execution_id or "")) for one in some] for some in upstreams]
+        standing = [[replace(one, execution=found.get(one.execution_id or "")) for one in some] for some in upstreams]
+        retries = self._retries({one.execution_id or "" for some in standing for one in some if one.in_vain})
+        return [
+            [
+                replace(one, execution=retries.get(one.execution_id or "", one.execution)) if one.in_vain else one
+                for one in some
+            ]
+            for some in standing
+        ]
 
     def of(self, dependants: Sequence[Execution]) -> list[list[Upstream]]:
         return self.with_executions(self.expected(dependants)) if dependants else []
+
+    def _retries(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """The latest retry by hand of each that has one. They are numbered without a gap."""
+        others: dict[str, list[Execution]] = {one: [] for one in execution_ids}
+        left, first = set(others), FIRST_NUMBER
+        while left:
+            numbers = range(first, first + NUMBERS_AT_ONCE)
+            found = self.executions.read_many(other for one in left for other in numbered(one, numbers))
+            for one in left:
+                others[one] += [found[other] for other in numbered(one, numbers) if other in found]
+            left = {one for one in left if numbered(one, numbers)[-1] in found}
+            first += NUMBERS_AT_ONCE
+        latest = {one: latest_retry(one, some) for one, some in others.items()}
+        return {one: retry for one, retry in latest.items() if retry is not None}
 
 
 @dataclass(frozen=True)
@@ -87,10 +111,12 @@ class HoldBack:
     def _upstreams(self, execution: Execution) -> list[Upstream]:
         """As they stand, after the dependant has made sure to hear of those that have not ended."""
         [expected] = self.lookup.expected([execution])
-        for one in expected:
-            if one.execution_id:
-                self.dependants.register(execution.execution_id, one.execution_id, self.clock())
-        [found] = self.lookup.with_executions([expected])
+        found, heard = expected, set[str]()
+        while new := {one.execution_id for one in found if one.execution_id and not one.ended} - heard:
+            for one in sorted(new):
+                self.dependants.register(execution.execution_id, one, self.clock())
+            heard |= new
+            [found] = self.lookup.with_executions([expected])  # a retry may be what it waits for
         return [self._listened_to(one) for one in found]
 
     def _listened_to(self, upstream: Upstream) -> Upstream:
@@ -127,7 +153,7 @@ class Waker:
             elif ruling.answer is Answer.NEVER:
                 self.executions.pass_over(dependant, ruling.reason, now)
             elif ended.execution_id not in [one.execution_id for one in upstreams]:
-                # an edit of the upstream put another execution in the place of this one
+                # an edit of the upstream put another execution in the place of this one, or a person retried it
                 self.executions.look_again(dependant, now)
 
 

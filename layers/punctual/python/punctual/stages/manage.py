@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.caller import Caller
-from punctual.domain.change import Changes, coming, foreseen
+from punctual.domain.change import Changes, foreseen, resumed
 from punctual.domain.errors import Conflict
 from punctual.domain.job import Job, JobState
 
@@ -23,6 +23,7 @@ FROM = {
 }
 """From where a person may bring a job into a state."""
 TRIES = 5
+MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,20 @@ class Manage:
         job, now = self._movable(job_id, state, caller), self.clock()
         if job.state is state:
             return Changes()
-        live = list(self.executions.live_of(job_id, since=job.backfilled_from or job.created_at))
-        if state is JobState.PAUSED:
-            return Changes(vanish=foreseen(one for one in live if one.has_not_started))
         if state is JobState.ACTIVE:
-            assert job.paused_at is not None
-            last = self.executions.last_planned(job_id, before=job.paused_at) or job.created_at
-            return Changes(appear=tuple(coming(job.moved(state, now), _since(job, last), now)))
-        return Changes(vanish=foreseen(live))
+            return self._foresee_resumption(job, now)
+        live = self.executions.live_of(job_id, since=job.waiting_since(now))
+        vanish = foreseen(one for one in live if one.has_not_started or state is not JobState.PAUSED)
+        return Changes(vanish=vanish).shortened()
+
+    def _foresee_resumption(self, job: Job, now: datetime) -> Changes:
+        assert job.paused_at is not None
+        last = self.executions.last_planned(job.job_id, before=job.paused_at) or job.created_at - MILLISECOND
+        after = max(last, (job.revised_at or job.created_at) - MILLISECOND)
+        changes = resumed(job.moved(JobState.ACTIVE, now), after, now)
+        standing = self.executions.read_many(one.execution_id for one in changes.appear)
+        # what was cancelled before its time stays that
+        return replace(changes, appear=tuple(one for one in changes.appear if one.execution_id not in standing))
 
     def _movable(self, job_id: str, state: JobState, caller: Caller) -> Job:
         job = self.find(job_id)
@@ -71,7 +78,3 @@ _TOLD = {
     JobState.CANCELLED: "cancelled",
     JobState.DELETED: "deleted again",
 }
-
-
-def _since(job: Job, last: datetime) -> datetime:
-    return max(last, (job.revised_at or job.created_at) - timedelta(milliseconds=1))

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from punctual.domain.batch import Batch
 from punctual.domain.caller import Caller, Role
-from punctual.domain.change import Changes, coming, foreseen
+from punctual.domain.change import Changes, coming, foreseen, is_due
 from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import check_deadline, parse_deadline
 from punctual.domain.dependency import parse_dependencies
 from punctual.domain.due_window import check_window
 from punctual.domain.duplicate import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.errors import Conflict, Invalid, Rejected, Stale
-from punctual.domain.execution import Origin, Planned
-from punctual.domain.graph import upstreams_first
+from punctual.domain.execution import Origin
+from punctual.domain.graph import Tied, upstreams_first
 from punctual.domain.identity import new_job_id
 from punctual.domain.job import LIVE, Job, JobState
 from punctual.domain.lane import Lane, Priority
@@ -36,7 +36,6 @@ from punctual.domain.partition_check import check_partitions
 from punctual.domain.resources import Resources, parse_resources
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Schedule, check_comes_due, parse_schedule
-from punctual.domain.status import Status
 from punctual.domain.window import WindowUnit
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ LONGEST_COMMAND = 4096
 """Characters: with all else that a container is started with it has to fit into 8 KB."""
 LONG_ONLY = ("resources", "container", "partitions", "preemptible")
 MILLISECOND = timedelta(milliseconds=1)
+REPLACED = "replaced: the same instant, under the new rules"
 RETIED = frozenset({"depends_on", "schedule", "window"})
 """What decides which executions of its upstreams a job waits for: only then are they looked at again."""
 OF_THE_LANE = (*LONG_ONLY, "timeout_seconds", "expected_seconds")
@@ -77,15 +77,17 @@ class Submit:
 
     def submit(self, submission: Mapping[str, Any], caller: Caller) -> Submitted:
         caller.must_be(Role.OPERATOR)
-        job = self.ties.tie(self._job(submission, caller, self.clock()))
+        job = self._new(submission, caller, self.clock())
         refuses = policy_of(submission) is OnDuplicate.REFUSE
-        [submitted] = self._add([job], {job.dedupe_key: "dedupe_key"} if job.dedupe_key is not None and refuses else {})
+        fields = {job.dedupe_key: "dedupe_key"} if job.dedupe_key is not None and refuses else {}
+        [submitted] = self._add([job], fields, lambda _: self.ties.check(job))
         return submitted
 
     def foresee(self, submission: Mapping[str, Any], caller: Caller) -> Changes:
         """What ``submit`` would bring."""
         caller.must_be(Role.OPERATOR)
-        job = self._job(submission, caller, self.clock())
+        job = self._new(submission, caller, self.clock())
+        self.ties.check(job)
         if job.dedupe_key is not None and (known := self.jobs.holding([job])):
             if policy_of(submission) is OnDuplicate.REFUSE:
                 raise duplicate_of(known[job.dedupe_key], "dedupe_key")
@@ -96,49 +98,50 @@ class Submit:
         """All are checked before any is stored; a refusal names the place, as in ``jobs.3.schedule.cron``."""
         caller.must_be(Role.OPERATOR)
         now, submissions = self.clock(), list(submissions)
-        jobs = self.ties.tie_all([self._nth(number, one, caller, now) for number, one in enumerate(submissions)])
+        jobs = [self._nth(number, one, caller, now) for number, one in enumerate(submissions)]
         check_distinct(jobs)
         fields = {
             job.dedupe_key: f"jobs.{number}.dedupe_key"
             for number, (job, submission) in enumerate(zip(jobs, submissions, strict=True))
             if job.dedupe_key is not None and policy_of(submission) is OnDuplicate.REFUSE
         }
-        return self._add(jobs, fields)
+        return self._add(jobs, fields, lambda existing: self.ties.check_all(jobs, existing))
 
     def edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
         """The next revision of a job, with ``changes`` in place of what it said. ``None`` sets a field back.
 
         ``revision`` is the one that the caller has seen, if they say so: then another's change is not overwritten.
         """
-        edited = self._edited(job_id, changes, revision, caller)
+        tied = self._edited(job_id, changes, revision, caller)
+        self.ties.note(tied)
+        [edited] = tied.jobs
         if not self.jobs.replace(edited):
             raise Stale("the job was changed at the same moment: look at it again", field="If-Match")
         return edited
 
     def foresee_edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Changes:
         """What ``edit`` would replace, bring and take away."""
-        edited = self._edited(job_id, changes, revision, caller)
-        live = self.executions.live_of(job_id, since=edited.backfilled_from or edited.created_at)
-        planned = [
+        [edited] = self._edited(job_id, changes, revision, caller).jobs
+        now = self.clock()
+        outdated = [
             one
-            for one in live
-            if one.attempt == 0
-            and one.origin is Origin.SCHEDULE
-            and one.status not in (Status.STARTING, Status.RUNNING)
+            for one in self.executions.live_of(job_id, since=edited.waiting_since(now))
+            if one.origin is Origin.SCHEDULE and one.has_not_started
         ]
-        after = edited.updated_at - MILLISECOND
-        appear = coming(edited, after, self.clock())
-        ids, standing = ({one.execution_id for one in some} for some in (appear, planned))
-        stays = [
-            one for one in planned if one.execution_id in ids or (one.scheduled_at <= after and _is_due(edited, one))
-        ]
+        appear = coming(edited, edited.updated_at - MILLISECOND, now)
+        known = [one for one in outdated if is_due(edited, one.scheduled_at)]
+        standing = self.executions.read_many(
+            [*(one.execution_id for one in appear), *(one.execution_id for one in known)]
+        )
+        # what has its state machine in the long lane already is not replaced
+        carried = {one.execution_id for one in standing.values() if one.conductor}
         return Changes(
             appear=tuple(one for one in appear if one.execution_id not in standing),
-            vanish=foreseen(one for one in planned if one not in stays),
-            repeat=foreseen(stays, "replaced: the same instant, under the new rules"),
-        )
+            vanish=foreseen(one for one in outdated if one not in known),
+            repeat=foreseen((one for one in known if one.execution_id not in carried), REPLACED),
+        ).shortened()
 
-    def _edited(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
+    def _edited(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Tied:
         job = self.find(job_id)
         caller.must_manage(job)
         if job.state not in LIVE:
@@ -155,6 +158,7 @@ class Submit:
         said = {**standing, **changes}
         kept = None if "schedule" in changes else job.schedule
         edited = self._job({name: value for name, value in said.items() if value is not None}, caller, now, kept)
+        _check_times(edited, "expected_seconds" if "expected_seconds" in changes else "timeout_seconds")
         edited = replace(
             edited,
             job_id=job.job_id,
@@ -171,45 +175,61 @@ class Submit:
             dedupe_key=job.dedupe_key,
             feeds=job.feeds,
         )
-        return self.ties.tie(edited) if RETIED.intersection(changes) else edited
+        return self.ties.check(edited) if RETIED.intersection(changes) else Tied([edited])
 
-    def _add(self, jobs: Sequence[Job], fields: Mapping[str, str]) -> list[Submitted]:
+    def _add(
+        self, jobs: Sequence[Job], fields: Mapping[str, str], tie: Callable[[Mapping[str, Job]], Tied]
+    ) -> list[Submitted]:
         """Store the jobs, but for those whose key a live one has.
 
-        ``fields`` has what to name in the refusal of each key that must be new.
+        ``fields`` has what to name in the refusal of each key that must be new. ``tie`` checks what the jobs depend
+        on, given those that are there already by their keys.
         """
-        existing: dict[str, Job] = {}
-        added: list[Job] = []
         keyed = [job for job in jobs if job.dedupe_key is not None]
-        if len(keyed) > TOGETHER:  # too many for one go: what is there already is found before any is stored
-            existing |= self._allowed(self.jobs.holding(keyed), fields)
-        for first in range(0, len(keyed), TOGETHER):
-            chunk = [job for job in keyed[first : first + TOGETHER] if job.dedupe_key not in existing]
-            while chunk and (taken := self.jobs.add_unique(chunk)):
-                existing |= self._allowed(taken, fields, added)
-                chunk = [job for job in chunk if job.dedupe_key not in existing]
-            added += chunk
-        self.jobs.add(job for job in upstreams_first(jobs) if job.dedupe_key is None)
-        standing = [existing.get(job.dedupe_key) if job.dedupe_key is not None else None for job in jobs]
-        return [Submitted(known or job, created=known is None) for job, known in zip(jobs, standing, strict=True)]
-
-    def _allowed(
-        self, taken: Mapping[str, Job], fields: Mapping[str, str], added: Iterable[Job] = ()
-    ) -> Mapping[str, Job]:
-        """``taken``, if none of it must be new. Else it is refused, and what was ``added`` before is taken back."""
-        for key, job in taken.items():
-            if key in fields:
-                for one in added:  # another took the key between the look and now
+        ahead = len(keyed) > TOGETHER or any(job.depends_on for job in jobs)
+        taken: Mapping[str, Job] = self.jobs.holding(keyed) if keyed and ahead else {}
+        existing: dict[str, Job] = {}
+        added: dict[str, Job] = {}
+        while True:
+            try:
+                existing |= taken
+                tied = tie(existing)
+                _refuse_taken(taken, fields)
+                new = [job for job in upstreams_first(tied.jobs) if job.dedupe_key not in existing]
+                if new:
+                    self.ties.note(tied)
+            except Rejected:
+                for one in added.values():  # another took a key between the look and now
                     self.jobs.move(one, JobState.DELETED, self.clock())
-                raise duplicate_of(job, fields[key])
-        return taken
+                raise
+            taken = self._add_unique([job for job in new if job.dedupe_key is not None], added)
+            if not taken:
+                break
+        self.jobs.add(job for job in new if job.dedupe_key is None)
+        standing = [existing.get(job.dedupe_key) if job.dedupe_key is not None else None for job in jobs]
+        return [Submitted(known or job, created=known is None) for job, known in zip(tied.jobs, standing, strict=True)]
+
+    def _add_unique(self, jobs: Sequence[Job], added: dict[str, Job]) -> Mapping[str, Job]:
+        """Store those that are not ``added`` yet, up to the first whose key was taken since: the jobs that have it."""
+        left = [job for job in jobs if job.job_id not in added]
+        for first in range(0, len(left), TOGETHER):
+            chunk = left[first : first + TOGETHER]
+            if taken := self.jobs.add_unique(chunk):
+                return taken
+            added |= {job.job_id: job for job in chunk}
+        return {}
 
     def _nth(self, number: int, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
         try:
-            return self._job(submission, caller, now)
+            return self._new(submission, caller, now)
         except Rejected as error:
             error.field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             raise
+
+    def _new(self, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
+        job = self._job(submission, caller, now)
+        _check_times(job, "expected_seconds")
+        return job
 
     def _job(
         self, submission: Mapping[str, Any], caller: Caller, now: datetime, schedule: Schedule | None = None
@@ -301,6 +321,12 @@ class Submit:
             raise Invalid("resources.vcpu", f"the long lane has {most:g} in all: it would never get a slot")
 
 
+def _refuse_taken(taken: Mapping[str, Job], fields: Mapping[str, str]) -> None:
+    for key, job in taken.items():
+        if key in fields:
+            raise duplicate_of(job, fields[key])
+
+
 def _timeout(seconds: int | None, lane: Lane) -> int:
     longest = LONGEST_LONG_RUN if lane is Lane.LONG else LONGEST_SHORT_RUN
     if seconds is None:
@@ -320,10 +346,14 @@ def _check_together(job: Job) -> None:
         raise Invalid("misfire", f"a job whose schedule runs it {what} misses no instant: leave misfire out")
     if job.concurrency is not None and job.schedule.kind != "queue":
         job.concurrency.gate(job.owner, job.parameters)
-    if (job.expected_seconds or 0) > job.timeout_seconds:
-        raise Invalid("expected_seconds", f"is more than timeout_seconds, which is {job.timeout_seconds:,}")
     if job.batch is not None and job.batch.partitions is not None:
         check_partitions(job.batch.partitions, job.schedule, job.window)
+
+
+def _check_times(job: Job, field: str) -> None:
+    if (job.expected_seconds or 0) > job.timeout_seconds:
+        message = f"expected_seconds, {job.expected_seconds:,}, is more than timeout_seconds, {job.timeout_seconds:,}"
+        raise Invalid(field, f"{message}: lower the one, or raise the other")
 
 
 def _as_submitted(job: Job) -> dict[str, Any]:
@@ -355,7 +385,3 @@ def _as_submitted(job: Job) -> dict[str, Any]:
             "preemptible": batch.preemptible,
         }
     return said
-
-
-def _is_due(job: Job, one: Planned) -> bool:
-    return job.schedule.next_after(one.scheduled_at - MILLISECOND) == one.scheduled_at

@@ -1,4 +1,8 @@
-"""Tie: what a submitted job may depend on. All is checked before anything is stored; a refusal names the field."""
+"""Tie: what a submitted job may depend on. All is checked before anything is written; a refusal names the field.
+
+That others depend on a job is noted on it before they are stored, so that no end is missed. Should they not be stored
+after all, its ends are listened for in vain, which does no harm.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.dependency import Dependency
 from punctual.domain.errors import Invalid
-from punctual.domain.graph import cycle_in, graph_of, shown
+from punctual.domain.graph import Tied, cycle_in, graph_of, shown
 from punctual.domain.identity import is_job_id
 from punctual.domain.job import Job, JobState
+from punctual.domain.schedule import Every, base_of
 from punctual.domain.upstream import LOOKED_AHEAD, windows_agree
 
 if TYPE_CHECKING:
@@ -31,38 +36,55 @@ class Ties:
     jobs: Jobs
     clock: Clock
 
-    def tie(self, job: Job) -> Job:
+    def check(self, job: Job) -> Tied:
         """A single new job, or the next revision of one."""
         if not job.depends_on:
-            return job
+            return Tied([job])
         upstreams = self._outside([job], {})
         for number, one in enumerate(job.depends_on):
             _check(job, one, upstreams.get(one.job), f"depends_on.{number}.job", BY_ID, self.clock())
         self._refuse_circle(job, upstreams)
-        self._note_dependants([job], upstreams)
-        return job
+        return Tied([job], _unheard([job], upstreams))
 
-    def tie_all(self, jobs: Sequence[Job]) -> list[Job]:
-        """The jobs of a batch, in its order, with the names that they call each other by turned into ids."""
+    def check_all(self, jobs: Sequence[Job], existing: Mapping[str, Job]) -> Tied:
+        """The jobs of a batch, in its order, with the names that they call each other by turned into ids.
+
+        ``existing`` has, by key, the jobs that stand in for some of them: whoever names one of those means that job.
+        """
         if not any(job.depends_on for job in jobs):
-            return list(jobs)
+            return Tied(jobs)
+        standing = {
+            job.job_id: existing[job.dedupe_key] for job in jobs if job.dedupe_key and job.dedupe_key in existing
+        }
+        meant = [replace(job, job_id=standing[job.job_id].job_id) if job.job_id in standing else job for job in jobs]
         named = defaultdict(list)
-        for job in jobs:
+        for job in meant:
             named[job.name].append(job)
-        inside = {job.job_id: job for job in jobs}
-        tied = [_resolved(number, job, named) for number, job in enumerate(jobs)]
-        upstreams = {**self._outside(tied, inside), **inside}
-        for number, job in enumerate(tied):
+        inside = {job.job_id: job for job in meant}
+        resolved = [_resolved(number, job, named) for number, job in enumerate(meant)]
+        found = self._outside(resolved, inside) | {job.job_id: job for job in standing.values()}
+        upstreams = {**inside, **found}
+        for number, job in enumerate(resolved):
             for n, one in enumerate(job.depends_on):
                 field = f"jobs.{number}.depends_on.{n}.job"
                 _check(job, one, upstreams.get(one.job), field, BY_NAME, self.clock())
-        circle = cycle_in(graph_of(tied))
+        circle = cycle_in(graph_of(resolved))
         if circle is not None:
-            number = next(n for n, job in enumerate(jobs) if job.job_id == circle[0])
+            number = next(n for n, job in enumerate(resolved) if job.job_id == circle[0])
             raise _circle(f"jobs.{number}.depends_on", [inside[one].name for one in circle])
-        self._note_dependants(tied, {one: job for one, job in upstreams.items() if one not in inside})
-        fed = {one.job for job in tied for one in job.depends_on}
-        return [replace(job, feeds=job.job_id in fed) for job in tied]
+        fed = {one.job for job in resolved for one in job.depends_on}
+        tied = [
+            replace(job, job_id=submitted.job_id, feeds=submitted.job_id in fed)
+            for job, submitted in zip(resolved, jobs, strict=True)
+        ]
+        return Tied(tied, _unheard([job for job in tied if job.job_id not in standing], found))
+
+    def note(self, tied: Tied) -> None:
+        """From now on the ends of the upstreams' executions are listened for."""
+        for job in tied.unheard:
+            if not self.jobs.note_dependant(job.job_id):
+                message = f"job {job.name!r} ({job.job_id}) was deleted at this moment: leave it out"
+                raise Invalid("depends_on", message)
 
     def _outside(self, jobs: Iterable[Job], inside: Mapping[str, Job]) -> dict[str, Job]:
         """The upstreams that exist already."""
@@ -85,22 +107,24 @@ class Ties:
         if circle is not None:
             raise _circle("depends_on", [known[one].name for one in circle])
 
-    def _note_dependants(self, jobs: Iterable[Job], upstreams: Mapping[str, Job]) -> None:
-        """From now on the ends of the upstreams' executions are listened for."""
-        wanted = {one.job for job in jobs for one in job.depends_on}
-        for job_id, job in upstreams.items():
-            if job_id in wanted and not job.feeds and not self.jobs.note_dependant(job_id):
-                raise Invalid("depends_on", f"job {job.name!r} ({job_id}) was deleted at this moment: leave it out")
+
+def _unheard(jobs: Iterable[Job], upstreams: Mapping[str, Job]) -> list[Job]:
+    wanted = {one.job for job in jobs for one in job.depends_on}
+    return [job for job_id, job in upstreams.items() if job_id in wanted and not job.feeds]
 
 
 def _resolved(number: int, job: Job, named: Mapping[str, list[Job]]) -> Job:
-    found = []
+    found: list[Dependency] = []
     for n, one in enumerate(job.depends_on):
         candidates = named.get(one.job, [])
         if len(candidates) > 1:
             message = f"{len(candidates)} jobs of this batch have the name {one.job!r}: give each a name of its own"
             raise Invalid(f"jobs.{number}.depends_on.{n}.job", message)
-        found.append(replace(one, job=candidates[0].job_id) if candidates else one)
+        one = replace(one, job=candidates[0].job_id) if candidates else one
+        if one.job in [other.job for other in found]:
+            message = f"{one.job!r} is there twice, by its name and by its id: keep one, with the condition you mean"
+            raise Invalid(f"jobs.{number}.depends_on.{n}.job", message)
+        found.append(one)
     return replace(job, depends_on=tuple(found))
 
 
@@ -127,7 +151,17 @@ def _check(job: Job, dependency: Dependency, upstream: Job | None, field: str, r
         raise Invalid(field, f"{message} {SAME_SCHEDULE}")
     if job.schedule.recurring and not _agree((job.schedule, job.window), (upstream.schedule, upstream.window), now):
         message = f"none of the next {LOOKED_AHEAD} executions has its data window in common with one of job {name}"
-        raise Invalid(field, f"{message}: {SAME_SCHEDULE}, or both the same window, such as day, in one time zone")
+        raise Invalid(field, f"{message}: {_remedy(job, upstream)}")
+
+
+def _remedy(job: Job, upstream: Job) -> str:
+    own, other = base_of(job.schedule), base_of(upstream.schedule)
+    if isinstance(own, Every) and isinstance(other, Every) and own.seconds == other.seconds:
+        return (
+            f"both have every_seconds {own.seconds:,}, but each counts from its own start, so their instants differ:"
+            " give both the same window, such as day, or the same cron, or submit both in one batch"
+        )
+    return f"{SAME_SCHEDULE}, or both the same window, such as day, in one time zone"
 
 
 _agree = lru_cache(maxsize=1000)(windows_agree)
