@@ -156,7 +156,8 @@ class DynamoExecutions:
             key,
             Status.WAITING,
             {"waits_at": gate, "turn": entrant.turn, "reason": reason},
-            remove=["retry_at", "conductor"],  # when its turn comes, another state machine run carries it
+            # when its turn comes, another state machine run carries it, and another start is reserved
+            remove=["retry_at", "rate_at", "conductor"],
             add={"restarts": 1},
             sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
             also=unchanged,
@@ -542,6 +543,7 @@ def _key(execution: Execution) -> Item:
 
 
 def _of(entrant: Entrant) -> tuple[Item, str, Item]:
-    """Its key, and the condition that its rules are still those that sent it."""
+    """Its key, and the condition that it is still what it was sent as: by these rules, for this attempt."""
     key = {"job_id": job_of(entrant.execution_id), "execution_id": entrant.execution_id}
-    return key, "#revision = :revision", {"revision": entrant.revision}
+    condition = "#revision = :revision AND #attempt = :tried"
+    return key, condition, {"revision": entrant.revision, "tried": entrant.tried}

@@ -70,6 +70,8 @@ class Entrant:
     """Its place, if it has to wait in line."""
     revision: int
     """Of the rules that sent it: what has been replaced since goes by others."""
+    tried: int = 0
+    """How many attempts it had when it was sent: what has been tried since does not go back in line."""
     rated: bool = False
     """Whether its start was reserved already."""
 

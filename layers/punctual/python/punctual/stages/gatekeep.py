@@ -18,7 +18,7 @@ from punctual.domain.gate import OF_JOB, ONLY, Entrant, Gate, Waiter, WhenFull
 from punctual.domain.horizon import CANCEL_GRACE, SUSPICION
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
-from punctual.domain.status import FINAL, Status
+from punctual.domain.status import FINAL, NOT_STARTED, Status
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, GatedExecutions, Gates
@@ -36,9 +36,11 @@ class Gatekeeper:
     def let_in(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
         """Whether it may run. If not, it waits, has been put off, or has been skipped, and its record says so."""
         for gate in gates:
-            if gate.rate is not None and not entrant.rated and not self._in_time(gate, entrant):
+            if gate.limit is not None and not self._enter(gate, entrant):
                 return False
-        return all(gate.limit is None or self._enter(gate, entrant) for gate in gates)
+            if gate.rate is not None and not entrant.rated and not self._in_time(gate, entrant):
+                return False  # and keeps the places that it has: nobody could start in its stead
+        return True
 
     def leave(self, execution_id: str, gates: Iterable[Gate]) -> None:
         """Give its places to whoever is next. Again is fine."""
@@ -74,8 +76,8 @@ class Gatekeeper:
             for name, inside in page.items():
                 for execution_id in inside:
                     standing = found.get(execution_id)
-                    if standing is None or standing.status in FINAL:
-                        self._hand_on_if_gone(name, execution_id)
+                    if standing is None or self._is_gone(standing, name):
+                        self._throw_out_if_gone(name, execution_id)
                     elif standing.status is Status.WAITING and standing.waits_at == name:
                         self._wake(execution_id)
                     elif (
@@ -85,14 +87,25 @@ class Gatekeeper:
                     ):
                         yield standing
 
-    def _hand_on_if_gone(self, name: str, execution_id: str) -> None:
-        standing = self.executions.get(job_of(execution_id), execution_id)  # what was read before may have been old
-        if standing is None or standing.status in FINAL:
+    def _throw_out_if_gone(self, name: str, execution_id: str) -> bool:
+        """An order of one that was forgotten, or has ended, gets in before its claim is refused."""
+        standing = self.executions.get(job_of(execution_id), execution_id)  # as it is now, and not a moment ago
+        gone = self._is_gone(standing, name)
+        if gone:
             self._hand_on(name, execution_id)
+        return gone
+
+    def _is_gone(self, standing: Execution | None, name: str) -> bool:
+        return standing is None or not standing.belongs_in(name)
 
     def _in_time(self, gate: Gate, entrant: Entrant) -> bool:
         assert gate.rate is not None
         now = self.clock()
+        standing = self.executions.get(job_of(entrant.execution_id), entrant.execution_id)
+        if standing is None or not _is_to_start(standing, entrant):
+            return True  # the claim decides, and no start is reserved in vain
+        if standing.rate_at is not None:  # it was put off meanwhile, and comes by itself
+            return standing.rate_at <= now
         start = self.gates.reserve(gate.name, gate.rate, now)
         if start <= now:
             return True
@@ -102,6 +115,10 @@ class Gatekeeper:
 
     def _enter(self, gate: Gate, entrant: Entrant) -> bool:
         inside = self.gates.enter(gate, entrant.execution_id)
+        for _ in range(TRIES):  # before anybody has to yield: whether those inside are really there
+            if inside is None or gate.when_full is WhenFull.WAIT or not self._make_room(gate.name, inside):
+                break
+            inside = self.gates.enter(gate, entrant.execution_id)
         if inside is None:
             return True
         if gate.when_full is WhenFull.SKIP:
@@ -119,6 +136,9 @@ class Gatekeeper:
             return False
         self.gates.step_out(gate.name, waiter)
         return True
+
+    def _make_room(self, name: str, inside: Iterable[str]) -> bool:
+        return any(self._throw_out_if_gone(name, execution_id) for execution_id in inside)
 
     def _stand(self, gate: Gate, waiter: Waiter) -> Waiter | None:
         """Its place in line, or ``None`` where there is none for it: then it has been skipped."""
@@ -162,7 +182,8 @@ class Gatekeeper:
     def _let_go(self, name: str, execution_id: str) -> None:
         self.gates.leave(name, execution_id)
         while (waiter := self.gates.first_in_line(name)) is not None:  # one that came too late to see the place
-            if self._wake(waiter.execution_id):
+            has_business = self._wake(waiter.execution_id)
+            if has_business and waiter.execution_id not in self.gates.inside(name):
                 return
             self.gates.step_out(name, waiter)
 
@@ -176,6 +197,12 @@ class Gatekeeper:
 
     def _skip(self, execution_id: str, reason: str, covered_by: str | None) -> None:
         self.executions.skip(job_of(execution_id), execution_id, reason, self.clock(), covered_by)
+
+
+def _is_to_start(standing: Execution, entrant: Entrant) -> bool:
+    """Whether it is still what its order was sent for."""
+    sent_for = standing.revision == entrant.revision and standing.attempt == entrant.tried
+    return sent_for and standing.status in NOT_STARTED
 
 
 def _named(inside: Iterable[str]) -> str:
