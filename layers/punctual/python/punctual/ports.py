@@ -131,6 +131,9 @@ class Executions(Protocol):
     def running(self, shard: int) -> Iterator[Execution]:
         """What runs now."""
 
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """The newest state of each that exists."""
+
 
 class GatedExecutions(Protocol):
     """The executions, as the gatekeeper sees them. Each that moves one says whether it did."""
@@ -194,6 +197,9 @@ class Gates(Protocol):
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
         """When the next may start: nobody else gets the same place."""
+
+    def reserved_until(self, name: str) -> datetime | None:
+        """Until when starts are reserved; ``None`` where none is."""
 
 
 class Doors(Protocol):

@@ -144,6 +144,9 @@ class DynamoGates:
                 return start
         raise RuntimeError(f"too many want to start at {name} at once")
 
+    def reserved_until(self, name: str) -> datetime | None:
+        return instant_of((self.table.get({"gate": RATE, "entry": name}, consistent=True) or {}).get("reserved_until"))
+
     def _let_go(self, name: str, me: Mapping[str, str]) -> None:
         try:
             self._update(name, "REMOVE #me ADD #count :less", "attribute_exists(#me)", me, {":less": -1})
