@@ -401,6 +401,7 @@ class WaitingFor(BaseModel):
     detail: str
     ahead: int | None = Field(description="How many go first, where that is known.")
     executions: list[str] = Field(description="Those that have to end first, where it is those.")
+    as_of: str | None = Field(description="When ahead was counted, where that was not just now.")
 
 
 class Upstream(BaseModel):

@@ -133,6 +133,9 @@ def test_only_so_many_start_in_a_span_of_time_and_the_rest_say_when(world: World
     put_off = [world.executions(job)[0] for job in jobs if status(world, job) == "queued"]
     starts = sorted(from_text(one["retry_at"]) for one in put_off)
     assert starts == [world.now + timedelta(seconds=seconds) for seconds in (30, 60, 90)]
+    in_order = sorted(put_off, key=lambda one: str(one["retry_at"]))
+    ahead = [world.execution(one["execution_id"])["waiting_for"]["ahead"] for one in in_order]
+    assert ahead == [0, 1, 2]
     waiting_for = world.execution(put_off[0]["execution_id"])["waiting_for"]
     assert waiting_for["what"] == "rate"
     assert waiting_for["detail"].startswith("no more than 2 start in 60 seconds: it starts at ")
@@ -439,3 +442,94 @@ def test_what_runs_inside_a_gate_is_among_what_runs_now(world: World) -> None:
     world.pass_time(60)
     world.settle_down()
     assert seen == [(True, 1)]
+
+
+def test_in_line_it_says_who_is_inside_now_and_how_many_of_those_before_it_still_wait(world: World) -> None:
+    one_at_once = {"key": "one", "limit": 1}
+    seen: dict[str, Any] = {}
+
+    def look(job: str) -> tuple[str, list[str], int]:
+        waiting_for = world.execution(world.executions(job)[0]["execution_id"])["waiting_for"]
+        return waiting_for["detail"], waiting_for["executions"], waiting_for["ahead"]
+
+    def hold(context: Context) -> None:
+        jobs = []
+        for _ in range(3):
+            world.pass_time(1)
+            jobs.append(submit(world, concurrency=one_at_once))
+            world.settle_down()
+        seen["jobs"] = jobs
+        assert look(jobs[2]) == ("1 of its key run already", [context.execution_id], 2)
+        assert world.request("POST", f"/jobs/{jobs[0]}/pause")[0] == 200
+        world.settle_down()
+        assert status(world, jobs[0]) == "skipped"
+        assert look(jobs[2]) == ("1 of its key run already", [context.execution_id], 1)
+
+    def then(context: Context) -> None:
+        assert context.job_id == seen["jobs"][1]
+        assert look(seen["jobs"][2]) == ("1 of its key run already", [context.execution_id], 0)
+        seen["done"] = True
+
+    MEANWHILE.extend([hold, then])
+    submit(world, concurrency=one_at_once)
+    world.settle_down()
+    assert seen["done"]
+
+
+def test_of_its_own_job_it_names_who_runs_now_and_not_who_ran_when_it_came(world: World) -> None:
+    job_id = submit(world, concurrency={"key": "k", "limit": 5}, schedule={"every_seconds": 60}, overlap="queue_all")
+    seen: list[tuple[bool, bool]] = []
+
+    def hold(_context: Context) -> None:
+        for _ in range(2):
+            world.pass_time(60)
+            world.settle_down()
+
+    def look(context: Context) -> None:
+        third = world.execution(world.executions(job_id)[2]["execution_id"])["waiting_for"]
+        seen.append(
+            (third["detail"] == f"waits for {context.execution_id}", third["executions"] == [context.execution_id])
+        )
+
+    MEANWHILE.extend([hold, look])
+    world.settle_down()
+    world.pass_time(60)
+    world.settle_down()
+    assert seen == [(True, True)]
+
+
+def test_in_a_queue_it_says_how_many_were_before_it_and_when_that_was_counted(world: World) -> None:
+    job = world.submit()["job_id"]
+    for _ in range(2):
+        world.deliver_streams()
+    name = world.executions(job)[0]["execution_id"]
+    assert world.execution(name)["waiting_for"] == {
+        "what": "worker",
+        "detail": "a worker of the queue normal",
+        "ahead": None,
+        "executions": [],
+        "as_of": None,
+    }
+    world.watch()
+    counted_at = to_text(world.now)
+    world.pass_time(119)
+    waiting_for = world.execution(name)["waiting_for"]
+    assert (waiting_for["ahead"], waiting_for["as_of"]) == (1, counted_at)
+    world.pass_time(2)
+    waiting_for = world.execution(name)["waiting_for"]
+    assert (waiting_for["ahead"], waiting_for["as_of"]) == (None, None)
+
+
+def test_for_upstreams_it_says_how_many_have_not_ended(world: World) -> None:
+    at = to_text(world.now + timedelta(hours=1))
+    first, second = world.submit()["job_id"], world.submit(schedule={"at": at})["job_id"]
+    last = world.submit(depends_on=[{"job": first}, {"job": second}])["job_id"]
+    world.deliver_streams()
+    world.deliver_streams()
+    name = world.executions(last)[0]["execution_id"]
+    upstreams = [world.executions(one)[0]["execution_id"] for one in (first, second)]
+    waiting_for = world.execution(name)["waiting_for"]
+    assert (waiting_for["what"], waiting_for["ahead"], waiting_for["executions"]) == ("upstream", 2, upstreams)
+    world.settle_down()
+    waiting_for = world.execution(name)["waiting_for"]
+    assert (waiting_for["what"], waiting_for["ahead"], waiting_for["executions"]) == ("upstream", 1, upstreams[1:])

@@ -184,6 +184,9 @@ class Gates(Protocol):
 
     def stand_in_line(self, name: str, execution_id: str, turn: str, now: datetime) -> None: ...
 
+    def form_line(self, name: str, waiters: Iterable[Waiter], now: datetime) -> None:
+        """Have many stand in line."""
+
     def stand_alone(self, name: str, execution_id: str, instead_of: str | None, now: datetime) -> str | None:
         """Take the only place in line, if it is free or held by ``instead_of``; who holds it, if not."""
 
@@ -192,8 +195,8 @@ class Gates(Protocol):
     def step_out(self, name: str, waiter: Waiter) -> None:
         """Out of the line. One that does not stand there is fine."""
 
-    def ahead_of(self, name: str, turn: str) -> int:
-        """How many in line are before this turn."""
+    def ahead_of(self, name: str, turn: str) -> list[str]:
+        """Who in line is before this turn, also those who have ended and not yet been passed over."""
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
         """When the next may start: nobody else gets the same place."""
@@ -204,6 +207,15 @@ class Gates(Protocol):
 
 class Doors(Protocol):
     """The gatekeeper, as others see it."""
+
+    def line_up(self, executions: Sequence[Execution]) -> None:
+        """Give those of a backfill their places, in this order, before they are stored."""
+
+    def is_its_turn(self, execution: Execution) -> bool:
+        """Whether one may be sent on its way; if not, its backfill has it wait."""
+
+    def give_up(self, execution: Execution) -> None:
+        """Give its place in a backfill to whoever is next: it was not stored."""
 
     def let_in(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
         """Whether it may run. If not, its record says why."""
