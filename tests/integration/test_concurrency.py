@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from punctual import Context
+from punctual.aws import clients
 from punctual.domain.instant import from_text, to_text
 from punctual.domain.jitter import delay
 from tests.integration.long_lane import LongLane
@@ -263,6 +264,32 @@ def test_one_that_goes_by_another_key_since_an_edit_makes_room_at_the_old_one(wo
     world.settle_down()
     assert status(world, waits) == "queued"
     assert world.execution(world.executions(waits)[0]["execution_id"])["waiting_for"]["what"] == "rate"
+
+
+def test_one_that_gets_in_just_as_it_stands_in_line_is_put_off_like_others(world: World) -> None:
+    rare = {**BOTH, "rate": {"starts": 1, "per_seconds": 600}}
+    first, second = submit(world, concurrency=rare), submit(world, concurrency=rare)
+    orders = {json.loads(order["body"])["job_id"]: order for order in ordered(world)}
+    first_id = world.executions(first)[0]["execution_id"]
+
+    def leave(params: dict[str, Any], **_: Any) -> None:
+        if b'"TableName": "gates"' in bytes(params["body"]):
+            world.function("worker").worker.doors.gates.leave(KEY_OF_BOTH, first_id)
+
+    def act(_context: Context) -> None:
+        clients.dynamodb().meta.events.register("before-call.dynamodb.PutItem", leave)
+        world.work(orders[second])
+        clients.dynamodb().meta.events.unregister("before-call.dynamodb.PutItem", leave)
+
+    MEANWHILE.append(act)
+    world.work(orders[first])
+    late = world.execution(world.executions(second)[0]["execution_id"])
+    assert (late["status"], late["waiting_for"]["what"]) == ("queued", "rate")
+    assert from_text(late["retry_at"]) == world.now + timedelta(seconds=600)
+    world.settle_down()
+    world.pass_time(600)
+    world.settle_down()
+    assert status(world, second) == "succeeded"
 
 
 def test_an_order_that_comes_twice_reserves_one_start(world: World) -> None:

@@ -177,9 +177,19 @@ class DynamoExecutions:
     def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
         key, unchanged, values = _of(entrant)
         at = instant_text(until)
-        changes = {"retry_at": at, "rate_at": at, "reason": reason}
-        sources = [Status.QUEUED, Status.RETRYING]
-        return self._move(key, Status.QUEUED, changes, sources=sources, also=unchanged, values=values).won
+        return self._move(
+            key,
+            Status.QUEUED,
+            {"retry_at": at, "rate_at": at, "reason": reason},
+            remove=["waits_at", "turn"],
+            sources=[
+                Status.QUEUED,
+                Status.RETRYING,
+                Status.WAITING,
+            ],  # the last for one that got in as it stood in line
+            also=f"{unchanged} AND (#status <> :waiting OR attribute_exists(#waits_at))",
+            values={**values, "waiting": str(Status.WAITING)},
+        ).won
 
     def last_planned(self, job_id: str, before: datetime) -> datetime | None:
         pages = self.table.query(
