@@ -452,7 +452,7 @@ class Execution(BaseModel):
 
 class RunAnswer(BaseModel):
     execution: Execution
-    outcome: str = Field(description="What the overlap rule did with it.", examples=["starts now"])
+    outcome: str = Field(description="What its rules do with it, as things stand.", examples=["starts now"])
 
 
 class ForeseenExecution(BaseModel):
