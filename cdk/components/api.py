@@ -98,7 +98,7 @@ class Api(Construct):
                 "RETENTION_DAYS": str(settings.retention_days),
             },
         )
-        function.allow(*GATES, on=[tables.gates.table_arn])
+        function.allow(*GATES, "dynamodb:BatchWriteItem", on=[tables.gates.table_arn])
         function.allow(
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",

@@ -401,6 +401,7 @@ class WaitingFor(BaseModel):
     detail: str
     ahead: int | None = Field(description="How many go first, where that is known.")
     executions: list[str] = Field(description="Those that have to end first, where it is those.")
+    as_of: str | None = Field(description="When ahead was counted, where that was not just now.")
 
 
 class Upstream(BaseModel):
@@ -451,7 +452,7 @@ class Execution(BaseModel):
 
 class RunAnswer(BaseModel):
     execution: Execution
-    outcome: str = Field(description="What the overlap rule did with it.", examples=["starts now"])
+    outcome: str = Field(description="What its rules do with it, as things stand.", examples=["starts now"])
 
 
 class ForeseenExecution(BaseModel):

@@ -93,11 +93,15 @@ def execution_view(
         covered_by=execution.covered_by,
         retry_of=execution.retry_of,
         cancel_at=_text(execution.cancel_at),
-        waiting_for=models.WaitingFor(**asdict(waiting_for)) if waiting_for else None,
+        waiting_for=_waiting_view(waiting_for) if waiting_for else None,
         depends_on=[one.to_spec() for one in execution.depends_on],
         upstreams=[_upstream_view(one) for one in upstreams] or None,
         parts=None if parts is None else [_part_view(part) for part in parts],
     )
+
+
+def _waiting_view(waiting_for: WaitingFor) -> models.WaitingFor:
+    return models.WaitingFor(**{**asdict(waiting_for), "as_of": _text(waiting_for.as_of)})
 
 
 def _upstream_view(upstream: Upstream) -> models.Upstream:

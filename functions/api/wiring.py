@@ -68,9 +68,13 @@ rerun = Rerun(executions=all_executions, gates=gates, tasks=catalog, clock=insta
 shelf = DynamoExecutionShelf(all_executions, gates)
 upstreams = Lookup(jobs=all_jobs, executions=all_executions)
 browse = Browse(jobs=all_jobs, executions=shelf, clock=instant.now)
-backfill = Backfill(jobs=all_jobs, executions=all_executions, shelf=shelf, clock=instant.now, find=find_job)
+backfill = Backfill(
+    jobs=all_jobs, executions=all_executions, shelf=shelf, doors=doors, clock=instant.now, find=find_job
+)
 samples, lane_outlooks = signals.samples(settings), signals.lane_outlooks(settings)
-explain = Explain(gates=gates, samples=samples, lane_outlooks=lane_outlooks, clock=instant.now)
+explain = Explain(
+    gates=gates, executions=all_executions, samples=samples, lane_outlooks=lane_outlooks, clock=instant.now
+)
 limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
 forecaster = Forecaster(
     samples=samples,

@@ -20,7 +20,7 @@ IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
 THROUGH_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
 EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "api": {
-        "TablesGates.Arn": THROUGH_GATES,
+        "TablesGates.Arn": (*THROUGH_GATES, "dynamodb:BatchWriteItem"),
         "TablesJobs.Arn": (
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",

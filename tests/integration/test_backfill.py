@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from punctual.aws import clients
 from tests.integration.long_lane import LongLane
+from tests.integration.odd_tasks import MEANWHILE, Killed
+from tests.integration.test_overlap import dying_at
 from tests.integration.world import World
 
 HOURLY = {"cron": "0 * * * *"}
@@ -52,7 +58,11 @@ def test_a_week_of_the_past_is_a_week_across_the_change_of_clocks(world: World, 
         ("2026-11-01T04:00:00.000Z", "2026-11-08T05:00:00.000Z"),
     ]
     world.settle_down()
-    assert sorted(lane.runs()) == sorted(one["execution_id"] for one in asked_for)
+    first, second = (one["execution_id"] for one in asked_for)
+    assert lane.runs() == [first], "who waits has no state machine run"
+    assert world.request("PUT", f"/executions/{first}/cancel")[0] == 200
+    world.settle_down()
+    assert sorted(lane.runs()) == [first, f"{second}-1"]
 
 
 def test_a_batch_of_the_past_does_not_overtake_those_who_wait(world: World, lane: LongLane) -> None:
@@ -95,6 +105,211 @@ def test_the_newest_may_come_first(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()
     assert hours(backfill(world, job, order="newest_first", **MORNING)) == [8, 7, 6]
+
+
+Mix = Callable[[list[Any]], list[Any]]
+NIGHT = {"from": "2026-11-16T00:00:00Z", "to": "2026-11-16T08:00:00Z"}
+
+
+def as_they_come(things: list[Any]) -> list[Any]:
+    return things
+
+
+def backwards(things: list[Any]) -> list[Any]:
+    return things[::-1]
+
+
+def shuffled(things: list[Any]) -> list[Any]:
+    return random.Random(7).sample(things, len(things))
+
+
+def noted(runs: int) -> list[str]:
+    """In which order they start."""
+    started: list[str] = []
+    MEANWHILE.extend([lambda context: started.append(context.execution_id)] * runs)
+    return started
+
+
+def asked_for_a_night(world: World, **how: Any) -> tuple[dict[str, Any], list[str]]:
+    job = world.submit(task="test.meanwhile", schedule=HOURLY)
+    world.settle_down()
+    return job, [one["execution_id"] for one in backfill(world, job, **NIGHT, **how)]
+
+
+def run_dry(world: World, records: Mix = as_they_come, messages: Mix = as_they_come) -> None:
+    """Deliver all that comes, each time in another order, until nothing comes any more."""
+    while True:
+        moved = world.deliver_streams(records)
+        found: list[Any] = []
+        while some := world.orders():
+            found += some
+        for message in messages(found):
+            world.work(message)
+        if not moved and not found:
+            return
+
+
+@pytest.mark.parametrize("order", ["oldest_first", "newest_first"])
+@pytest.mark.parametrize("at_once", [1, 2])
+@pytest.mark.parametrize(
+    ("records", "messages"), [(as_they_come, backwards), (backwards, as_they_come), (shuffled, shuffled)]
+)
+def test_they_start_in_the_wished_order_however_records_and_messages_come(
+    world: World, order: str, at_once: int, records: Mix, messages: Mix
+) -> None:
+    _, wished = asked_for_a_night(world, order=order, at_once=at_once)
+    started = noted(8)
+    assert wished == sorted(wished, reverse=order == "newest_first")
+    run_dry(world, records, messages)
+    assert sorted(started) == sorted(wished)
+    for earlier, later in zip(wished, wished[at_once:], strict=False):
+        assert started.index(earlier) < started.index(later)
+    assert world.items("gates") == []
+
+
+def test_who_has_to_wait_for_its_turn_says_for_whom_and_has_no_order(world: World) -> None:
+    _, [first, second, *others] = asked_for_a_night(world)
+    world.deliver_streams()
+    assert len(world.orders()) == 1
+    assert [world.execution(one)["status"] for one in (first, second, *others)] == ["queued"] + ["waiting"] * 7
+    waiting_for = world.execution(others[0])["waiting_for"]
+    assert (waiting_for["what"], waiting_for["executions"], waiting_for["ahead"]) == ("executions", [first], 1)
+    assert waiting_for["detail"] == f"waits for {first}"
+
+
+def test_in_the_long_lane_they_start_in_the_wished_order_too(world: World, lane: LongLane) -> None:
+    job = lane.submit(schedule={"cron": "0 2 * * SUN"})
+    weeks = {"from": "2026-10-10T00:00:00Z", "to": "2026-10-31T00:00:00Z"}
+    wished = [one["execution_id"] for one in backfill(world, job, order="newest_first", **weeks)]
+    for number, one in enumerate(wished, start=1):
+        while world.deliver_streams(backwards):
+            pass
+        assert {name[: len(one)] for name in lane.runs()} == set(wished[:number])
+        assert world.request("PUT", f"/executions/{one}/cancel")[0] == 200
+
+
+def test_a_record_that_comes_again_at_any_time_changes_nothing(world: World) -> None:
+    _, wished = asked_for_a_night(world)
+    records = world.stream_records("executions", "planner")
+    started = noted(8)
+    for _ in range(30):
+        world.call("planner", {"Records": records})
+        for message in world.orders():
+            world.work(message)
+        world.deliver_streams()
+    assert started == wished
+    world.settle_down()
+    assert world.items("gates") == []
+
+
+def test_a_planner_that_dies_before_it_sends_is_made_up_for(world: World) -> None:
+    class Dying:
+        def send(self, *_: Any) -> None:
+            raise Killed
+
+    _, wished = asked_for_a_night(world)
+    records = world.stream_records("executions", "planner")
+    module = world.function("planner")
+    alive = module.planner
+    module.planner = replace(alive, lanes=Dying())
+    with pytest.raises(Killed):
+        world.call("planner", {"Records": records})
+    module.planner = alive
+    started = noted(8)
+    world.settle_down()
+    assert started == []
+    world.pass_time(125)  # the record does not come again: it is in the dead-letter queue
+    world.tick()
+    world.settle_down()
+    assert started == wished[:1]
+    world.call("planner", {"Records": records})  # and now it does
+    world.settle_down()
+    assert started == wished
+    assert world.items("gates") == []
+
+
+@pytest.mark.parametrize("table", ["gates", "executions"])
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_of_a_call_that_broke_off_what_was_stored_runs_and_nothing_else_is_left(
+    world: World, table: str, after: int
+) -> None:
+    job = world.submit(task="test.meanwhile", schedule=HOURLY)
+    world.settle_down()
+    with dying_at("UpdateItem" if table == "gates" else "PutItem", after, table):
+        try:
+            backfill(world, job, at_once=4, **NIGHT)
+        except Killed:
+            pass
+        else:
+            raise AssertionError("it did not break off")
+    stored = [one["execution_id"] for one in of_the_past(world, job)]
+    started = noted(8)
+    world.tick()
+    run_dry(world, backwards)
+    assert sorted(started) == stored
+    world.pass_time(61)
+    world.tick()
+    world.tick()
+    assert world.items("gates") == []
+    backfill(world, job, **NIGHT)
+    world.settle_down()
+    assert len(started) == 8
+
+
+def test_one_that_is_cancelled_before_its_order_comes_lets_the_next_one_in(world: World) -> None:
+    _, [first, second, third, *others] = asked_for_a_night(world)
+    started = noted(8)
+    assert world.request("PUT", f"/executions/{first}/cancel")[0] == 200
+    world.deliver_streams()
+    assert world.request("PUT", f"/executions/{third}/cancel")[0] == 200
+    run_dry(world, backwards, backwards)
+    assert started == [second, *others]
+    assert world.items("gates") == []
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_a_pause_skips_those_in_line_and_leaves_nothing_behind(world: World, at_once: int) -> None:
+    job, wished = asked_for_a_night(world, at_once=at_once)
+    world.deliver_streams()
+    world.pass_time(1)
+    assert world.request("POST", f"/jobs/{job['job_id']}/pause")[0] == 200
+    world.settle_down()
+    world.tick()
+    world.settle_down()
+    assert {world.execution(one)["status"] for one in wished} == {"skipped"}
+    assert world.items("gates") == []
+
+
+@pytest.mark.parametrize("seconds", [0, 1])
+@pytest.mark.parametrize("stored", [0, 1, 2])
+def test_two_who_ask_for_the_same_at_once_get_each_instant_once(world: World, seconds: int, stored: int) -> None:
+    job = world.submit(task="test.meanwhile", schedule=HOURLY)
+    world.settle_down()
+    answers: list[list[str]] = []
+
+    def ask() -> None:
+        answers.append([one["execution_id"] for one in backfill(world, job, **MORNING)])
+
+    def meanwhile(params: dict[str, Any], **_: Any) -> None:
+        nonlocal stored
+        if b'"TableName": "executions"' in bytes(params["body"]):
+            stored -= 1
+        if stored == -1:
+            world.pass_time(seconds)
+            ask()
+
+    clients.dynamodb().meta.events.register("before-call.dynamodb.PutItem", meanwhile)
+    ask()
+    clients.dynamodb().meta.events.unregister("before-call.dynamodb.PutItem", meanwhile)
+    started = noted(3)
+    world.tick()
+    world.pass_time(seconds)
+    run_dry(world, backwards, backwards)
+    assert sorted(started) == sorted([*answers[0], *answers[1]])
+    assert [int(one[9:11]) for one in sorted(started)] == [6, 7, 8]
+    world.pass_time(61)
+    world.tick()
+    assert world.items("gates") == []
 
 
 def test_a_dry_run_shows_what_would_be_and_stores_nothing(world: World) -> None:

@@ -274,6 +274,78 @@ def test_one_who_dies_while_it_gets_in_line_is_made_up_for_when_its_order_comes_
     assert statuses(world, job_id) == ["succeeded", "succeeded"]
 
 
+def let_in_and_no_further(world: World, order: dict[str, Any]) -> None:
+    """Its worker enters the gate, and stands still there before its claim is refused."""
+    with dying_at("UpdateItem", table="executions"), pytest.raises(Killed):
+        world.work(order)
+
+
+def run(world: World, job_id: str) -> dict[str, Any]:
+    status, answer = world.request("POST", f"/jobs/{job_id}/run", {})
+    assert status == 201, answer
+    return answer
+
+
+@pytest.mark.parametrize("overlap", ["skip", "queue_one", "cancel_running"])
+@pytest.mark.parametrize("how", ["forgotten", "cancelled"])
+def test_one_that_is_gone_and_whose_order_got_in_keeps_nobody_out(world: World, overlap: str, how: str) -> None:
+    job_id = submit(world, overlap)
+    world.deliver_streams()
+    world.deliver_streams()
+    gone_id = world.executions(job_id)[0]["execution_id"]
+    if how == "forgotten":
+        assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
+    else:
+        assert world.request("PUT", f"/executions/{gone_id}/cancel")[0] == 200
+    world.deliver_streams()
+    assert world.request("GET", f"/executions/{gone_id}")[0] == (404 if how == "forgotten" else 200)
+    world.pass_time(60)
+    [order] = [one for one in world.orders() if gone_id in one["body"]]
+    let_in_and_no_further(world, order)
+    assert [item["entry"]["S"] for item in world.items("gates")] == [f"job#{job_id}"]
+    answer = run(world, job_id)
+    assert answer["outcome"] == "starts now"
+    world.settle_down()
+    assert world.execution(answer["execution"]["execution_id"])["status"] == "succeeded"
+    world.work(order)
+    assert world.items("gates") == []
+
+
+def test_one_that_has_ended_makes_room_for_who_waits_before_who_comes(world: World) -> None:
+    job_id = submit(world, "queue_one")
+    answers: list[dict[str, Any]] = []
+
+    def act(_context: Context) -> None:
+        answers.append(run(world, job_id))
+        world.settle_down()
+
+    MEANWHILE.append(act)
+    world.settle_down()
+    world.pass_time(60)
+    [order] = world.orders()
+    with dying_at("Query", after=1), pytest.raises(Killed):  # the first is that of the one who waits
+        world.work(order)
+    waits = answers[0]["execution"]["execution_id"]
+    assert (statuses(world, job_id)[0], world.execution(waits)["status"]) == ("succeeded", "waiting")
+    comes = run(world, job_id)
+    assert comes["outcome"] == f"waits for {waits}"
+    world.deliver_streams()
+    [order] = world.orders()
+    world.work(order)
+    assert (world.execution(waits)["status"], reason_of(world, comes)) == ("queued", f"waits for {waits}")
+    world.settle_down()
+    assert (world.execution(waits)["status"], world.execution(comes_id(comes))["status"]) == ("succeeded", "succeeded")
+    assert world.items("gates") == []
+
+
+def comes_id(answer: dict[str, Any]) -> str:
+    return str(answer["execution"]["execution_id"])
+
+
+def reason_of(world: World, answer: dict[str, Any]) -> str:
+    return str(world.execution(comes_id(answer))["reason"])
+
+
 def test_run_now_obeys_the_rule_and_says_what_it_did(world: World) -> None:
     job_id = submit(world, None)
     answers: list[dict[str, Any]] = []
@@ -338,10 +410,11 @@ def wait_until(condition: Callable[[], bool], world: World) -> None:
 
 
 class dying_at:
-    """The process dies at a call of AWS, after so many others of its kind to the gates table."""
+    """The process dies at a call of AWS, after so many others of its kind to the gates table, or another one."""
 
-    def __init__(self, operation: str, after: int = 0) -> None:
+    def __init__(self, operation: str, after: int = 0, table: str = "gates") -> None:
         self._operation, self._after = operation, after
+        self._table = f'"TableName": "{table}"'.encode()
 
     def __enter__(self) -> None:
         self._client = clients.dynamodb()
@@ -351,7 +424,7 @@ class dying_at:
         self._client.meta.events.unregister(f"before-call.dynamodb.{self._operation}", self._die)
 
     def _die(self, params: dict[str, Any], **_: Any) -> None:
-        if b'"TableName": "gates"' not in bytes(params["body"]):
+        if self._table not in bytes(params["body"]):
             return
         if self._after == 0:
             raise Killed

@@ -256,7 +256,9 @@ overlaps = st.sampled_from(["allow", "skip", "queue_one", "queue_all", "cancel_r
 misfires = st.fixed_dictionaries(
     {"policy": st.sampled_from(["run_latest", "run_all", "skip"]), "grace_seconds": st.sampled_from([0, 45, 300])}
 )
-keys = st.none() | st.fixed_dictionaries({"key": st.just("k"), "limit": st.integers(1, 2)})
+limits = st.fixed_dictionaries({"key": st.just("k"), "limit": st.integers(1, 2)})
+rates = st.fixed_dictionaries({"key": st.just("k"), "rate": st.just({"starts": 1, "per_seconds": 4})})
+keys = st.none() | limits | rates | st.builds(lambda limit, rate: {**limit, **rate}, limits, rates)
 retries = st.sampled_from([{"max_attempts": 1}, {"max_attempts": 3, "backoff_seconds": 5, "max_backoff_seconds": 5}])
 changes = st.one_of(
     st.fixed_dictionaries({"schedule": recurring}),
@@ -333,10 +335,17 @@ class Rules(RuleBasedStateMachine):
         if one := picked(self.executions(*FINAL - {Status.SUCCEEDED}), number):
             self.ask("POST", f"/executions/{one.execution_id}/retry", {}, stop)
 
-    @rule(number=numbers, minutes=st.integers(1, 6), which=st.sampled_from(["missing", "all"]), stop=calls)
-    def backfill(self, number: int, minutes: int, which: str, stop: int | None) -> None:
+    @rule(
+        number=numbers,
+        minutes=st.integers(1, 6),
+        which=st.sampled_from(["missing", "all"]),
+        order=st.sampled_from(["oldest_first", "newest_first"]),
+        at_once=st.sampled_from([{}, {"at_once": 1}, {"at_once": 2}]),
+        stop=calls,
+    )
+    def backfill(self, number: int, minutes: int, which: str, order: str, at_once: Any, stop: int | None) -> None:
         since, until = self.world.now - timedelta(minutes=minutes), self.world.now
-        span = {"from": to_text(since), "to": to_text(until), "which": which}
+        span = {"from": to_text(since), "to": to_text(until), "which": which, "order": order, **at_once}
         self.ask("POST", f"/jobs/{self.job(number)}/backfill", span, stop)
 
     @rule(number=numbers, grace=st.sampled_from([0, 30]), stop=calls)

@@ -131,7 +131,8 @@ def get_execution(execution_id: str) -> models.Execution:
     job = all_jobs.get(execution.job_id) if execution.deadline_at else None
     outlook = forecaster.outlook(execution, job) if job else None
     [waits_for] = upstreams.of([execution]) if execution.depends_on else [[]]
-    return execution_view(execution, parts, outlook, explain.waiting_for(execution, parts or []), waits_for)
+    waiting_for = explain.waiting_for(execution, parts or [], waits_for)
+    return execution_view(execution, parts, outlook, waiting_for, waits_for)
 
 
 @router.put(

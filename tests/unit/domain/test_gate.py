@@ -50,6 +50,17 @@ def test_after_a_rest_as_many_as_the_limit_start_at_once() -> None:
     assert starts == [0, 0, 0, 20, 40]
 
 
+@given(starts=st.integers(1, 20), per_seconds=st.integers(1, 600), others=st.integers(0, 50))
+def test_before_one_that_is_put_off_are_as_many_starts_as_are_reserved(
+    starts: int, per_seconds: int, others: int
+) -> None:
+    rate, reserved, found = Rate(starts, per_seconds), None, []
+    for _ in range(others + 1):
+        start, reserved = rate.reserve(reserved, NOW)
+        assert rate.before(start, NOW) == sum(NOW < one < start for one in found)
+        found.append(start)
+
+
 def test_a_span_that_does_not_divide_evenly_lets_no_more_through() -> None:
     rate, reserved, start = Rate(7, 1), None, NOW
     for _ in range(7_001):

@@ -135,6 +135,9 @@ class Executions(Protocol):
     def running(self, shard: int) -> Iterator[Execution]:
         """What runs now."""
 
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """The newest state of each that exists."""
+
 
 class LastExecutions(Protocol):
     """Executions, as seen by whoever says that a job is done."""
@@ -196,6 +199,9 @@ class Gates(Protocol):
 
     def stand_in_line(self, name: str, execution_id: str, turn: str, now: datetime) -> None: ...
 
+    def form_line(self, name: str, waiters: Iterable[Waiter], now: datetime) -> None:
+        """Have many stand in line."""
+
     def stand_alone(self, name: str, execution_id: str, instead_of: str | None, now: datetime) -> str | None:
         """Take the only place in line, if it is free or held by ``instead_of``; who holds it, if not."""
 
@@ -204,15 +210,27 @@ class Gates(Protocol):
     def step_out(self, name: str, waiter: Waiter) -> None:
         """Out of the line. One that does not stand there is fine."""
 
-    def ahead_of(self, name: str, turn: str) -> int:
-        """How many in line are before this turn."""
+    def ahead_of(self, name: str, turn: str) -> list[str]:
+        """Who in line is before this turn, also those who have ended and not yet been passed over."""
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
         """When the next may start: nobody else gets the same place."""
 
+    def reserved_until(self, name: str) -> datetime | None:
+        """Until when starts are reserved; ``None`` where none is."""
+
 
 class Doors(Protocol):
     """The gatekeeper, as others see it."""
+
+    def line_up(self, executions: Sequence[Execution]) -> None:
+        """Give those of a backfill their places, in this order, before they are stored."""
+
+    def is_its_turn(self, execution: Execution) -> bool:
+        """Whether one may be sent on its way; if not, its backfill has it wait."""
+
+    def give_up(self, execution: Execution) -> None:
+        """Give its place in a backfill to whoever is next: it was not stored."""
 
     def let_in(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
         """Whether it may run. If not, its record says why."""

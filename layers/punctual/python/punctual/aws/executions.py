@@ -156,7 +156,8 @@ class DynamoExecutions:
             key,
             Status.WAITING,
             {"waits_at": gate, "turn": entrant.turn, "reason": reason},
-            remove=["retry_at", "conductor"],  # when its turn comes, another state machine run carries it
+            # when its turn comes, another state machine run carries it, and another start is reserved
+            remove=["retry_at", "rate_at", "conductor"],
             add={"restarts": 1},
             sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
             also=unchanged,
@@ -176,9 +177,19 @@ class DynamoExecutions:
     def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
         key, unchanged, values = _of(entrant)
         at = instant_text(until)
-        changes = {"retry_at": at, "rate_at": at, "reason": reason}
-        sources = [Status.QUEUED, Status.RETRYING]
-        return self._move(key, Status.QUEUED, changes, sources=sources, also=unchanged, values=values).won
+        return self._move(
+            key,
+            Status.QUEUED,
+            {"retry_at": at, "rate_at": at, "reason": reason},
+            remove=["waits_at", "turn"],
+            sources=[
+                Status.QUEUED,
+                Status.RETRYING,
+                Status.WAITING,
+            ],  # the last for one that got in as it stood in line
+            also=f"{unchanged} AND (#status <> :waiting OR attribute_exists(#waits_at))",
+            values={**values, "waiting": str(Status.WAITING)},
+        ).won
 
     def last_planned(self, job_id: str, before: datetime) -> datetime | None:
         pages = self.table.query(
@@ -548,6 +559,7 @@ def _key(execution: Execution) -> Item:
 
 
 def _of(entrant: Entrant) -> tuple[Item, str, Item]:
-    """Its key, and the condition that its rules are still those that sent it."""
+    """Its key, and the condition that it is still what it was sent as: by these rules, for this attempt."""
     key = {"job_id": job_of(entrant.execution_id), "execution_id": entrant.execution_id}
-    return key, "#revision = :revision", {"revision": entrant.revision}
+    condition = "#revision = :revision AND #attempt = :tried"
+    return key, condition, {"revision": entrant.revision, "tried": entrant.tried}

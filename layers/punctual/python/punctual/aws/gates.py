@@ -11,7 +11,7 @@ Each method that changes something is one conditional write of one item.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -98,6 +98,9 @@ class DynamoGates:
     def stand_in_line(self, name: str, execution_id: str, turn: str, now: datetime) -> None:
         self.table.put(self._place(name, turn, execution_id, now))
 
+    def form_line(self, name: str, waiters: Iterable[Waiter], now: datetime) -> None:
+        self.table.put_many(self._place(name, one.turn, one.execution_id, now) for one in waiters)
+
     def stand_alone(self, name: str, execution_id: str, instead_of: str | None, now: datetime) -> str | None:
         condition = "attribute_not_exists(#execution_id) OR #execution_id IN (:me, :other)"
         values = {"me": execution_id, "other": instead_of or execution_id}
@@ -126,9 +129,9 @@ class DynamoGates:
         except ClientError as error:
             standing(error)
 
-    def ahead_of(self, name: str, turn: str) -> int:
+    def ahead_of(self, name: str, turn: str) -> list[str]:
         pages = self.table.query("#gate = :gate AND #entry < :turn", {"gate": f"line#{name}", "turn": turn})
-        return sum(len(page) for page in pages)
+        return [item["execution_id"] for page in pages for item in page]
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
         key = {"gate": RATE, "entry": name}
@@ -143,6 +146,9 @@ class DynamoGates:
             if self.table.update(key, set=change, condition=unchanged, values=values).won:
                 return start
         raise RuntimeError(f"too many want to start at {name} at once")
+
+    def reserved_until(self, name: str) -> datetime | None:
+        return instant_of((self.table.get({"gate": RATE, "entry": name}, consistent=True) or {}).get("reserved_until"))
 
     def _let_go(self, name: str, me: Mapping[str, str]) -> None:
         try:

@@ -14,7 +14,7 @@ from punctual.domain.lane import Lane, Priority
 from punctual.domain.outlook import Outlook
 from punctual.domain.progress import Progress as Progress
 from punctual.domain.retry import RetryPolicy
-from punctual.domain.status import Status
+from punctual.domain.status import FINAL, Status
 from punctual.domain.window import Window
 
 
@@ -176,6 +176,11 @@ class Execution:
     def held(self) -> bool:
         """Whether it must not start yet, for what it depends on."""
         return bool(self.depends_on) and not self.cleared
+
+    def belongs_in(self, gate: str) -> bool:
+        """Whether it has business inside a gate: it is on its way or runs, and has to pass there by its rules."""
+        on_its_way = self.status not in FINAL and self.status is not Status.SCHEDULED
+        return on_its_way and any(one.name == gate for one in self.gates)
 
     @property
     def released_at(self) -> datetime:

@@ -11,6 +11,8 @@ from enum import StrEnum
 from math import ceil
 from typing import Any
 
+from punctual.domain.instant import from_text
+
 
 class WhenFull(StrEnum):
     """What becomes of an execution that finds a gate full."""
@@ -36,10 +38,17 @@ class Rate:
 
     def reserve(self, reserved_until: datetime | None, now: datetime) -> tuple[datetime, datetime]:
         """When the next may start, and until when starts are then reserved, both in whole milliseconds."""
-        interval = timedelta(milliseconds=ceil(self.per_seconds * 1000 / self.starts))
-        burst = interval * (self.starts - 1)
+        burst = self._interval * (self.starts - 1)
         reserved_until = max(reserved_until or now, now)
-        return max(now, reserved_until - burst), reserved_until + interval
+        return max(now, reserved_until - burst), reserved_until + self._interval
+
+    def before(self, start: datetime, now: datetime) -> int:
+        """How many starts are reserved between now and one that was put off: one after the other without a gap."""
+        return max(-((now - start) // self._interval) - 1, 0)
+
+    @property
+    def _interval(self) -> timedelta:
+        return timedelta(milliseconds=ceil(self.per_seconds * 1000 / self.starts))
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,14 @@ class Gate:
         by it while it runs."""
         return self.name.startswith(OF_JOB)
 
+    @property
+    def of_key(self) -> bool:
+        return self.name.startswith(OF_KEY)
+
+    @property
+    def of_backfill(self) -> bool:
+        return self.name.startswith(OF_BACKFILL)
+
     def to_entry(self) -> list[Any]:
         rate = [self.rate.starts, self.rate.per_seconds] if self.rate else []
         return [self.name, self.limit, str(self.when_full), *rate]
@@ -70,6 +87,8 @@ class Entrant:
     """Its place, if it has to wait in line."""
     revision: int
     """Of the rules that sent it: what has been replaced since goes by others."""
+    tried: int = 0
+    """How many attempts it had when it was sent: what has been tried since does not go back in line."""
     rated: bool = False
     """Whether its start was reserved already."""
 
@@ -89,6 +108,14 @@ ONLY = "only"
 OF_JOB = "job#"
 OF_KEY = "key#"
 OF_BACKFILL = "backfill#"
+"""With the instant at which it was asked for at its end."""
+STORED_BY_THEN = timedelta(minutes=1)
+"""A backfill's executions get their places before they are stored: what is not there by then will not come."""
+
+
+def may_yet_come(name: str, now: datetime) -> bool:
+    """Whether one that is not there yet, and has its place at a gate, may be about to be stored."""
+    return name.startswith(OF_BACKFILL) and now < from_text(name.rpartition("#")[2]) + STORED_BY_THEN
 
 
 def of_entry(entry: list[Any]) -> Gate:

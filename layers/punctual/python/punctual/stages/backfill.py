@@ -25,7 +25,7 @@ from punctual.domain.job import LIVE, Job
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, ExecutionShelf, Jobs
+    from punctual.ports import Clock, Doors, Executions, ExecutionShelf, Jobs
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Backfill:
     jobs: Jobs
     executions: Executions
     shelf: ExecutionShelf
+    doors: Doors
     clock: Clock
     find: Callable[[str], Job]
 
@@ -41,7 +42,8 @@ class Backfill:
         asked_for = self._asked_for(job_id, wanted, caller)
         if asked_for:
             self.jobs.note_backfill(job_id, min(execution.scheduled_at for execution in asked_for))
-        return [execution for execution in asked_for if self.executions.add(execution) is None]
+        self.doors.line_up(asked_for)
+        return [execution for execution in asked_for if self._store(execution)]
 
     def foresee(self, job_id: str, wanted: Range, caller: Caller) -> Changes:
         """What ``backfill`` would store: instants that were never run, and those that would be again."""
@@ -52,6 +54,12 @@ class Backfill:
             appear=tuple(one for one, is_first in shown if is_first),
             repeat=tuple(one for one, is_first in shown if not is_first),
         )
+
+    def _store(self, execution: Execution) -> bool:
+        standing = self.executions.add(execution)
+        if standing is not None and standing.gates != execution.gates:  # somebody asked for the same at the same time
+            self.doors.give_up(execution)
+        return standing is None
 
     def _asked_for(self, job_id: str, wanted: Range, caller: Caller) -> list[Execution]:
         job = self.find(job_id)

@@ -78,7 +78,7 @@ class Conductor:
                 if self.clock() < execution.released_at:  # whoever runs now may be gone by then
                     return Step(not_before=execution.released_at, again=True)
                 if not self._let_in(execution):
-                    return Step(not_before=self.clock())
+                    return self._held_back(execution)
             if not _are_all_there(parts):
                 parts = self._divide(execution)
         except Invalid as error:  # partitions that this window cannot be cut into
@@ -103,9 +103,17 @@ class Conductor:
             execution_id=execution.execution_id,
             turn=turn_of(execution.execution_id, execution.released_at, execution.priority),
             revision=execution.revision,
+            tried=execution.attempt,
             rated=execution.rate_at is not None,
         )
         return self.doors.let_in(entrant, execution.gates)
+
+    def _held_back(self, execution: Execution) -> Step:
+        """One that was put off asks again then. For one that waits in line another run comes when it is its turn."""
+        standing = self.executions.get(execution.job_id, execution.execution_id)
+        if standing is not None and standing.status is Status.QUEUED and standing.rate_at is not None:
+            return Step(not_before=standing.rate_at, again=True)
+        return Step(not_before=self.clock())
 
     def ask(self, execution_id: str, name: str, ticket: str) -> None:
         """Have a part wait for a slot: ``ticket`` is what admission answers to."""

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution
-from punctual.domain.gate import OF_JOB
+from punctual.domain.gate import OF_KEY
 from punctual.domain.instant import to_text
 from punctual.domain.lane import Lane
 from punctual.domain.part import Part
-from punctual.domain.status import Status
+from punctual.domain.status import NOT_STARTED, Status
+from punctual.domain.upstream import Upstream
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Gates, LaneOutlooks, Samples
+    from punctual.ports import Clock, Executions, Gates, LaneOutlooks, Samples
+
+RECENT = timedelta(minutes=2)
+"""What was seen of a queue before that says nothing about now."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,24 +31,29 @@ class WaitingFor:
     """How many go first, where that is known."""
     executions: tuple[str, ...] = ()
     """Those that have to end first, where it is those."""
+    as_of: datetime | None = None
+    """When ``ahead`` was counted, where that was not just now."""
 
 
 @dataclass(frozen=True)
 class Explain:
     gates: Gates
+    executions: Executions
     samples: Samples
     lane_outlooks: LaneOutlooks
     clock: Clock
 
-    def waiting_for(self, execution: Execution, parts: Sequence[Part] = ()) -> WaitingFor | None:
+    def waiting_for(
+        self, execution: Execution, parts: Sequence[Part] = (), upstreams: Sequence[Upstream] = ()
+    ) -> WaitingFor | None:
         """``None`` for one that runs or has ended."""
         now = self.clock()
         if execution.waits_at is not None and execution.status is Status.WAITING:
             return self._at_gate(execution, execution.waits_at)
         if execution.status is Status.WAITING and execution.held:
-            return WaitingFor(what="upstream", detail=execution.reason or "what it depends on")
+            return self._for_upstreams(execution, upstreams)
         if execution.status in (Status.SCHEDULED, Status.QUEUED) and execution.rate_at and execution.rate_at > now:
-            return WaitingFor(what="rate", detail=f"{execution.reason}: it starts at {to_text(execution.rate_at)}")
+            return self._put_off(execution, execution.rate_at, now)
         if execution.status is Status.SCHEDULED or (execution.status is Status.QUEUED and execution.released_at > now):
             starts = to_text(execution.released_at)
             jitter = f"{to_text(execution.scheduled_at)}, and starts at {starts} by its jitter"
@@ -57,10 +67,36 @@ class Explain:
         return None
 
     def _at_gate(self, execution: Execution, gate: str) -> WaitingFor:
-        inside = tuple(sorted(self.gates.inside(gate)))
-        ahead = self.gates.ahead_of(gate, execution.turn) if execution.turn else None
-        what = "executions" if gate.startswith(OF_JOB) else "key"
-        return WaitingFor(what=what, detail=execution.reason or "its turn", ahead=ahead, executions=inside)
+        """As it is now: whoever is inside or in line may have ended, and not have left yet."""
+        inside = self.gates.inside(gate) - {execution.execution_id}
+        before = self.gates.ahead_of(gate, execution.turn) if execution.turn else []
+        in_line = set(before) - inside - {execution.execution_id}
+        standing = self.executions.read_many([*inside, *in_line])
+        live = {name for name, one in standing.items() if one.belongs_in(gate)}
+        runs = tuple(sorted(inside & live))
+        ahead = sum(standing[name].status in NOT_STARTED for name in in_line & live)
+        of_key = gate.startswith(OF_KEY)
+        detail = f"{len(runs)} of its key run already" if of_key else f"waits for {', '.join(runs)}"
+        return WaitingFor(
+            what="key" if of_key else "executions",
+            detail=detail if runs else "its turn: there is room",
+            ahead=ahead if execution.turn else None,
+            executions=runs,
+        )
+
+    def _for_upstreams(self, execution: Execution, upstreams: Sequence[Upstream]) -> WaitingFor:
+        ahead = [one for one in upstreams if not one.ended]
+        return WaitingFor(
+            what="upstream",
+            detail=execution.reason or "what it depends on",
+            ahead=len(ahead) if upstreams else None,
+            executions=tuple(one.execution.execution_id for one in ahead if one.execution is not None),
+        )
+
+    def _put_off(self, execution: Execution, starts_at: datetime, now: datetime) -> WaitingFor:
+        rate = next((gate.rate for gate in execution.gates if gate.rate), None)
+        detail = f"{execution.reason}: it starts at {to_text(starts_at)}"
+        return WaitingFor(what="rate", detail=detail, ahead=rate.before(starts_at, now) if rate else None)
 
     def _for_a_slot(self, execution: Execution, parts: Sequence[Part]) -> WaitingFor:
         lane = self.lane_outlooks.latest()
@@ -70,6 +106,12 @@ class Explain:
 
     def _in_queue(self, execution: Execution) -> WaitingFor:
         sample = self.samples.latest()
-        backlog = sample.queues.get(execution.priority) if sample else None
-        ahead = backlog.depth if backlog else None
-        return WaitingFor(what="worker", detail=f"a worker of the queue {execution.priority}", ahead=ahead)
+        fresh = sample if sample and self.clock() - sample.at <= RECENT else None
+        backlog = fresh.queues.get(execution.priority) if fresh else None
+        known = fresh is not None and backlog is not None and backlog.depth is not None
+        return WaitingFor(
+            what="worker",
+            detail=f"a worker of the queue {execution.priority}",
+            ahead=backlog.depth if backlog else None,
+            as_of=fresh.at if fresh and known else None,
+        )

@@ -8,17 +8,18 @@ in line without being free in between: nobody slips in. What breaks off on the w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution
-from punctual.domain.gate import OF_JOB, ONLY, Entrant, Gate, Waiter, WhenFull
+from punctual.domain.gate import OF_BACKFILL, OF_JOB, ONLY, Entrant, Gate, Waiter, WhenFull, may_yet_come
 from punctual.domain.horizon import CANCEL_GRACE, SUSPICION
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
-from punctual.domain.status import FINAL, Status
+from punctual.domain.status import FINAL, NOT_STARTED, Status
+from punctual.domain.turn import turn_of
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, GatedExecutions, Gates
@@ -36,9 +37,41 @@ class Gatekeeper:
     def let_in(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
         """Whether it may run. If not, it waits, has been put off, or has been skipped, and its record says so."""
         for gate in gates:
-            if gate.rate is not None and not entrant.rated and not self._in_time(gate, entrant):
+            if gate.limit is not None and not self._enter(gate, entrant):
                 return False
-        return all(gate.limit is None or self._enter(gate, entrant) for gate in gates)
+            if gate.rate is not None and not entrant.rated and not self._in_time(gate, entrant):
+                return False  # and keeps the places that it has: nobody could start in its stead
+        return True
+
+    def line_up(self, executions: Sequence[Execution]) -> None:
+        """Give those of a backfill their places in the order in which they are to run, before any of them is stored.
+
+        So it does not matter in which order anybody hears of them. What then is not stored is passed over.
+        """
+        gate = _of_backfill(executions[0]) if executions else None
+        if gate is None or gate.limit is None or executions[0].held:  # by what they depend on, they come as they may
+            return
+        for one in executions[: gate.limit]:
+            self.gates.enter(gate, one.execution_id)
+        line = [Waiter(one.execution_id, _turn(one)) for one in executions[gate.limit :]]
+        self.gates.form_line(gate.name, line, self.clock())
+
+    def is_its_turn(self, execution: Execution) -> bool:
+        """Whether one of a backfill that has not been tried may be sent on its way; if not, it waits."""
+        gate = _of_backfill(execution)
+        if gate is None or execution.status is not Status.QUEUED or execution.attempt or execution.conductor:
+            return True
+        entrant = Entrant(
+            execution_id=execution.execution_id, turn=_turn(execution), revision=execution.revision, tried=0
+        )
+        return self.let_in(entrant, [gate])
+
+    def give_up(self, execution: Execution) -> None:
+        """One that has its place in a backfill is not to run: another stands for its instant."""
+        gate = _of_backfill(execution)
+        if gate is not None:
+            self.gates.step_out(gate.name, Waiter(execution.execution_id, _turn(execution)))
+            self.leave(execution.execution_id, [gate])
 
     def leave(self, execution_id: str, gates: Iterable[Gate]) -> None:
         """Give its places to whoever is next. Again is fine."""
@@ -74,25 +107,32 @@ class Gatekeeper:
             for name, inside in page.items():
                 for execution_id in inside:
                     standing = found.get(execution_id)
-                    if standing is None or standing.status in FINAL:
-                        self._hand_on_if_gone(name, execution_id)
+                    if standing is None or self._is_gone(standing, name):
+                        self._throw_out_if_gone(name, execution_id)
                     elif standing.status is Status.WAITING and standing.waits_at == name:
-                        self._wake(execution_id)
-                    elif (
-                        name.startswith(OF_JOB)
-                        and standing.lane is Lane.SHORT
-                        and _may_be_stuck(standing, self.clock())
-                    ):
+                        self._wake(name, execution_id)
+                    elif _may_be_stuck(standing, name, self.clock()):
                         yield standing
 
-    def _hand_on_if_gone(self, name: str, execution_id: str) -> None:
-        standing = self.executions.get(job_of(execution_id), execution_id)  # what was read before may have been old
-        if standing is None or standing.status in FINAL:
+    def _throw_out_if_gone(self, name: str, execution_id: str) -> bool:
+        """An order of one that was forgotten, or has ended, gets in before its claim is refused."""
+        standing = self.executions.get(job_of(execution_id), execution_id)  # as it is now, and not a moment ago
+        gone = self._is_gone(standing, name)
+        if gone:
             self._hand_on(name, execution_id)
+        return gone
+
+    def _is_gone(self, standing: Execution | None, name: str) -> bool:
+        return not may_yet_come(name, self.clock()) if standing is None else not standing.belongs_in(name)
 
     def _in_time(self, gate: Gate, entrant: Entrant) -> bool:
         assert gate.rate is not None
         now = self.clock()
+        standing = self.executions.get(job_of(entrant.execution_id), entrant.execution_id)
+        if standing is None or not _is_to_start(standing, entrant):
+            return True  # the claim decides, and no start is reserved in vain
+        if standing.rate_at is not None:  # it was put off meanwhile, and comes by itself
+            return standing.rate_at <= now
         start = self.gates.reserve(gate.name, gate.rate, now)
         if start <= now:
             return True
@@ -102,12 +142,16 @@ class Gatekeeper:
 
     def _enter(self, gate: Gate, entrant: Entrant) -> bool:
         inside = self.gates.enter(gate, entrant.execution_id)
+        for _ in range(TRIES):  # before anybody has to yield: whether those inside are really there
+            if inside is None or gate.when_full is WhenFull.WAIT or not self._make_room(gate.name, inside):
+                break
+            inside = self.gates.enter(gate, entrant.execution_id)
         if inside is None:
             return True
         if gate.when_full is WhenFull.SKIP:
             self.executions.skip_entrant(entrant, f"{_named(inside)} still runs", self.clock())
             return False
-        reason = f"waits for {_named(inside)}" if gate.of_job else f"{gate.limit} of its key run already"
+        reason = f"{gate.limit} of its key run already" if gate.of_key else f"waits for {_named(inside)}"
         if not self.executions.wait(entrant, gate.name, reason):
             return False
         waiter = self._stand(gate, Waiter(entrant.execution_id, entrant.turn))
@@ -119,6 +163,9 @@ class Gatekeeper:
             return False
         self.gates.step_out(gate.name, waiter)
         return True
+
+    def _make_room(self, name: str, inside: Iterable[str]) -> bool:
+        return any(self._throw_out_if_gone(name, execution_id) for execution_id in inside)
 
     def _stand(self, gate: Gate, waiter: Waiter) -> Waiter | None:
         """Its place in line, or ``None`` where there is none for it: then it has been skipped."""
@@ -154,7 +201,7 @@ class Gatekeeper:
             if not self.gates.pass_on(name, execution_id, waiter.execution_id):
                 break
             self.gates.step_out(name, waiter)
-            if self._wake(waiter.execution_id):
+            if self._wake(name, waiter.execution_id):
                 return
             execution_id = waiter.execution_id  # it has ended while it waited: its place goes on to the next
         self._let_go(name, execution_id)
@@ -162,29 +209,51 @@ class Gatekeeper:
     def _let_go(self, name: str, execution_id: str) -> None:
         self.gates.leave(name, execution_id)
         while (waiter := self.gates.first_in_line(name)) is not None:  # one that came too late to see the place
-            if self._wake(waiter.execution_id):
+            has_business = self._wake(name, waiter.execution_id)
+            if has_business and waiter.execution_id not in self.gates.inside(name):
                 return
             self.gates.step_out(name, waiter)
 
-    def _wake(self, execution_id: str) -> bool:
+    def _wake(self, name: str, execution_id: str) -> bool:
         """Send one that waits on its way again; ``False`` when it has no business in line any more."""
         job_id = job_of(execution_id)
         if self.executions.wake(job_id, execution_id, self.clock()):
             return True
         standing = self.executions.get(job_id, execution_id)
-        return standing is not None and standing.status in (Status.QUEUED, Status.WAITING)
+        if standing is None:
+            return may_yet_come(name, self.clock())
+        return standing.status in (Status.QUEUED, Status.WAITING)
 
     def _skip(self, execution_id: str, reason: str, covered_by: str | None) -> None:
         self.executions.skip(job_of(execution_id), execution_id, reason, self.clock(), covered_by)
+
+
+def _of_backfill(execution: Execution) -> Gate | None:
+    return next((gate for gate in execution.gates if gate.of_backfill), None)
+
+
+def _turn(execution: Execution) -> str:
+    return turn_of(execution.execution_id, execution.released_at, execution.priority)
+
+
+def _is_to_start(standing: Execution, entrant: Entrant) -> bool:
+    """Whether it is still what its order was sent for."""
+    sent_for = standing.revision == entrant.revision and standing.attempt == entrant.tried
+    return sent_for and standing.status in NOT_STARTED
 
 
 def _named(inside: Iterable[str]) -> str:
     return ", ".join(sorted(inside))
 
 
-def _may_be_stuck(standing: Execution, now: datetime) -> bool:
-    """Inside and on its way to a worker for long: whoever carried the order may have died before the claim."""
-    if standing.lane is not Lane.SHORT or standing.status is Status.RUNNING:
-        return standing.lane is Lane.SHORT
+def _may_be_stuck(standing: Execution, name: str, now: datetime) -> bool:
+    """Inside and on its way to a worker for long: whoever carried the order may have died before the claim.
+
+    What runs inside the gate of its job is found by that alone.
+    """
+    if standing.lane is not Lane.SHORT or not name.startswith((OF_JOB, OF_BACKFILL)):
+        return False
+    if standing.status is Status.RUNNING:
+        return name.startswith(OF_JOB)
     waited = now - max(standing.queued_at or standing.released_at, standing.retry_at or standing.released_at)
     return standing.status is Status.QUEUED and waited > 10 * SUSPICION

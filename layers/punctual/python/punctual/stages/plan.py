@@ -131,6 +131,7 @@ class Planner:
 
     def _send(self, ready: list[Execution]) -> None:
         free = [execution for execution in ready if not execution.held or self.upstreams.let_through(execution)]
+        free = [execution for execution in free if self.doors.is_its_turn(execution)]
         short = [execution for execution in free if execution.lane is Lane.SHORT]
         self.lanes.send(filter(None, map(self._order, short)), self.clock())
         self.checks.send(filter(None, map(self._first_look, ready)), self.clock())

@@ -5,15 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.caller import Caller
 from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution, Origin
 from punctual.domain.execution_of import execution_of
-from punctual.domain.gate import Gate, WhenFull
+from punctual.domain.gate import Gate, Rate, WhenFull
 from punctual.domain.identity import job_of
-from punctual.domain.instant import in_milliseconds
+from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.job import GONE, Job
 from punctual.domain.limits import check_parameters
 from punctual.domain.status import FINAL, Status
@@ -33,7 +34,7 @@ class Rerun:
     find: Callable[[str], Job]
 
     def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> tuple[Execution, str]:
-        """The execution, and what its job's overlap rule did with it, in words."""
+        """The execution, and what its job's rules do with it, in words."""
         job = self.find(job_id)
         caller.must_manage(job)
         now = in_milliseconds(self.clock())
@@ -46,7 +47,7 @@ class Rerun:
             parameters=self._parameters(job, job.parameters, parameters),
             origin=Origin.RUN,
         )
-        execution, words = self._as_the_gate_stands(replace(execution, once=False))
+        execution, words = self._as_the_gates_stand(replace(execution, once=False))
         self.executions.add(execution)
         return execution, words
 
@@ -73,7 +74,7 @@ class Rerun:
                 origin=Origin.RETRY,
             )
             retry = replace(retry, retry_of=execution_id, window=failed.window, once=False)
-            retry, words = self._as_the_gate_stands(retry)
+            retry, words = self._as_the_gates_stand(retry)
             standing = self.executions.add(retry)
             if standing is None:
                 return retry, words
@@ -90,20 +91,45 @@ class Rerun:
             self.tasks.check(job.task, parameters)
         return parameters
 
-    def _as_the_gate_stands(self, execution: Execution) -> tuple[Execution, str]:
+    def _as_the_gates_stand(self, execution: Execution) -> tuple[Execution, str]:
         """What will become of it, as far as can be seen now. One that is to be skipped is stored as that."""
-        gate = next((gate for gate in execution.gates if gate.of_job), None)
-        inside = sorted(self.gates.inside(gate.name)) if gate else []
-        if gate is None or not inside:
-            return execution, "starts now"
-        others = ", ".join(inside)
-        if gate.when_full is WhenFull.SKIP:
-            return self._skipped(execution, f"{others} still runs")
-        if gate.when_full is WhenFull.WAIT_ALONE and (other := self._first_in_line(gate)):
-            return self._skipped(replace(execution, covered_by=other), f"{other} waits already")
-        if gate.when_full is WhenFull.TAKE_OVER:
-            return execution, f"starts once {others} is cancelled"
-        return execution, f"waits for {others}"
+        starts, waits_for, named = "starts now", list[str](), set[str]()
+        for gate in execution.gates:
+            inside, waiter = self._at(gate) if gate.limit is not None else ([], None)
+            others = ", ".join(inside)
+            if gate.limit is None or len(inside) < gate.limit:
+                pass
+            elif gate.when_full is WhenFull.SKIP:
+                return self._skipped(execution, f"{others} still runs")
+            elif gate.when_full is WhenFull.WAIT_ALONE and waiter:
+                return self._skipped(replace(execution, covered_by=waiter), f"{waiter} waits already")
+            elif gate.when_full is WhenFull.TAKE_OVER:
+                starts = f"starts once {others} is cancelled"
+            elif gate.of_job:
+                named, waits_for = set(inside), [others]
+            elif not named.issuperset(inside):
+                waits_for.append(f"its key: {others} run already")
+            if gate.rate is not None and (at := self._next_start(gate.name, gate.rate)) > self.clock():
+                waits_for.append(f"its rate: no start before {to_text(at)}")
+        if not waits_for:
+            return execution, starts
+        words = f"waits for {', and for '.join(waits_for)}"
+        return execution, words if starts == "starts now" else f"{starts}, and {words}"
+
+    def _at(self, gate: Gate) -> tuple[list[str], str | None]:
+        """Those who are inside, and who waits first. Whoever was forgotten, or has ended, is not really there: the
+        next who comes throws them out, and whoever waits takes their place."""
+        names = sorted(self.gates.inside(gate.name))
+        if not names:
+            return [], None
+        standing = self.executions.read_many(names)
+        inside = [name for name in names if name in standing and standing[name].belongs_in(gate.name)]
+        waiter = self._first_in_line(gate) if gate.when_full is not WhenFull.SKIP else None
+        return (inside, waiter) if inside or not waiter else ([waiter], None)
+
+    def _next_start(self, name: str, rate: Rate) -> datetime:
+        start, _ = rate.reserve(self.gates.reserved_until(name), self.clock())
+        return start
 
     def _first_in_line(self, gate: Gate) -> str | None:
         waiter = self.gates.first_in_line(gate.name)

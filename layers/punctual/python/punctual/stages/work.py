@@ -87,7 +87,13 @@ class Worker:
 
     def _let_in(self, order: Order) -> bool:
         turn = turn_of(order.execution_id, order.released_at or order.not_before, order.priority)
-        entrant = Entrant(execution_id=order.execution_id, turn=turn, revision=order.revision, rated=order.rated)
+        entrant = Entrant(
+            execution_id=order.execution_id,
+            turn=turn,
+            revision=order.revision,
+            tried=order.attempt - 1,
+            rated=order.rated,
+        )
         return self.doors.let_in(entrant, order.gates)
 
     def _to_be_revoked(self, standing: Execution, order: Order) -> bool:
