@@ -135,9 +135,6 @@ class Executions(Protocol):
     def running(self, shard: int) -> Iterator[Execution]:
         """What runs now."""
 
-    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
-        """The newest state of each that exists."""
-
 
 class LastExecutions(Protocol):
     """Executions, as seen by whoever says that a job is done."""
