@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 from typing import Any
 
@@ -29,15 +28,6 @@ def running(world: World, **submission: Any) -> tuple[str, dict[str, Any]]:
     return job["job_id"], order
 
 
-def hears_of_it(context: Context, world: World) -> bool:
-    """The lease is renewed by a thread, in real time, once ten seconds of the test's time have passed."""
-    world.pass_time(11)
-    end = time.monotonic() + 10
-    while not context.cancelled and time.monotonic() < end:
-        time.sleep(0.05)
-    return context.cancelled
-
-
 def test_a_running_task_sees_that_it_is_to_stop_and_what_it_returns_is_kept(world: World) -> None:
     job_id, order = running(world)
 
@@ -46,7 +36,7 @@ def test_a_running_task_sees_that_it_is_to_stop_and_what_it_returns_is_kept(worl
         assert answer["status"] == "running"
         assert from_text(answer["cancel_at"]) == world.now + timedelta(seconds=30)
         assert not context.cancelled
-        assert hears_of_it(context, world)
+        assert world.hears_that_it_is_to_stop(context)
         return "half of it"
 
     MEANWHILE.append(obey)
@@ -150,7 +140,7 @@ def test_a_cancelled_job_brings_forth_nothing_more_and_what_runs_of_it_is_asked_
         status, answer = world.request("PUT", f"/jobs/{job_id}/cancel")
         assert (status, answer["state"]) == (200, "cancelled")
         world.settle_down()
-        seen.append(hears_of_it(context, world))
+        seen.append(world.hears_that_it_is_to_stop(context))
 
     MEANWHILE.append(act)
     world.settle_down()

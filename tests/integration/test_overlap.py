@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -133,7 +132,7 @@ def test_cancel_running_stops_the_one_that_runs_and_the_later_one_takes_its_plac
 
     def obey(context: Context) -> str:
         through(world, 1)
-        wait_until(lambda: context.cancelled, world)
+        assert world.hears_that_it_is_to_stop(context), "the task was never told"
         seen.extend(statuses(world, job_id))
         return "half of it"
 
@@ -398,15 +397,6 @@ def test_in_the_long_lane_the_later_one_is_skipped_when_its_time_comes(lane: Lon
     assert lane.world.call("conductor", question)["next"] == "end"
     skipped = lane.world.execution(second["execution_id"])
     assert (skipped["status"], skipped["reason"]) == ("skipped", f"{first['execution_id']} still runs")
-
-
-def wait_until(condition: Callable[[], bool], world: World) -> None:
-    """The lease is renewed by a thread, in real time, once ten seconds of the test's time have passed."""
-    world.pass_time(11)
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end, "the task was never told"
-        time.sleep(0.05)
 
 
 class dying_at:

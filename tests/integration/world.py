@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ import boto3
 import pytest
 import time_machine
 
+from punctual import Context
 from punctual.aws import clients, executions
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources
 
@@ -94,6 +96,14 @@ class World:
 
     def pass_time(self, seconds: float) -> None:
         self._traveller.shift(timedelta(seconds=seconds))
+
+    def hears_that_it_is_to_stop(self, context: Context) -> bool:
+        """The lease is renewed by a thread, in real time, once ten seconds of the test's time have passed."""
+        self.pass_time(11)
+        end = time.monotonic() + 10
+        while not context.cancelled and time.monotonic() < end:
+            time.sleep(0.05)
+        return context.cancelled
 
     # calling functions
 
