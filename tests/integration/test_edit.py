@@ -115,3 +115,13 @@ def test_a_job_goes_on_past_an_instant_that_was_cancelled_by_hand_whatever_chang
         ("2026-11-16T12:30:00.000Z", "cancelled"),
         ("2026-11-16T13:30:00.000Z", "scheduled"),
     ]
+
+
+def test_an_edit_of_nothing_changes_nothing(world: World) -> None:
+    job = world.submit(schedule=HOURLY)
+    world.settle_down()
+    before = world.items("jobs"), world.items("executions")
+    assert edit(world, job["job_id"], {})["revision"] == job["revision"]
+    assert edit(world, job["job_id"], {}, "?dry_run=true")["repeat"] == []
+    world.settle_down()
+    assert (world.items("jobs"), world.items("executions")) == before

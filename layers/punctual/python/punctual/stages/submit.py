@@ -112,7 +112,10 @@ class Submit:
 
         ``revision`` is the one that the caller has seen, if they say so: then another's change is not overwritten.
         """
-        tied = self._edited(job_id, changes, revision, caller)
+        job = self._changeable(job_id, revision, caller)
+        if not changes:
+            return job
+        tied = self._edited(job, changes, caller)
         self.ties.note(tied)
         [edited] = tied.jobs
         if not self.jobs.replace(edited):
@@ -121,8 +124,10 @@ class Submit:
 
     def foresee_edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Changes:
         """What ``edit`` would replace, bring and take away."""
-        [edited] = self._edited(job_id, changes, revision, caller).jobs
-        now = self.clock()
+        job, now = self._changeable(job_id, revision, caller), self.clock()
+        if not changes:
+            return Changes()
+        [edited] = self._edited(job, changes, caller).jobs
         outdated = [
             one
             for one in self.executions.live_of(job_id, since=edited.waiting_since(now))
@@ -141,13 +146,16 @@ class Submit:
             repeat=foreseen((one for one in known if one.execution_id not in carried), REPLACED),
         ).shortened()
 
-    def _edited(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Tied:
+    def _changeable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
         job = self.find(job_id)
         caller.must_manage(job)
         if job.state not in LIVE:
             raise Conflict(f"job {job_id!r} is {job.state}: it cannot be changed", field="job_id")
         if revision is not None and revision != job.revision:
             raise Stale(f"the job is at revision {job.revision}, not {revision}: look at it again", field="If-Match")
+        return job
+
+    def _edited(self, job: Job, changes: Mapping[str, Any], caller: Caller) -> Tied:
         if changes.get("dedupe_key", job.dedupe_key) != job.dedupe_key:
             message = "stays what it was when the job was submitted: delete the job, and submit one with another key"
             raise Invalid("dedupe_key", message)
