@@ -125,3 +125,16 @@ def test_an_edit_of_nothing_changes_nothing(world: World) -> None:
     assert edit(world, job["job_id"], {}, "?dry_run=true")["repeat"] == []
     world.settle_down()
     assert (world.items("jobs"), world.items("executions")) == before
+
+
+def test_a_leader_of_old_rules_does_not_end_a_job_whose_new_ones_are_not_planned_yet(world: World) -> None:
+    job_id = world.submit(schedule=HOURLY)["job_id"]
+    world.settle_down()
+    [leader] = world.executions(job_id)
+    assert world.request("PUT", f"/executions/{leader['execution_id']}/cancel")[0] == 200
+    edit(world, job_id, {"schedule": {"every_seconds": 60, "max_runs": 2}})
+    world.call("planner", {"Records": world.stream_records("executions", "planner")})
+    assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "active"
+    world.run_for(121, step=20)
+    assert [status for _, status in planned(world, job_id)] == ["succeeded", "succeeded", "cancelled"]
+    assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "done"

@@ -11,7 +11,7 @@ from punctual.domain.bounded import Bounded
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import from_text
 from punctual.domain.jitter import delay
-from punctual.domain.schedule import check_comes_due, from_stored, parse_schedule, preview
+from punctual.domain.schedule import check_comes_due, from_stored, last_due, parse_schedule, preview
 
 NOW = datetime(2026, 11, 16, 12, 0, 0, 123000, UTC)
 BEFORE = NOW - timedelta(milliseconds=1)
@@ -66,6 +66,28 @@ def test_whichever_comes_first_ends_it():
     late = schedule_of(cron="0 2 * * *", ends_at="2026-12-19T00:00:00Z", max_runs=5)
     assert len(dues(late)) == 5
     assert late.until == late.last_at == from_text("2026-11-21T02:00Z")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"at": "2026-12-24T18:00:00Z"},
+        {"every_seconds": 60, "max_runs": 7},
+        {"every_seconds": 60, "ends_at": "2026-11-16T12:30:30Z"},
+        {"cron": "*/20 * * * *", "max_runs": 3, "skip": ["weekends"]},
+        {"cron": "0 2 * * *", "starts_at": "2026-12-01T00:00:00Z", "ends_at": "2026-12-03T02:00:00Z"},
+    ],
+)
+def test_the_last_of_all_is_known(spec):
+    schedule = schedule_of(**spec)
+    assert last_due(schedule) == dues(schedule)[-1]
+
+
+@pytest.mark.parametrize(
+    "spec", [{"every_seconds": 60}, {"cron": "0 2 * * *", "starts_at": "2026-12-01T00:00:00Z"}, {"queue": True}]
+)
+def test_what_has_no_end_has_no_last(spec):
+    assert last_due(schedule_of(**spec)) is None
 
 
 def test_runs_beyond_the_horizon_are_not_counted_out():

@@ -200,6 +200,17 @@ def base_of(schedule: Schedule) -> Schedule:
     return schedule.base if isinstance(schedule, Bounded) else schedule
 
 
+def last_due(schedule: Schedule) -> datetime | None:
+    """The last of all its instants; None when it has none, or no end."""
+    match schedule:
+        case Now(at) | At(at):
+            return at
+        case Bounded() if schedule.until is not None:
+            return schedule.previous_before(schedule.until + timedelta(milliseconds=1))
+        case _:
+            return None
+
+
 def check_comes_due(schedule: Schedule, now: datetime) -> None:
     """Raises ``Invalid`` for one that recurs and will never be due again, and says what keeps it from that."""
     since = now - timedelta(milliseconds=1)

@@ -35,6 +35,7 @@ from punctual.domain.lane import Lane
 from punctual.domain.misfire import SortedOut
 from punctual.domain.order import Order, order_for
 from punctual.domain.outlook import IN_DANGER
+from punctual.domain.schedule import last_due
 from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 
@@ -233,7 +234,11 @@ class Planner:
         return leader.scheduled_at
 
     def _is_over(self, job: Job) -> bool:
-        return next(self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())), None) is None
+        """Whether nothing of it lives, and its last instant is on record: new rules may not be planned yet."""
+        last = last_due(job.schedule)
+        standing = self.executions.get(job.job_id, execution_id(job.job_id, last)) if last else None
+        live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
+        return standing is not None and next(live, None) is None
 
     def _plan_anew(self, job: Job, was: Job | None) -> None:
         """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.

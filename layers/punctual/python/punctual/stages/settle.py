@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.deadline_notice import ending_notice
-from punctual.domain.execution import Execution, Origin
+from punctual.domain.execution import Execution
 from punctual.domain.identity import execution_id, short_name
-from punctual.domain.job import Job, JobState
+from punctual.domain.job import JobState
 from punctual.domain.lane import Lane
 from punctual.domain.notice import outcome_notice
 from punctual.domain.notify import DEFAULT
 from punctual.domain.part import EXECUTION, Part, kind_of
+from punctual.domain.schedule import last_due
 from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 
 if TYPE_CHECKING:
@@ -46,30 +47,20 @@ class Settler:
         if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
             self._remember_run_times(execution)
         if execution.once:
-            self._finish(execution)
+            self._finish(execution.job_id)
 
-    def _finish(self, ended: Execution) -> None:
+    def _finish(self, job_id: str) -> None:
         """A job is done if nothing of it lives, and nothing more comes. Else one that lives looks again at its end."""
-        job, now = self.jobs.get(ended.job_id), self.clock()
+        job, now = self.jobs.get(job_id), self.clock()
         if job is None or job.state is not JobState.ACTIVE:
             return
         live = self.executions.live_of(job.job_id, since=job.waiting_since(now))
         if any(self.executions.ends_its_job(job.job_id, one.execution_id) for one in live):
             return
-        own = ended.origin is Origin.SCHEDULE  # its time has come, whatever the clock here says
-        if not self._comes_more(job, after=max(now, ended.scheduled_at) if own else now):
+        last = last_due(job.schedule)  # whatever came before it is on record, too
+        standing = self.executions.get(job.job_id, execution_id(job.job_id, last)) if last else None
+        if standing is not None and standing.status in FINAL:
             self.jobs.finish(job.job_id, now)
-
-    def _comes_more(self, job: Job, after: datetime) -> bool:
-        """What was cancelled or skipped before its time does not come again."""
-        due = job.schedule.next_after(after)
-        while due is not None and self._is_over(job, due):
-            due = job.schedule.next_after(due)
-        return due is not None
-
-    def _is_over(self, job: Job, due: datetime) -> bool:
-        execution = self.executions.get(job.job_id, execution_id(job.job_id, due))
-        return execution is not None and execution.status in FINAL
 
     def _tell(self, execution: Execution) -> None:
         """Each notice has a name of its own, so what comes again is told once."""
