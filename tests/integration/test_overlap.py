@@ -380,6 +380,14 @@ def test_an_edit_of_the_rule_counts_for_what_has_not_started(world: World) -> No
     assert statuses(world, job_id) == ["succeeded"] * 3
 
 
+def test_one_that_nobody_can_wait_for_leaves_without_a_look_at_the_line(world: World) -> None:
+    job_id = submit(world, None)
+    with dying_at("Query"):
+        through(world, 2)
+    assert statuses(world, job_id) == ["succeeded"] * 2
+    assert world.items("gates") == []
+
+
 def test_in_the_long_lane_the_later_one_is_skipped_when_its_time_comes(lane: LongLane) -> None:
     job = lane.submit(schedule={"every_seconds": 600})
     [first] = lane.world.executions(job["job_id"])

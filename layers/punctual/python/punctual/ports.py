@@ -183,8 +183,11 @@ class Gates(Protocol):
     def enter(self, gate: Gate, execution_id: str) -> frozenset[str] | None:
         """``None`` when it is inside, also if it was before; else who is."""
 
-    def leave(self, name: str, execution_id: str) -> None:
-        """One that is not inside is fine."""
+    def leave(self, name: str, execution_id: str) -> bool:
+        """Whether somebody may wait in line. One that is not inside is fine."""
+
+    def ask_for_word(self, name: str) -> bool:
+        """See to it that whoever leaves looks at the line; ``False`` when nobody is inside."""
 
     def pass_on(self, name: str, execution_id: str, to: str) -> bool:
         """Hand a place to another; ``False`` when the one is not inside, or the other is already."""

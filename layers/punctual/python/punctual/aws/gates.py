@@ -24,6 +24,8 @@ from punctual.domain.gate import OF_JOB, ONLY, Gate, Rate, Waiter
 from punctual.domain.timer import shard_of
 
 INSIDE = "in:"
+WAITED_AT = "waited_at"
+ASKED = {"#it": WAITED_AT, "#count": "count"}
 RATE = "rate"
 TRIES = 20
 PAGE = 100
@@ -49,20 +51,31 @@ class DynamoGates:
             return None if execution_id in inside else inside
         return None
 
-    def leave(self, name: str, execution_id: str) -> None:
+    def leave(self, name: str, execution_id: str) -> bool:
         me = {"#me": INSIDE + execution_id, "#count": "count"}
         try:  # the last one takes the gate along
-            self.table.client.delete_item(
+            left = self.table.client.delete_item(
                 TableName=self.table.name,
                 Key=typed(self._key(name)),
                 ConditionExpression="attribute_exists(#me) AND #count = :one",
                 ExpressionAttributeNames=me,
                 ExpressionAttributeValues=typed({":one": 1}),
+                ReturnValues="ALL_OLD",
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except ClientError as error:
             if execution_id in _inside(standing(error)):
                 self._let_go(name, me)
+            return True
+        return WAITED_AT in left["Attributes"]
+
+    def ask_for_word(self, name: str) -> bool:
+        try:
+            self._update(name, "SET #it = :yes", "attribute_exists(#count)", ASKED, {":yes": True})
+        except ClientError as error:
+            standing(error)
+            return False
+        return True
 
     def pass_on(self, name: str, execution_id: str, to: str) -> bool:
         try:

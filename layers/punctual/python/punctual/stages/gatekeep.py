@@ -78,8 +78,8 @@ class Gatekeeper:
         for gate in gates:
             if gate.limit is not None and gate.when_full is not WhenFull.SKIP:
                 self._hand_on(gate.name, execution_id)
-            elif gate.limit is not None:  # nobody waits there, unless the rule was another one a moment ago
-                self._let_go(gate.name, execution_id)
+            elif gate.limit is not None and self.gates.leave(gate.name, execution_id):
+                self._wake_first(gate.name)  # nobody waits there, unless the rule was another one a moment ago
 
     def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
         """Cancel what has not ended: how it stands then, or ``None`` when it has ended by itself.
@@ -159,10 +159,13 @@ class Gatekeeper:
             return False
         if gate.when_full is WhenFull.TAKE_OVER:
             self._ask_to_leave(inside, entrant.execution_id)
-        if self.gates.enter(gate, entrant.execution_id) is not None:
-            return False
-        self.gates.step_out(gate.name, waiter)
-        return True
+        for _ in range(TRIES):
+            if self.gates.enter(gate, entrant.execution_id) is None:
+                self.gates.step_out(gate.name, waiter)
+                return True
+            if not gate.of_job or self.gates.ask_for_word(gate.name):
+                return False
+        raise RuntimeError(f"the gate {gate.name} does not hold still")
 
     def _make_room(self, name: str, inside: Iterable[str]) -> bool:
         return any(self._throw_out_if_gone(name, execution_id) for execution_id in inside)
@@ -208,6 +211,9 @@ class Gatekeeper:
 
     def _let_go(self, name: str, execution_id: str) -> None:
         self.gates.leave(name, execution_id)
+        self._wake_first(name)
+
+    def _wake_first(self, name: str) -> None:
         while (waiter := self.gates.first_in_line(name)) is not None:  # one that came too late to see the place
             has_business = self._wake(name, waiter.execution_id)
             if has_business and waiter.execution_id not in self.gates.inside(name):
