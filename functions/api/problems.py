@@ -135,10 +135,9 @@ _WORDS = {
 def _in_words(entry: Mapping[str, Any]) -> str:
     """What is wrong and what would do; of what has no words here, pydantic's own."""
     words = _WORDS.get(str(entry.get("type")))
-    context = {"actual_length": "fewer", **entry.get("ctx", {})}
     if words is None:
         return str(entry.get("msg")).replace("Input should be", "must be")
     try:
-        return words.format(**context)
+        return words.format(**entry.get("ctx", {}))
     except KeyError:
         return str(entry.get("msg"))

@@ -16,7 +16,7 @@ from punctual.domain.execution import Attempt, Execution, Hold, Origin, Planned,
 from punctual.domain.gate import Entrant, Gate
 from punctual.domain.horizon import LEASE
 from punctual.domain.identity import due_key, job_of
-from punctual.domain.instant import from_text
+from punctual.domain.instant import MILLISECOND, from_text
 from punctual.domain.lane import Lane
 from punctual.domain.order import Order
 from punctual.domain.outlook import DeadlineState, Outlook, danger_of, dangers_of
@@ -182,11 +182,8 @@ class DynamoExecutions:
             Status.QUEUED,
             {"retry_at": at, "rate_at": at, "reason": reason},
             remove=["waits_at", "turn"],
-            sources=[
-                Status.QUEUED,
-                Status.RETRYING,
-                Status.WAITING,
-            ],  # the last for one that got in as it stood in line
+            # one that waits got in just as it stood in line
+            sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
             also=f"{unchanged} AND (#status <> :waiting OR attribute_exists(#waits_at))",
             values={**values, "waiting": str(Status.WAITING)},
         ).won
@@ -444,7 +441,7 @@ class DynamoExecutions:
 
     def release(self, execution: Execution, now: datetime) -> bool:
         # another instant than before, also for one that was queued at this very moment: that is what sets it on its way
-        later = max(now, (execution.queued_at or now) + timedelta(milliseconds=1))
+        later = max(now, (execution.queued_at or now) + MILLISECOND)
         changes = {"cleared": True, "queued_at": instant_text(later)}
         return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "look_at"]).won
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from punctual.domain.errors import Invalid
 from punctual.domain.execution import Execution
 from punctual.domain.gate import OF_BACKFILL, Gate
-from punctual.domain.instant import parse, to_text
+from punctual.domain.instant import MILLISECOND, parse, to_text
 from punctual.domain.job import Job
 from punctual.domain.overlap import Overlap
 from punctual.domain.status import FINAL, Status
 
 MOST_INSTANTS = 1000
-MILLISECOND = timedelta(milliseconds=1)
 
 
 class Which(StrEnum):

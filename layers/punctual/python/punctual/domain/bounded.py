@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from punctual.domain.cron import Occurrence
 from punctual.domain.cron_expression import HORIZON_YEARS
 from punctual.domain.errors import Invalid
-from punctual.domain.instant import from_text, parse, to_text
+from punctual.domain.instant import MILLISECOND, from_text, parse, to_text
 
 if TYPE_CHECKING:
     from punctual.domain.cron import Cron
@@ -28,7 +28,6 @@ FURTHEST_START = timedelta(days=3653)
 BOUNDS = ("starts_at", "ends_at", "max_runs", "jitter_seconds")
 
 _MOMENT = datetime.resolution
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +127,7 @@ def parse_bounds(spec: Mapping[str, Any], base: Cron | Every, now: datetime) -> 
         max_runs=_parse_number(spec, "max_runs", 1, MOST_RUNS),
         jitter_seconds=_parse_jitter(spec, base, max(now, starts_at or now)) or 0,
     )
-    return bounded if bounded.max_runs is None else _counted(bounded, now - _MILLISECOND)
+    return bounded if bounded.max_runs is None else _counted(bounded, now - MILLISECOND)
 
 
 @lru_cache(maxsize=256)

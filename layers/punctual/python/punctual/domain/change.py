@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from punctual.domain.execution import Planned
 from punctual.domain.identity import execution_id
+from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import Job, JobState
 from punctual.domain.schedule import Schedule
 
@@ -16,7 +17,6 @@ AHEAD = 10
 MOST_SHOWN = 1000
 MOST_COUNTED = 100_000
 """Instants that went by and are not shown are counted up to this."""
-MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,6 @@ def resumed(job: Job, after: datetime, now: datetime) -> Changes:
 def foreseen(planned: Iterable[Planned], note: str | None = None) -> tuple[Foreseen, ...]:
     shown = (Foreseen(one.execution_id, one.scheduled_at, note or str(one.status)) for one in planned)
     return tuple(sorted(shown, key=lambda one: one.execution_id))
-
-
-def is_due(job: Job, instant: datetime) -> bool:
-    """Whether it is planned for this instant."""
-    return job.state is JobState.ACTIVE and job.schedule.next_after(instant - MILLISECOND) == instant
 
 
 def _of(job: Job, due: datetime, note: str | None = None) -> Foreseen:

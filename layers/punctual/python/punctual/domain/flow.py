@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from punctual.domain.instant import EPOCH, from_text, to_text
+from punctual.domain.instant import EPOCH, MILLISECOND, from_text, to_text
 
 INTAKE = "intake"
 LONG = "long"
@@ -27,7 +27,6 @@ BOUNDS = (0.25, 0.5, 1, 2, 5, 15, 60, 300, 1800, math.inf)
 
 _NUMBERS = ("started", "finished", "failed", "passed", "busy_ms")
 _LATE = tuple("late_inf" if math.isinf(bound) else f"late_{bound * 1000:.0f}" for bound in BOUNDS)
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -124,13 +123,13 @@ class Tally:
             Flow(
                 started=1,
                 late=tuple(int(first and place == late) for place in range(len(BOUNDS))),
-                last_wait_ms=wait // _MILLISECOND,
+                last_wait_ms=wait // MILLISECOND,
                 last_started_at=now,
             ),
         )
 
     def ended(self, queue: str, busy: timedelta, *, succeeded: bool) -> None:
-        busy_ms = max(busy // _MILLISECOND, 0)
+        busy_ms = max(busy // MILLISECOND, 0)
         self._count(queue, Flow(finished=1, failed=int(not succeeded), busy_ms=busy_ms))
 
     def passed(self, queue: str) -> None:

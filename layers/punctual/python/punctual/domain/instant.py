@@ -8,6 +8,8 @@ from punctual.domain.errors import Invalid
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 YEARS = range(1971, 2200)
+MILLISECOND = timedelta(milliseconds=1)
+"""The shortest time that two instants can be apart."""
 
 
 def to_text(instant: datetime) -> str:
@@ -38,7 +40,7 @@ def in_milliseconds(instant: datetime) -> datetime:
 
 
 def to_epoch_ms(instant: datetime) -> int:
-    return (_aware(instant) - EPOCH) // timedelta(milliseconds=1)
+    return (_aware(instant) - EPOCH) // MILLISECOND
 
 
 def from_epoch_ms(milliseconds: int) -> datetime:

@@ -12,6 +12,7 @@ from punctual.domain.batch import Batch
 from punctual.domain.concurrency import Concurrency
 from punctual.domain.deadline import Deadline
 from punctual.domain.dependency import Dependency
+from punctual.domain.instant import MILLISECOND
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.misfire import Misfire
 from punctual.domain.notify import Notify
@@ -102,6 +103,15 @@ class Job:
     def next_due_at(self, now: datetime) -> datetime | None:
         """The next instant at which this job will bring forth an execution, as seen at ``now``."""
         return self.schedule.next_after(now) if self.state is JobState.ACTIVE else None
+
+    def has_instant(self, instant: datetime) -> bool:
+        """Whether this is one of its schedule's due instants."""
+        return self.schedule.next_after(instant - MILLISECOND) == instant
+
+    def resumes_after(self, last_planned: datetime | None) -> datetime:
+        """From where it goes on after a pause. What its present revision does not know is not made up for."""
+        known_since = (self.revised_at or self.created_at) - MILLISECOND
+        return max(last_planned or known_since, known_since)
 
     @property
     def may_wait(self) -> bool:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from punctual.domain.execution import UNCOUNTED
-from punctual.domain.instant import to_text
+from punctual.domain.instant import MILLISECOND, to_text
 from punctual.domain.lane import Priority
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ OVERRUN = 0.1
 """One that runs over its forecast and tells no progress is taken to need this much of the forecast more."""
 
 SECOND = timedelta(seconds=1)
-MILLISECOND = timedelta(milliseconds=1)
 
 
 class Grant(StrEnum):

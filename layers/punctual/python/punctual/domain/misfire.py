@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from punctual.domain.instant import MILLISECOND
 from punctual.domain.schedule import Schedule
 
 MOST_MADE_UP = 100
@@ -45,7 +46,7 @@ class Misfire:
         if self.policy is Policy.SKIP:
             return SortedOut(missed=frozenset(missed))
         if self.policy is Policy.RUN_LATEST:
-            latest = _counted_back(schedule, now + timedelta(milliseconds=1), 1) or missed[-1]
+            latest = _counted_back(schedule, now + MILLISECOND, 1) or missed[-1]
             return SortedOut(covered=frozenset(missed) - {latest}, covered_by=latest)
         first = _counted_back(schedule, before, MOST_MADE_UP) or missed[0]
         return SortedOut(missed=frozenset(due for due in missed if due < first))

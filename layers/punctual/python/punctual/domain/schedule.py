@@ -20,7 +20,7 @@ from punctual.domain.bounded import BOUNDS, Bounded, bounds_from_stored, parse_b
 from punctual.domain.calendar import Calendars, Skip, parse_skip
 from punctual.domain.cron import Cron, Fold, Gap, Occurrence, Oddity
 from punctual.domain.errors import Invalid, Unreadable
-from punctual.domain.instant import from_text, in_milliseconds, parse, to_text
+from punctual.domain.instant import MILLISECOND, from_text, in_milliseconds, parse, to_text
 
 CLOCK_SKEW = timedelta(seconds=5)
 FURTHEST_AT = timedelta(days=3653)
@@ -206,14 +206,14 @@ def last_due(schedule: Schedule) -> datetime | None:
         case Now(at) | At(at):
             return at
         case Bounded() if schedule.until is not None:
-            return schedule.previous_before(schedule.until + timedelta(milliseconds=1))
+            return schedule.previous_before(schedule.until + MILLISECOND)
         case _:
             return None
 
 
 def check_comes_due(schedule: Schedule, now: datetime) -> None:
     """Raises ``Invalid`` for one that recurs and will never be due again, and says what keeps it from that."""
-    since = now - timedelta(milliseconds=1)
+    since = now - MILLISECOND
     if not schedule.recurring or schedule.next_after(since) is not None:
         return
     base = base_of(schedule)

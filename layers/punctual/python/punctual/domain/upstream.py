@@ -15,12 +15,12 @@ from punctual.domain.dependency import Dependency
 from punctual.domain.due_window import window_of
 from punctual.domain.execution import Execution
 from punctual.domain.identity import created_at, execution_id
+from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import Job, JobState
 from punctual.domain.schedule import At, Now, Schedule
 from punctual.domain.status import FINAL, Status
 from punctual.domain.window import Window, WindowUnit
 
-MILLISECOND = timedelta(milliseconds=1)
 MOST_TRIED = 10
 """Due instants that are looked at for one window: the clocks may have moved one or two."""
 LOOKED_AHEAD = 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from punctual.domain.caller import Caller
@@ -23,7 +23,6 @@ FROM = {
 }
 """From where a person may bring a job into a state."""
 TRIES = 5
-MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -57,9 +56,8 @@ class Manage:
 
     def _foresee_resumption(self, job: Job, now: datetime) -> Changes:
         assert job.paused_at is not None
-        last = self.executions.last_planned(job.job_id, before=job.paused_at) or job.created_at - MILLISECOND
-        after = max(last, (job.revised_at or job.created_at) - MILLISECOND)
-        changes = resumed(job.moved(JobState.ACTIVE, now), after, now)
+        last = self.executions.last_planned(job.job_id, before=job.paused_at)
+        changes = resumed(job.moved(JobState.ACTIVE, now), job.resumes_after(last), now)
         standing = self.executions.read_many(one.execution_id for one in changes.appear)
         # what was cancelled before its time stays that
         return replace(changes, appear=tuple(one for one in changes.appear if one.execution_id not in standing))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ from punctual.domain.execution import Execution, Origin, Planned
 from punctual.domain.execution_of import execution_of
 from punctual.domain.horizon import CANCEL_GRACE, LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
+from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import GONE, Job, JobState
 from punctual.domain.lane import Lane
 from punctual.domain.misfire import SortedOut
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
 
-MILLISECOND = timedelta(milliseconds=1)
 PAUSED = "paused"
 CHANGED = "job changed"
 
@@ -67,7 +67,9 @@ class Planner:
         if job.state is JobState.ACTIVE:
             self.jobs.note_owner(job.owner)
             if before is not None and before.state is JobState.PAUSED:
-                self._plan(job, after=self._planned_up_to(job))
+                assert job.paused_at is not None
+                last = self.executions.last_planned(job.job_id, before=job.paused_at)
+                self._plan(job, after=job.resumes_after(last))
             elif job.revision == 1:
                 self._plan(job, after=job.created_at - MILLISECOND)
             else:
@@ -254,7 +256,9 @@ class Planner:
         before = (job.revised_at or job.updated_at) - MILLISECOND
         unplanned = self._unplanned(was, before) if was else []
         overdue = [
-            due for due in [*unplanned, *(one.scheduled_at for one in outdated)] if due <= before and _is_due(job, due)
+            due
+            for due in [*unplanned, *(one.scheduled_at for one in outdated)]
+            if due <= before and job.has_instant(due)
         ]
         instants, ends = self._instants(job, before)
         last = next(iter(instants[-1:]), None)
@@ -283,12 +287,6 @@ class Planner:
         now = self.clock()
         execution = execution_of(job, due, status=Status.SKIPPED, now=now)
         return replace(execution, reason=CHANGED, ended_at=now, check_at=None)
-
-    def _planned_up_to(self, job: Job) -> datetime:
-        """From where a job that was paused goes on. What its present revision does not know is not made up for."""
-        assert job.paused_at is not None
-        last = self.executions.last_planned(job.job_id, before=job.paused_at) or job.created_at - MILLISECOND
-        return max(last, (job.revised_at or job.created_at) - MILLISECOND)
 
     def _execution(self, job: Job, due: datetime, sorted_out: SortedOut, *, last: bool, ends: bool) -> Execution:
         now = self.clock()
@@ -374,10 +372,6 @@ def _with_its_danger(execution: Execution, replaced: Execution) -> Execution:
     """In place of one that was told to be in danger: so that its recovery is told, and the same danger not again."""
     in_danger = replaced.outlook is not None and replaced.outlook.state in IN_DANGER
     return replace(execution, outlook=replaced.outlook) if in_danger and execution.deadline_at else execution
-
-
-def _is_due(job: Job, instant: datetime) -> bool:
-    return job.schedule.next_after(instant - MILLISECOND) == instant
 
 
 def _timer(execution: Execution, at: datetime, reason: TimerReason) -> Timer:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.batch import Batch
 from punctual.domain.caller import Caller, Role
-from punctual.domain.change import Changes, coming, foreseen, is_due
+from punctual.domain.change import Changes, coming, foreseen
 from punctual.domain.concurrency import parse_concurrency
 from punctual.domain.deadline import check_deadline, parse_deadline
 from punctual.domain.dependency import parse_dependencies
@@ -19,6 +19,7 @@ from punctual.domain.errors import Conflict, Invalid, Rejected, Stale
 from punctual.domain.execution import Origin
 from punctual.domain.graph import Tied, upstreams_first
 from punctual.domain.identity import new_job_id
+from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import LIVE, Job, JobState
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.limits import (
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 LONGEST_COMMAND = 4096
 """Characters: with all else that a container is started with it has to fit into 8 KB."""
 LONG_ONLY = ("resources", "container", "partitions", "preemptible")
-MILLISECOND = timedelta(milliseconds=1)
 REPLACED = "replaced: the same instant, under the new rules"
 RETIED = frozenset({"depends_on", "schedule", "window"})
 """What decides which executions of its upstreams a job waits for: only then are they looked at again."""
@@ -134,7 +134,7 @@ class Submit:
             if one.origin is Origin.SCHEDULE and one.has_not_started
         ]
         appear = coming(edited, edited.updated_at - MILLISECOND, now)
-        known = [one for one in outdated if is_due(edited, one.scheduled_at)]
+        known = [one for one in outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)]
         standing = self.executions.read_many(
             [*(one.execution_id for one in appear), *(one.execution_id for one in known)]
         )
