@@ -224,9 +224,7 @@ class Stage:
         self.monkeypatch.setattr(identity.secrets, "token_hex", lambda _: f"{next(numbers):08d}")
         module = world.function("worker")
         module.flow = Tally()
-        module.worker = replace(
-            module.worker, flow=module.flow, runner=Runner(started), uniform=lambda _, longest: longest
-        )
+        module.worker = replace(module.worker, flow=module.flow, runner=Runner(started))
 
     def items(self, table: str) -> list[dict[str, Any]]:
         """All of a table, from the emulator's own memory: that is quicker than to scan it."""

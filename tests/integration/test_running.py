@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -57,8 +56,6 @@ def test_a_result_that_is_not_json_fails_at_once_and_says_so(world: World) -> No
 
 
 def test_an_exception_is_tried_again_until_it_succeeds_and_every_error_is_kept(world: World) -> None:
-    function = world.function("worker")
-    function.worker = replace(function.worker, uniform=max)  # the jitter is at its most
     job = world.submit(task="fail", parameters={"times": 2}, retry={"max_attempts": 3, "backoff_seconds": 20})
     world.settle_down()
     [execution] = world.executions(job["job_id"])

@@ -1,13 +1,14 @@
 """A whole Punctual on moto: what AWS does between the functions is done here, one step at a time.
 
 Nothing of Punctual is replaced. What the test decides is when time passes, when records and messages are
-delivered, how often, in which order, and whether a handler dies on the way.
+delivered, how often, in which order, whether a handler dies on the way, and how chance falls.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import random
 import sys
 import time
 import uuid
@@ -71,6 +72,7 @@ class World:
         ):
             one.cache_clear()
         monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
+        monkeypatch.setattr(random, "uniform", lambda _, most: most)  # who rests between attempts rests the longest
         self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")
         self._create_tables()
         self.queues = self._create_queues()
