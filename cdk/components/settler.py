@@ -1,7 +1,5 @@
 """executions stream, terminal ─▶ settler: finishes one-time jobs, clears up after long executions, tells of ends."""
 
-from typing import Any
-
 from aws_cdk import Duration
 from constructs import Construct
 
@@ -15,23 +13,22 @@ from cdk.components.state_machine import allow_stopping
 from cdk.components.tables import GATES, Tables
 from cdk.settings import Settings
 
-TERMINAL = ["succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"]
-
-
-def _ended(**also: dict[str, list[Any]]) -> dict[str, Any]:
-    return {"dynamodb": {"NewImage": {"status": {"S": TERMINAL}, **also}}}
-
-
-# Most executions of recurring jobs of the short lane match none of these, and never wake the function.
-ENDED_ONCE = _ended(once={"BOOL": [True]})
-# A long one may leave things behind: a schedule, a run, a container; and its run time is worth knowing.
-ENDED_LONG = _ended(lane={"S": ["long"]})
-# It had a deadline: whether that was met is known now.
-ENDED_WATCHED = _ended(deadline_at={"S": [{"exists": True}]})
-# Its job has people who want to know how it ended.
-ENDED_TOLD = _ended(notify={"BOOL": [True]})
-# Others wait for it.
-ENDED_FEEDING = _ended(feeds={"BOOL": [True]})
+# Something follows from its end. Most executions of recurring jobs of the short lane never wake the function.
+ENDED_WITH_AFTERMATH = {
+    "dynamodb": {
+        "NewImage": {
+            "status": {"S": ["succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"]},
+            "aftermath": {"BOOL": [True]},
+        }
+    }
+}
+# A long one was asked to stop: its containers are told. Of a short one its worker hears by itself.
+LONG_ASKED_TO_STOP = {
+    "eventName": ["MODIFY"],
+    "dynamodb": {
+        "NewImage": {"status": {"S": ["running"]}, "lane": {"S": ["long"]}, "cancel_at": {"S": [{"exists": True}]}}
+    },
+}
 
 
 class Settler(Construct):
@@ -92,5 +89,5 @@ class Settler(Construct):
             table=tables.executions,
             dead_letters=dead_letters,
             side_by_side=settings.stream_parallelization,
-            matching=[ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD, ENDED_FEEDING],
+            matching=[ENDED_WITH_AFTERMATH, LONG_ASKED_TO_STOP],
         )

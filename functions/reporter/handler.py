@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 from typing import Any
 
 from punctual.aws.checkpoints import S3Checkpoints
@@ -106,7 +107,13 @@ def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _standing(part: Part | None) -> dict[str, Any]:
-    return {"ok": part is not None, "leave": part.leave if part else None}
+    if part is None:
+        return {"ok": False, "leave": None, "stop_in": None}
+    return {"ok": True, "leave": part.leave, "stop_in": _seconds_until(part.cancel_at) if part.cancel_at else None}
+
+
+def _seconds_until(end: datetime) -> float:
+    return max(0.0, (end - instant.now()).total_seconds())
 
 
 def _span(window: Window | None) -> dict[str, str] | None:

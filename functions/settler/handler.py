@@ -1,4 +1,4 @@
-"""Stream records of executions that ended → the settle stage."""
+"""Stream records of executions that ended, or of long ones that are to end → the settle stage."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from punctual.aws.lanes import SqsDeadLetters
 from punctual.aws.notice_queue import SqsNotices
 from punctual.aws.table import Table
 from punctual.domain import instant
+from punctual.domain.execution import Execution
 from punctual.domain.flow import LONG, Tally
 from punctual.domain.lane import Lane
-from punctual.domain.status import Status
+from punctual.domain.status import FINAL, Status
 from punctual.runtime import adapters, long_lane
 from punctual.runtime.function import function, logger
 from punctual.runtime.settings import SettlerSettings
@@ -50,12 +51,19 @@ flow = Tally()
 @function
 def handler(event: dict[str, Any], _context: Any) -> None:
     lag.look(event)
-    each(changes_in(event), _ended, dead_letters, logger.warning)
+    each(changes_in(event), _moved, dead_letters, logger.warning)
     flow.tell(flows.add, instant.now(), logger.warning)
 
 
-def _ended(change: Change) -> None:
+def _moved(change: Change) -> None:
     execution = item_to_execution(change.new or {})
+    if execution.status in FINAL:
+        _ended(execution)
+    elif "cancel_at" not in (change.old or {}):
+        settler.asked_to_stop(execution)
+
+
+def _ended(execution: Execution) -> None:
     settler.execution_ended(execution)
     waker.execution_ended(execution)
     if execution.lane is Lane.LONG and execution.started_at and execution.ended_at:

@@ -172,10 +172,23 @@ def test_a_container_that_hangs_is_found_by_its_lease(punctual: Punctual) -> Non
     awaited(lambda: frozen not in containers(punctual, execution), 60, "the frozen one to be gone")
 
 
-def test_cancelling_stops_the_container_and_the_state_machine_and_frees_the_slot(punctual: Punctual) -> None:
+def test_cancelling_asks_the_task_to_stop_and_keeps_what_it_returns(punctual: Punctual) -> None:
     job = sleeper(punctual, 600)
     execution = standing(punctual, job, "running")
-    answer = punctual.request("PUT", f"/executions/{execution['execution_id']}/cancel")
+    answer = punctual.request("PUT", f"/executions/{execution['execution_id']}/cancel").json()
+    assert (answer["status"], answer["cancel_at"] is not None) == ("running", True)
+    [ended] = punctual.ended(job, seconds=30)
+    assert (ended["status"], ended["reason"]) == ("cancelled", answer["reason"])
+    assert 0 < ended["result"]["value"]["slept"] < 600
+    assert from_text(ended["ended_at"]) < from_text(answer["cancel_at"])
+    awaited(lambda: not containers(punctual, execution), 60, "its container to be gone")
+    lane_is_free(punctual)
+
+
+def test_cancelling_at_once_stops_the_container_and_the_state_machine_and_frees_the_slot(punctual: Punctual) -> None:
+    job = sleeper(punctual, 600)
+    execution = standing(punctual, job, "running")
+    answer = punctual.request("PUT", f"/executions/{execution['execution_id']}/cancel?grace_seconds=0")
     assert answer.json()["status"] == "cancelled"
     assert answer.json()["reason"].startswith("cancelled by ")
     awaited(lambda: not containers(punctual, execution), 60, "its container to be gone")

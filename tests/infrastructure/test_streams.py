@@ -85,15 +85,14 @@ def test_the_planner_is_woken_by_timers_that_ttl_removed_and_not_by_hand(prod: D
     assert wanted["userIdentity"]["principalId"] == ["dynamodb.amazonaws.com"]
 
 
-def test_the_settler_is_woken_by_ends_of_one_time_long_watched_told_and_awaited_executions(prod: Deployed) -> None:
-    once, long, watched, told, awaited = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
-    for woken in (once, long, watched, told, awaited):
-        assert set(woken["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
-    assert once == {"dynamodb": {"NewImage": {"once": {"BOOL": [True]}}}}
-    assert long == {"dynamodb": {"NewImage": {"lane": {"S": ["long"]}}}}
-    assert watched == {"dynamodb": {"NewImage": {"deadline_at": {"S": [{"exists": True}]}}}}
-    assert told == {"dynamodb": {"NewImage": {"notify": {"BOOL": [True]}}}}
-    assert awaited == {"dynamodb": {"NewImage": {"feeds": {"BOOL": [True]}}}}
+def test_the_settler_is_woken_by_ends_that_something_follows_from_and_by_long_ones_that_are_to_stop(
+    prod: Deployed,
+) -> None:
+    ended, stopping = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
+    assert set(ended["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
+    assert ended == {"dynamodb": {"NewImage": {"aftermath": {"BOOL": [True]}}}}
+    long_ones = {"status": {"S": ["running"]}, "lane": {"S": ["long"]}, "cancel_at": {"S": [{"exists": True}]}}
+    assert stopping == {"eventName": ["MODIFY"], "dynamodb": {"NewImage": long_ones}}
 
 
 def test_admission_is_woken_when_a_part_asks_for_a_slot_gets_one_or_leaves_one(prod: Deployed) -> None:

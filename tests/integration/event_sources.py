@@ -19,14 +19,14 @@ from cdk.components.planner import (
     CANCELLED_AND_LEADS,
     LEFT_OUT_AND_LEADS,
 )
-from cdk.components.settler import ENDED_FEEDING, ENDED_LONG, ENDED_ONCE, ENDED_TOLD, ENDED_WATCHED
+from cdk.components.settler import ENDED_WITH_AFTERMATH, LONG_ASKED_TO_STOP
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 STREAM_CONSUMERS = {"jobs": ["planner"], "executions": ["planner", "settler"], "parts": ["admission"]}
 FILTERS = {
     ("jobs", "planner"): [APPEARED_CHANGED_OR_DELETED],
     ("executions", "planner"): [BECAME_QUEUED, LEFT_OUT_AND_LEADS, CANCELLED_AND_LEADS, ASKED_TO_STOP],
-    ("executions", "settler"): [ENDED_ONCE, ENDED_LONG, ENDED_WATCHED, ENDED_TOLD, ENDED_FEEDING],
+    ("executions", "settler"): [ENDED_WITH_AFTERMATH, LONG_ASKED_TO_STOP],
     ("parts", "admission"): [PART_MOVED],
 }
 

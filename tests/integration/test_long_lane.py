@@ -104,7 +104,9 @@ def test_what_comes_twice_happens_once(world: World, lane: LongLane) -> None:
 
 
 @pytest.mark.parametrize("where", ["queued", "waiting", "starting", "running"])
-def test_cancelling_works_wherever_it_is_and_leaves_nothing_behind(world: World, lane: LongLane, where: str) -> None:
+def test_cancelling_at_once_works_wherever_it_is_and_leaves_nothing_behind(
+    world: World, lane: LongLane, where: str
+) -> None:
     filler = begun(lane, resources={"vcpu": 4})[1] if where == "waiting" else None
     job = lane.submit(resources={"vcpu": 2})
     lane.next(job)
@@ -120,7 +122,7 @@ def test_cancelling_works_wherever_it_is_and_leaves_nothing_behind(world: World,
         container.claim()
     execution = lane.execution(job)
     assert execution["status"] == where
-    status, answer = world.request("PUT", f"/executions/{execution['execution_id']}/cancel")
+    status, answer = world.request("PUT", f"/executions/{execution['execution_id']}/cancel?grace_seconds=0")
     assert (status, answer["status"]) == (200, "cancelled")
     world.settle_down()
     ended = lane.execution(job)
@@ -250,7 +252,7 @@ def test_one_that_changes_to_the_short_lane_runs_there_alone(world: World, lane:
 
 def test_a_cancel_that_broke_off_before_the_container_was_stopped_is_made_good(world: World, lane: LongLane) -> None:
     job, container = begun(lane)
-    world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel")
+    world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel?grace_seconds=0")
     records = world.stream_records("executions", "settler")
     world.call("settler", {"Records": records})
     lane.stopped.clear()  # as if the function had died just before it

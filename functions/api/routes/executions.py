@@ -144,7 +144,10 @@ def get_execution(execution_id: str) -> models.Execution:
 def cancel_execution(
     execution_id: str, grace_seconds: GraceQuery = 30, dry_run: DryRunQuery = False
 ) -> models.Execution | models.Changes:
-    """A short one that runs is asked to stop; after its grace its lease is revoked and its result refused."""
+    """One that runs is asked to stop; after its grace its lease is revoked and its result refused.
+
+    In the long lane the grace is 100 seconds at most, and without any its containers are not asked but stopped.
+    """
     who = caller(router, Role.OPERATOR)
     if dry_run:
         return changes_view(cancel.foresee(execution_id, who))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from punctual.domain.errors import Unreadable
 from punctual.domain.execution_of import execution_of
 from punctual.domain.identity import new_job_id
 from punctual.domain.job import Job
-from punctual.domain.lane import Priority
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.order import order_for
 from punctual.domain.retry import RetryPolicy
 from punctual.domain.schedule import Every
@@ -61,6 +62,15 @@ def test_a_usual_execution_fits_into_one_write_unit() -> None:
     execution = execution_of(replace(JOB, parameters={"dataset": "orders"}), NOW, status=Status.QUEUED, now=NOW)
     item = typed(execution_to_item(execution))
     assert sum(len(name) + len(str(next(iter(value.values())))) for name, value in item.items()) < 700
+
+
+@pytest.mark.parametrize(
+    "field", [{"once": True}, {"feeds": True}, {"notify": True}, {"deadline_at": NOW}, {"lane": Lane.LONG}]
+)
+def test_an_end_that_something_follows_from_is_marked_and_a_usual_one_is_not(field: dict[str, Any]) -> None:
+    usual = execution_of(replace(JOB, deadline=None), NOW, status=Status.QUEUED, now=NOW)
+    assert execution_to_item(usual)["aftermath"] is None
+    assert execution_to_item(replace(usual, **field))["aftermath"] is True
 
 
 def test_an_item_that_is_neither_is_unreadable() -> None:

@@ -58,6 +58,15 @@ def test_how_an_attempt_ended_is_told_from_what_aws_says(
     assert words in verdict.error.message
 
 
+@pytest.mark.parametrize("image", ["", "own"])
+@pytest.mark.parametrize(
+    "error", [stopped(0), stopped(137), {"Error": "Punctual.Cancelled"}, {"Error": "States.Timeout"}]
+)
+def test_what_was_asked_to_stop_and_did_not_say_how_it_ended_is_cancelled(image: str, error: dict[str, str]) -> None:
+    verdict = verdict_on(part(image=image, cancel_at=AT), error)
+    assert (verdict.outcome, verdict.error) == (Outcome.CANCELLED, None)
+
+
 def test_an_own_image_that_ended_well_has_succeeded_though_nobody_told_at_once() -> None:
     assert verdict_on(part(image="own"), stopped(0)).outcome is Outcome.SUCCEEDED
     assert verdict_on(part(), stopped(0)).outcome is Outcome.LOST

@@ -13,7 +13,9 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 ERROR = Failure(type="ValueError", message="no")
 
 
-def decided(outcome: Outcome, *, attempt: int = 1, after: float | None = None) -> Settlement:
+def decided(
+    outcome: Outcome, *, attempt: int = 1, after: float | None = None, cancel_at: datetime | None = None
+) -> Settlement:
     execution = Execution(
         job_id="j",
         execution_id="e",
@@ -25,6 +27,8 @@ def decided(outcome: Outcome, *, attempt: int = 1, after: float | None = None) -
         started_at=NOW,
         worker_id="w",
         retry=RetryPolicy(max_attempts=2, backoff_seconds=10),
+        cancel_at=cancel_at,
+        cancel_reason="by a person" if cancel_at else None,
     )
     return settle(
         execution, Verdict(outcome=outcome, error=ERROR, after=after), now=NOW, uniform=lambda _low, high: high
@@ -47,6 +51,18 @@ def decided(outcome: Outcome, *, attempt: int = 1, after: float | None = None) -
 )
 def test_what_becomes_of_each_outcome(outcome: Outcome, attempt: int, status: Status) -> None:
     assert decided(outcome, attempt=attempt).status is status
+
+
+@pytest.mark.parametrize("outcome", [one for one in Outcome if one is not Outcome.SUCCEEDED])
+def test_what_was_asked_to_stop_is_cancelled_however_it_ended(outcome: Outcome) -> None:
+    settlement = decided(outcome, cancel_at=NOW + timedelta(seconds=9))
+    assert (settlement.status, settlement.reason, settlement.retry_at) == (Status.CANCELLED, "by a person", None)
+    assert (settlement.attempt.outcome, settlement.attempt.error) == (Outcome.CANCELLED, ERROR)
+
+
+def test_what_was_asked_to_stop_may_still_succeed_in_time() -> None:
+    assert decided(Outcome.SUCCEEDED, cancel_at=NOW).status is Status.SUCCEEDED
+    assert decided(Outcome.SUCCEEDED, cancel_at=NOW - timedelta(milliseconds=1)).status is Status.CANCELLED
 
 
 def test_the_next_attempt_comes_after_the_backoff_or_when_the_task_said() -> None:

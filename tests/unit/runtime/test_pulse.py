@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +16,16 @@ from punctual.aws.desk import Deaf, Desk
 from punctual.domain.assignment import Assignment
 from punctual.domain.progress import Progress
 from punctual.runtime.pulse import Leaving, Pulse, leaving_on_term, remember_term
-from punctual.runtime.time_limit import time_limit
+from punctual.runtime.time_limit import TimeLimitReached, time_limit
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_new_container() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGTERM)
+    remember_term()
+    yield
+    signal.signal(signal.SIGTERM, before)
+
 
 ASSIGNMENT = Assignment(job_id="j", execution_id="e", part="all", attempt=1, key="k")
 
@@ -138,23 +147,62 @@ def test_a_checkpoint_that_is_too_large_is_refused_with_the_remedy() -> None:
 
 def test_sigterm_means_leave_at_the_next_checkpoint() -> None:
     client = Lambda(fine)
-    with pulse(client) as beating, time_limit(60), leaving_on_term(beating, 60):
+    with pulse(client, every=60) as beating, time_limit(60), leaving_on_term(beating, 60):
         os.kill(os.getpid(), signal.SIGTERM)
+        awaited(lambda: beating.leaving)  # it has asked what for, without waiting for its next beat
         with pytest.raises(Leaving):
             beating.checkpoint({"last": 1})
 
 
-def test_sigterm_before_the_task_begins_is_remembered() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        remember_term()
+def test_sigterm_means_leave_also_when_the_reporter_cannot_be_asked_what_for() -> None:
+    client = Lambda(lambda _: RuntimeError("down"))
+    with pulse(client, every=60) as beating, time_limit(60), leaving_on_term(beating, 60):
         os.kill(os.getpid(), signal.SIGTERM)
-        with pulse(Lambda(fine)) as beating, time_limit(60), leaving_on_term(beating, 60), pytest.raises(Leaving):
+        awaited(lambda: beating.leaving)
+
+
+def stop_in(seconds: float) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda _said: {"ok": True, "leave": None, "stop_in": seconds}
+
+
+def test_whoever_is_to_stop_for_good_may_go_on_to_its_own_end() -> None:
+    with pulse(Lambda(stop_in(30)), every=60) as beating, time_limit(60), leaving_on_term(beating, 60):
+        assert not beating.stopping
+        os.kill(os.getpid(), signal.SIGTERM)
+        awaited(lambda: beating.stopping)
+        beating.checkpoint({"tidied": "up"})
+
+
+@pytest.mark.parametrize("signalled", [True, False])
+def test_whoever_is_to_stop_for_good_has_as_long_as_it_was_given(*, signalled: bool) -> None:
+    def linger(beating: Pulse) -> None:
+        with time_limit(60), leaving_on_term(beating, 60):
+            if signalled:
+                os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+
+    began = time.monotonic()
+    with pulse(Lambda(stop_in(0.2))) as beating, pytest.raises(Leaving):
+        linger(beating)
+    assert 0.2 <= time.monotonic() - began < 4
+
+
+def test_the_time_limit_holds_for_whoever_was_told_nothing() -> None:
+    def linger(beating: Pulse) -> None:
+        with time_limit(0.05), leaving_on_term(beating, 60):
+            time.sleep(5)
+
+    with pulse(Lambda(fine)) as beating, pytest.raises(TimeLimitReached):
+        linger(beating)
+
+
+def test_sigterm_before_the_task_begins_is_remembered() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    with pulse(Lambda(fine)) as beating, time_limit(60), leaving_on_term(beating, 60):
+        awaited(lambda: beating.leaving)
+        with pytest.raises(Leaving):
             beating.checkpoint({})
-        os.kill(os.getpid(), signal.SIGTERM)  # and after it, while the word gets out, it ends nothing
-    finally:
-        remember_term()
-        signal.signal(signal.SIGTERM, before)
+    os.kill(os.getpid(), signal.SIGTERM)  # and after it, while the word gets out, it ends nothing
 
 
 def test_a_progress_that_cannot_be_sent_does_not_stop_the_beat() -> None:

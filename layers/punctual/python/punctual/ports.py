@@ -137,7 +137,7 @@ class Executions(Protocol):
 
 
 class LastExecutions(Protocol):
-    """Executions, as seen by whoever says that a job is done."""
+    """Executions, as seen by whoever says that one, or its job, is done."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
@@ -145,6 +145,8 @@ class LastExecutions(Protocol):
 
     def ends_its_job(self, job_id: str, execution_id: str) -> bool:
         """See to it that its end is heard, as it may be the last of its job; ``False`` when it has ended."""
+
+    def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None: ...
 
 
 class GatedExecutions(Protocol):
@@ -462,6 +464,9 @@ class Parts(Protocol):
 
     def cancel(self, part: Part, reason: str, now: datetime) -> bool:
         """Withdraw it wherever it is, and free its slot if it has one; ``False`` when it has moved meanwhile."""
+
+    def ask_to_stop(self, part: Part, until: datetime, reason: str) -> bool:
+        """Tell a running one that it has until then; ``False`` when it does not run. Again is fine."""
 
     def step_back(self, part: Part, reason: str, now: datetime) -> bool:
         """Take one out of those who wait, until it asks again; ``False`` when it does not wait."""

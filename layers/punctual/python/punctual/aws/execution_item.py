@@ -55,6 +55,7 @@ def execution_to_item(execution: Execution) -> Item:
         "outlook": outlook_text(execution.outlook) if execution.outlook else None,
         "check_at": instant_text(execution.check_at),
         "notify": execution.notify or None,
+        "aftermath": execution.has_aftermath or None,
         "scheduled_at": instant_text(execution.scheduled_at),
         "queued_at": instant_text(execution.queued_at),
         "status": str(execution.status),

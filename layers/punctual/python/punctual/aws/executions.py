@@ -417,11 +417,11 @@ class DynamoExecutions:
         return {item["execution_id"]: item_to_execution(item) for item in items}
 
     def listen(self, execution: Execution) -> Execution | None:
-        written = self._mark_live(_key(execution), {"feeds": True})
+        written = self._mark_live(_key(execution), {"feeds": True, "aftermath": True})
         return item_to_execution(written.item) if written.item else None
 
     def ends_its_job(self, job_id: str, execution_id: str) -> bool:
-        return self._mark_live({"job_id": job_id, "execution_id": execution_id}, {"once": True}).won
+        return self._mark_live({"job_id": job_id, "execution_id": execution_id}, {"once": True, "aftermath": True}).won
 
     def _mark_live(self, key: Item, mark: Item) -> Written:
         return self.table.update(

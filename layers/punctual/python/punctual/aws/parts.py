@@ -157,6 +157,15 @@ class DynamoParts:
             values={"running": str(Status.RUNNING), "attempt": part.attempt},
         ).won
 
+    def ask_to_stop(self, part: Part, until: datetime, reason: str) -> bool:
+        """Give a running part so long to stop for good; again is fine. ``False`` when it does not run this attempt."""
+        return self.table.update(
+            _key(part),
+            set={"cancel_at": instant_text(until), "cancel_reason": reason},
+            condition="#status = :running AND #attempt = :attempt",
+            values={"running": str(Status.RUNNING), "attempt": part.attempt},
+        ).won
+
     def conclude(self, part: Part, settlement: Settlement, now: datetime) -> bool:
         """Apply the end of an attempt, and free its slot; ``False`` when that has happened already."""
         final = settlement.status in FINAL
@@ -179,6 +188,8 @@ class DynamoParts:
             + ([] if error is not None else ["error"])
             + ([] if settlement.reason is not None else ["reason"]),
             sources=HOLDING,
+            # what was asked to stop is not tried again
+            also="attribute_not_exists(#cancel_at)" if settlement.status is Status.RETRYING else "",
         )
         return all(self.table.change_all(ended, self._freed(part)))
 

@@ -14,6 +14,8 @@ STOPPED = "Punctual.Stopped"
 """The container stopped without a word. The cause is JSON: its exit code, and the reason that ECS gives."""
 LOST = "Punctual.Lost"
 """The container fell silent: its lease has lapsed."""
+CANCELLED = "Punctual.Cancelled"
+"""The container was asked to stop, and has not in the time that it was given."""
 IMPOSSIBLE = "Punctual.Impossible"
 """No container can be started for it, now or later."""
 
@@ -32,6 +34,8 @@ def cause_of_stop(task: Mapping[str, Any]) -> str:
 
 def verdict_on(part: Part, error: Mapping[str, str]) -> Verdict:
     """``error`` is what its state machine caught: an ``Error`` and a ``Cause``."""
+    if part.cancel_at is not None:
+        return Verdict(outcome=Outcome.CANCELLED)
     name, cause = error.get("Error", ""), error.get("Cause", "")
     match name:
         case "States.Timeout":

@@ -177,6 +177,13 @@ class Execution:
         """Whether it must not start yet, for what it depends on."""
         return bool(self.depends_on) and not self.cleared
 
+    @property
+    def has_aftermath(self) -> bool:
+        """Whether something follows from its end: it is the last of its job, others wait for it, people or forecasts
+        want to know how it went, or it has things in AWS that are to be cleared away."""
+        followed = self.once or self.feeds or self.notify or self.deadline_at is not None
+        return followed or self.lane is Lane.LONG
+
     def belongs_in(self, gate: str) -> bool:
         """Whether it has business inside a gate: it is on its way or runs, and has to pass there by its rules."""
         on_its_way = self.status not in FINAL and self.status is not Status.SCHEDULED

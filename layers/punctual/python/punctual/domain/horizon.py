@@ -23,5 +23,9 @@ RENEWAL = timedelta(seconds=10)
 CANCEL_GRACE = timedelta(seconds=30)
 """How long a task has to stop by itself once it was asked to, unless whoever asks says otherwise."""
 
+LONGEST_LEAVE = timedelta(seconds=100)
+"""How long a container can be given to stop. Fargate kills it two minutes after it was told to: the rest is for the
+last checkpoint, and for the word to get out."""
+
 SUSPICION = timedelta(seconds=12)
 """A lease not renewed for this long is suspect: the dispatcher sends a successor, delayed until the lease's end."""

@@ -71,6 +71,9 @@ class Part:
     task_arn: str | None = None
     leave: str | None = None
     """Why its container was asked to leave at its next checkpoint."""
+    cancel_at: datetime | None = None
+    """It was asked to stop for good, and has until then to do so by itself."""
+    cancel_reason: str | None = None
     checkpoint: str | None = None
     """Where the state lies from which the next attempt goes on."""
     progress: Progress | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -25,6 +25,10 @@ class Tried(Protocol):
     def worker_id(self) -> str | None: ...
     @property
     def retry(self) -> RetryPolicy: ...
+    @property
+    def cancel_at(self) -> datetime | None: ...
+    @property
+    def cancel_reason(self) -> str | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +56,12 @@ class Settlement:
 
 
 def settle(tried: Tried, verdict: Verdict, *, now: datetime, uniform: Callable[[float, float], float]) -> Settlement:
-    """Decide what follows from ``verdict``. ``uniform`` draws the backoff's jitter."""
+    """Decide what follows from ``verdict``. ``uniform`` draws the backoff's jitter.
+
+    What was asked to stop is not tried again: it has succeeded in the time that it was given, or is cancelled.
+    """
+    if tried.cancel_at is not None and (verdict.outcome is not Outcome.SUCCEEDED or now > tried.cancel_at):
+        verdict = replace(verdict, outcome=Outcome.CANCELLED)
     attempt = Attempt(
         number=tried.attempt,
         outcome=verdict.outcome,
@@ -66,7 +75,7 @@ def settle(tried: Tried, verdict: Verdict, *, now: datetime, uniform: Callable[[
     if verdict.outcome is Outcome.FATAL:
         return Settlement(status=Status.FAILED, reason="fatal", attempt=attempt)
     if verdict.outcome is Outcome.CANCELLED:
-        return Settlement(status=Status.CANCELLED, reason=verdict.words, attempt=attempt)
+        return Settlement(status=Status.CANCELLED, reason=tried.cancel_reason, attempt=attempt)
     if verdict.outcome in UNCOUNTED:
         why = verdict.error.message if verdict.error else "was asked to leave"
         return Settlement(status=Status.RETRYING, reason=why, attempt=attempt, retry_at=now)

@@ -69,7 +69,7 @@ def ending_of(parts: Sequence[Part], result: Result | None) -> Ending:
             worker_id=part.worker_id,
             progress=part.progress,
             error=part.error,
-            result=result if not bad else None,
+            result=result if not bad else part.result,
         )
     started = [attempt.started_at for part in parts for attempt in part.attempts if attempt.started_at]
     return Ending(

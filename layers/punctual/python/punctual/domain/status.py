@@ -43,7 +43,8 @@ class Status(StrEnum):
     """The last attempt ran over its time limit. In: the worker, the container or the conductor. Final."""
 
     CANCELLED = "cancelled"
-    """Withdrawn: by a person, or because its job was deleted or changed. In: planner, api or worker. Final."""
+    """Withdrawn: by a person, or because its job was deleted or changed. In: planner, api or worker; in the long lane
+    the settler, or the conductor once its containers have stopped. Final."""
 
     SKIPPED = "skipped"
     """A rule decided that it does not run, and ``reason`` says which: the one before still runs, its job is paused, a

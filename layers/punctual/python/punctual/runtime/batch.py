@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import boto3
@@ -22,6 +22,7 @@ from botocore.config import Config
 from punctual.aws.desk import Deaf, Desk
 from punctual.domain.assignment import read_assignment
 from punctual.domain.execution import Failure, Outcome
+from punctual.domain.horizon import LONGEST_LEAVE
 from punctual.domain.instant import from_text
 from punctual.domain.part import COLLECT, WHOLE
 from punctual.domain.partition import Partition
@@ -34,9 +35,6 @@ from punctual.runtime.registry import Catalog
 from punctual.runtime.runner import judged
 from punctual.runtime.time_limit import time_limit
 
-GRACE_SECONDS = 100.0
-"""Of the two minutes between SIGTERM and SIGKILL: the rest is for handing in the last checkpoint."""
-
 LARGEST_RESULT = 4_000_000
 """Bytes."""
 
@@ -46,7 +44,7 @@ class Runner:
     desk: Desk
     catalog: Catalog
     logger: logging.Logger
-    grace_seconds: float = GRACE_SECONDS
+    grace_seconds: float = LONGEST_LEAVE.total_seconds()
 
     def run(self, token: str, task_arn: str | None) -> bool:
         """Claim the part, run it, report. ``False`` when it came too late, or its word was refused."""
@@ -68,11 +66,15 @@ class Runner:
                 return self._call(work, self._context(work, pulse, seconds))
 
         try:
-            return judged(act, seconds, self.logger)
+            verdict = judged(act, seconds, self.logger)
         except Leaving:
+            if pulse.stopping:
+                return Verdict(outcome=Outcome.CANCELLED)
             pulse.hand_in()
             failure = Failure(type="Interrupted", message="the container was asked to leave")
             return Verdict(outcome=Outcome.INTERRUPTED, error=failure)
+        # what it returned, or how it broke off, is kept
+        return replace(verdict, outcome=Outcome.CANCELLED) if pulse.stopping else verdict
 
     def _call(self, work: Mapping[str, Any], context: Context) -> Any:
         task, parameters = self.catalog.find(work["task"]), work["parameters"]
@@ -95,7 +97,7 @@ class Runner:
             seconds_left=lambda: end - time.monotonic(),
             partition=_partition(work),
             _report=pulse.report,
-            _cancelled=lambda: pulse.lost,
+            _cancelled=lambda: pulse.lost or pulse.stopping,
             _keep=pulse.checkpoint,
             _kept=work["resume"],
         )
@@ -106,7 +108,8 @@ def main() -> int:
     logger = log.start()
     assignment = read_assignment(os.environ["PUNCTUAL_ORDER"])
     desk = Desk(os.environ["PUNCTUAL_REPORTER"], assignment, _lambda())
-    runner = Runner(desk, Catalog(), logger, float(os.environ.get("PUNCTUAL_GRACE_SECONDS", GRACE_SECONDS)))
+    grace = float(os.environ.get("PUNCTUAL_GRACE_SECONDS", LONGEST_LEAVE.total_seconds()))
+    runner = Runner(desk, Catalog(), logger, grace)
     about = {"job_id": assignment.job_id, "execution_id": assignment.execution_id, "part": assignment.part}
     with log.about(**about, attempt=assignment.attempt):
         try:

@@ -7,8 +7,9 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,18 +37,26 @@ class Pulse:
         self._state: str | None = None
         self._kept_at = 0.0
         self._keeping = threading.Lock()
-        self._over = threading.Event()
+        self._over = False
+        self._wake: SimpleQueue[None] = SimpleQueue()  # a signal's handler may put into it
+        self._told = False
+        self._arming = threading.Lock()
+        self._alarm: Callable[[float], object] | None = None
         self._thread = threading.Thread(target=self._beat, name="pulse", daemon=True)
         self.lost = False
         """Another attempt has taken over, or the execution was cancelled: what this one says is refused."""
         self.leaving = False
+        """It is to go for now: at its next checkpoint."""
+        self.stopping = False
+        """It is to stop for good: what it returns in time is kept."""
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._over.set()
+        self._over = True
+        self._wake.put(None)
         self._thread.join()
 
     def report(self, progress: Progress) -> None:
@@ -61,12 +70,30 @@ class Pulse:
                 f"a checkpoint takes at most {LARGEST_STATE:,} bytes: store the data, and keep where it is"
             )
         self._state = text
-        if self.leaving or self.lost:
-            raise Leaving
+        self._leave_if_told()
         if time.monotonic() - self._kept_at >= self._every:
             self._keep()
-            if self.leaving or self.lost:
-                raise Leaving
+            self._leave_if_told()
+
+    def _leave_if_told(self) -> None:
+        """Whoever is to stop for good may bring it to an end by itself, in the time that it was given."""
+        if self.lost or (self.leaving and not self.stopping):
+            raise Leaving
+
+    def ask_why(self) -> None:
+        """Somebody told the container to stop: hear from the reporter what for. If it does not know, just leave."""
+        self._told = True
+        self._wake.put(None)
+
+    @contextmanager
+    def ringing(self, alarm: Callable[[float], object]) -> Iterator[None]:
+        """While this lasts, have ``alarm`` set when the time to stop is known."""
+        self._alarm = alarm
+        try:
+            yield
+        finally:
+            with self._arming:
+                self._alarm = None
 
     def hand_in(self) -> None:
         """Hand in the newest checkpoint, if it has not been: the container is about to leave."""
@@ -87,52 +114,74 @@ class Pulse:
                 self._warn(f"the checkpoint could not be handed in, trying again: {error}")
 
     def _beat(self) -> None:
-        while not self._over.wait(self._every) and not self.lost:
+        while not self._is_over() and not self.lost:
             if self._state is not None:
                 self._keep()
             progress = asdict(self._progress) if self._progress and self._untold else None
-            self._untold = False
+            self._untold, told = False, self._told
             try:
                 self._heed(self._desk.tell("beat", progress=progress))
             except Exception as error:  # whatever it is, the next beat must come
                 self._untold = self._untold or progress is not None
                 self._warn(f"the beat was not heard, trying again: {error}")
+            self.leaving = self.leaving or told
+
+    def _is_over(self) -> bool:
+        """Wait until the next beat is due, or wanted at once."""
+        with suppress(Empty):
+            self._wake.get(timeout=self._every)
+        return self._over
 
     def _heed(self, answer: dict[str, Any]) -> None:
         self.lost = self.lost or not answer["ok"]
         self.leaving = self.leaving or bool(answer.get("leave"))
+        seconds = answer.get("stop_in")
+        if seconds is None or self.stopping:
+            return
+        self.stopping = True
+        with self._arming:
+            if self._alarm is not None:
+                self._alarm(max(seconds, 0.001))
 
 
 @contextmanager
 def leaving_on_term(pulse: Pulse, grace_seconds: float) -> Iterator[None]:
-    """On SIGTERM, have the task leave at its next checkpoint, or when the grace is over.
+    """On SIGTERM, have the task leave at its next checkpoint, or when the grace is over. One that is to stop for good
+    has as long as whoever wants that gave it.
 
     Inside a time limit: the same alarm rings, for another reason.
     """
 
-    def leave(*_: object) -> None:
-        _asked.set()
-        pulse.leaving = True
-        signal.signal(signal.SIGALRM, _raise)
+    def told(*_: object) -> None:
+        _Term.came = True
         signal.setitimer(signal.ITIMER_REAL, grace_seconds)
+        pulse.ask_why()
 
-    before = signal.signal(signal.SIGTERM, leave)
-    if _asked.is_set():
-        leave()
+    def ring(number: int, frame: FrameType | None) -> None:
+        if _Term.came or pulse.stopping:
+            raise Leaving
+        time_is_up(number, frame)
+
+    time_is_up: Any = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGTERM, told)
+    if _Term.came:
+        told()
     try:
-        yield
+        with pulse.ringing(lambda seconds: signal.setitimer(signal.ITIMER_REAL, min(seconds, grace_seconds))):
+            yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-_asked = threading.Event()
+class _Term:
+    came = False
 
 
 def remember_term() -> None:
     """From now on SIGTERM ends nothing by itself: before the task it is remembered, after it the word gets out."""
-    _asked.clear()
-    signal.signal(signal.SIGTERM, lambda *_: _asked.set())
 
+    def remember(*_: object) -> None:
+        _Term.came = True
 
-def _raise(_signal: int, _frame: FrameType | None) -> None:
-    raise Leaving
+    _Term.came = False
+    signal.signal(signal.SIGTERM, remember)

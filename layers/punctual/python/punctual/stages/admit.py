@@ -78,6 +78,7 @@ class Admission:
         for part in holders:
             if part.leave:  # whoever asked it may have died before it could stop the container: again
                 self._stop(part, part.leave)
+            if part.leave or part.cancel_at:
                 soon = soon.minus(part.cpu)
         lax = sorted((part for part in holders if _may_leave(part, now)), key=lambda part: slack(part, now))
         return list(self._rescue(danger, soon, lax, now))
@@ -150,7 +151,7 @@ def _can_be_saved(part: Part, now: datetime) -> bool:
 
 
 def _may_leave(part: Part, now: datetime) -> bool:
-    asked = part.leave is not None
+    asked = part.leave is not None or part.cancel_at is not None
     return part.preemptible and part.status is Status.RUNNING and not asked and slack(part, now) > URGENCY + MARGIN
 
 

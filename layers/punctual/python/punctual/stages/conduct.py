@@ -8,7 +8,7 @@ comes twice, late, or from a run that was replaced does no harm.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +86,9 @@ class Conductor:
             self.executions.close(execution, Ending(status=Status.FAILED, reason="fatal", error=failure), self.clock())
             return Step(not_before=self.clock())
         todo = [part for part in parts if part.status not in FINAL]
+        if execution.cancel_at is not None:  # nothing more begins; whatever it still has is cleared away
+            self._close(execution, parts)
+            return Step(not_before=self.clock())
         if not todo and _may_collect(execution, parts):
             todo = [self._collector(execution, parts)]
             self.parts.add(todo[0])
@@ -134,10 +137,18 @@ class Conductor:
         if part is not None and part.status is Status.WAITING and (error or {}).get("Error") == "States.Timeout":
             self.parts.fail_waiting(part, NO_SLOT, self.clock())
             part = self.parts.get(execution_id, name)
+        if part is not None and part.cancel_at is not None:
+            self._end_if_stopped(part)
         if part is None or part.status in FINAL:
             return Settled(again_at=None)
         rest = NO_RUSH if attempt is None else timedelta()  # it could not even ask: not at once again
         return Settled(again_at=max(part.retry_at or self.clock(), self.clock() + rest))
+
+    def _end_if_stopped(self, part: Part) -> None:
+        """What was asked to stop is over with the last part that ran: nobody waits for another's rest to end."""
+        execution, parts = self.executions.get(part.job_id, part.execution_id), self.parts.of(part.execution_id)
+        if execution is not None and execution.cancel_at and all(one.status in FINAL for one in parts):
+            self._close(execution, parts)
 
     def _speak_for(self, part: Part, error: Mapping[str, str]) -> None:
         if part.task_arn:
@@ -191,10 +202,11 @@ class Conductor:
         )
 
     def _close(self, execution: Execution, parts: list[Part]) -> None:
-        result = None
-        if all(part.status is Status.SUCCEEDED for part in parts):
-            result = self._result(execution, parts)
-        self.executions.close(execution, ending_of(parts, result), self.clock())
+        complete = all(part.status is Status.SUCCEEDED for part in parts) and not _may_collect(execution, parts)
+        ending = ending_of(parts, self._result(execution, parts) if complete else None)
+        if execution.cancel_at is not None and not complete:
+            ending = replace(ending, status=Status.CANCELLED, reason=execution.cancel_reason)
+        self.executions.close(execution, ending, self.clock())
 
     def _result(self, execution: Execution, parts: list[Part]) -> Result | None:
         """The only part's, the collector's, or the list of all partitions'."""

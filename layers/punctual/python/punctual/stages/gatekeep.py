@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution
 from punctual.domain.gate import OF_BACKFILL, OF_JOB, ONLY, Entrant, Gate, Waiter, WhenFull, may_yet_come
-from punctual.domain.horizon import CANCEL_GRACE, SUSPICION
+from punctual.domain.horizon import CANCEL_GRACE, LONGEST_LEAVE, SUSPICION
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, NOT_STARTED, Status
@@ -84,14 +84,16 @@ class Gatekeeper:
     def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
         """Cancel what has not ended: how it stands then, or ``None`` when it has ended by itself.
 
-        A short one that runs is asked to stop, and has a while to do so.
+        One that runs is asked to stop, and has a while to do so. Without any grace a long one is cancelled at once: its
+        containers need not be heard.
         """
         standing: Execution | None = execution
         for _ in range(TRIES):
             if standing is None or standing.status in FINAL:
                 return None
-            if standing.lane is Lane.SHORT and standing.status is Status.RUNNING:
-                if asked := self.executions.ask_to_stop(standing, self.clock() + grace, reason):
+            if standing.status is Status.RUNNING and (standing.lane is Lane.SHORT or grace or standing.cancel_at):
+                longest = LONGEST_LEAVE if standing.lane is Lane.LONG else grace
+                if asked := self.executions.ask_to_stop(standing, self.clock() + min(grace, longest), reason):
                     return asked
             elif cancelled := self.executions.cancel(standing, reason, self.clock()):
                 self.leave(cancelled.execution_id, cancelled.gates)

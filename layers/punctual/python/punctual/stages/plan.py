@@ -97,8 +97,8 @@ class Planner:
                 self._lead_on(job, leader)
 
     def asked_to_stop(self, executions: Iterable[Execution]) -> None:
-        """Whoever gets this order revokes the lease of what has not stopped by then."""
-        orders = [order_for(one, one.cancel_at) for one in executions if one.cancel_at]
+        """Whoever gets this order revokes the lease of what has not stopped by then. A long one is the settler's."""
+        orders = [order_for(one, one.cancel_at) for one in executions if one.cancel_at and one.lane is Lane.SHORT]
         self.lanes.send(orders, self.clock())
 
     def timer_expired(self, timer: Timer) -> None:

@@ -48,7 +48,6 @@ class Reporter:
     parts: RunningParts
     follow: Callable[[Iterable[Part], datetime | None], None]
     """Tells the execution of parts that have changed, and when they told their progress, if that is it."""
-    """Have the executions of changed parts told."""
     checkpoints: Checkpoints
     results: Results
     callbacks: Callbacks
@@ -72,7 +71,10 @@ class Reporter:
         return Work(execution=execution, part=part, resume=resume, results=results)
 
     def beat(self, assignment: Assignment, progress: Progress | None) -> Part | None:
-        """It is alive, and this far. ``None`` when it was superseded; ``leave`` of the part says if it has to go."""
+        """It is alive, and this far. ``None`` when it was superseded.
+
+        ``leave`` of the part says if it has to go for now, ``cancel_at`` if it is to stop for good.
+        """
         part = self.parts.renew(assignment, self._lease(), progress)
         if part is not None:
             self.callbacks.beat(part.token or "")
@@ -115,7 +117,7 @@ class Reporter:
             self.callbacks.succeed(token, {})  # it has said how it ended; in case nobody told its state machine
         elif part.task_arn and part.task_arn != task["taskArn"]:
             return  # one of two that were started for the same attempt; the other runs
-        elif not part.reports and not part.leave and _exit_code(task) == 0:
+        elif not part.reports and not (part.leave or part.cancel_at) and _exit_code(task) == 0:
             self._conclude(replace(part, token=token), Verdict(outcome=Outcome.SUCCEEDED))
         else:
             self.callbacks.fail(token, STOPPED, cause_of_stop(task))
@@ -131,7 +133,8 @@ class Reporter:
 
     def _settlement(self, part: Part, verdict: Verdict) -> Settlement:
         settlement = settle(part, verdict, now=self.clock(), uniform=self.uniform)
-        if settlement.status is not Status.SUCCEEDED:
+        in_time = part.cancel_at is not None and self.clock() <= part.cancel_at
+        if settlement.status is not Status.SUCCEEDED and (verdict.value is None or not in_time):
             return settlement
         try:
             name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"

@@ -1,9 +1,9 @@
-"""Settle: what follows from an execution that has ended."""
+"""Settle: what follows from an execution that has ended, or that is to end in the long lane."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.deadline_notice import ending_notice
@@ -48,6 +48,30 @@ class Settler:
             self._remember_run_times(execution)
         if execution.once:
             self._finish(execution.job_id)
+
+    def asked_to_stop(self, execution: Execution) -> None:
+        """A long one is to stop: those of its parts that run have a while, the others go. Again is fine.
+
+        Its conductor ends it with the last part that was asked, or that has ended by itself. If there is none, nobody
+        would hear of it any more: then it is ended here.
+        """
+        if execution.lane is not Lane.LONG or execution.cancel_at is None:
+            return
+        reason, until = execution.cancel_reason or "cancelled", execution.cancel_at
+        parts = self.parts.of(execution.execution_id)
+        asked = [self._stop(part, until, reason) for part in parts]
+        by_itself = bool(parts) and all(part.status in FINAL - {Status.CANCELLED} for part in parts)
+        if not (any(asked) or by_itself):
+            self.executions.cancel(execution, reason, self.clock())
+
+    def _stop(self, part: Part, until: datetime, reason: str) -> bool:
+        """Whether it is, or was, asked. If not, it does not run, and is withdrawn."""
+        if part.status is Status.RUNNING and self.parts.ask_to_stop(part, until, reason):
+            if part.task_arn:
+                self.containers.stop(part.task_arn, reason)
+            return True
+        self._cancel(part)
+        return part.cancel_at is not None
 
     def _finish(self, job_id: str) -> None:
         """A job is done if nothing of it lives, and nothing more comes. Else one that lives looks again at its end."""

@@ -1,11 +1,11 @@
-"""Watch: once a minute, find containers that fell silent, and wake their state machines."""
+"""Watch: once a minute, find containers that fell silent or did not stop, and wake their state machines."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from punctual.domain.death import LOST
+from punctual.domain.death import CANCELLED, LOST
 from punctual.domain.instant import to_text
 from punctual.domain.part import Part
 
@@ -21,15 +21,20 @@ class Watch:
     clock: Clock
 
     def tick(self) -> list[Part]:
-        """The parts whose lease has lapsed. Their state machines settle the attempt, which frees the slot."""
-        lapsed = [part for part in self.slots.holders() if self._has_lapsed(part)]
-        for part in lapsed:
-            assert part.lease_until is not None
-            silent = f"the container has not been heard of: its lease ended at {to_text(part.lease_until)}"
-            if part.task_arn:
-                self.containers.stop(part.task_arn, "it fell silent")
-            self.callbacks.fail(part.token or "", LOST, silent)
-        return lapsed
+        """The parts that hold a slot in vain. Their state machines settle the attempt, which frees it."""
+        now, given_up = self.clock(), []
+        for part in self.slots.holders():
+            if part.cancel_at is not None and part.cancel_at < now:
+                self._give_up(part, CANCELLED, f"it was to stop by {to_text(part.cancel_at)}")
+            elif part.lease_until is not None and part.lease_until < now:
+                silent = f"the container has not been heard of: its lease ended at {to_text(part.lease_until)}"
+                self._give_up(part, LOST, silent)
+            else:
+                continue
+            given_up.append(part)
+        return given_up
 
-    def _has_lapsed(self, part: Part) -> bool:
-        return part.lease_until is not None and part.lease_until < self.clock()
+    def _give_up(self, part: Part, error: str, cause: str) -> None:
+        if part.task_arn:
+            self.containers.stop(part.task_arn, cause)
+        self.callbacks.fail(part.token or "", error, cause)
