@@ -39,7 +39,7 @@ from punctual.stages.tie import Ties
 
 settings = ApiSettings.from_env()
 all_jobs = adapters.jobs(settings)
-all_executions = adapters.executions(settings)
+all_executions, watched = adapters.executions(settings), adapters.watched_executions(settings)
 all_parts = long_lane.parts(settings)
 gates, doors, catalog = adapters.gates(settings), adapters.doors(settings), Catalog()
 

@@ -16,7 +16,7 @@ from punctual.stages.conduct import Conductor
 settings = ConductorSettings.from_env()
 conductor = Conductor(
     jobs=adapters.jobs(settings),
-    executions=adapters.executions(settings),
+    executions=adapters.long_executions(settings),
     parts=long_lane.parts(settings),
     results=S3Results(settings.results_bucket, s3),
     containers=long_lane.containers(settings),

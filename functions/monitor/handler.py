@@ -28,7 +28,7 @@ from punctual.stages.monitor import Monitor
 from punctual.stages.survey import Survey
 
 settings = MonitorSettings.from_env()
-executions = adapters.executions(settings)
+executions = adapters.watched_executions(settings)
 concurrency: dict[str, int] = json.loads(settings.concurrency)
 queue_urls = {str(name): url for name, url in settings.queue_urls.items()} | {"intake": settings.intake_queue_url}
 dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)

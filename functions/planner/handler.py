@@ -41,7 +41,7 @@ planner = Planner(
     doors=adapters.doors(settings),
     upstreams=HoldBack(
         lookup=Lookup(jobs=jobs, executions=executions),
-        executions=executions,
+        executions=adapters.held_executions(settings),
         dependants=adapters.dependants(settings),
         timers=timers,
         clock=instant.now,

@@ -17,7 +17,7 @@ from punctual.stages.reconcile import GRACE, Reconciler
 settings = ReconcilerSettings.from_env()
 parts = long_lane.parts(settings)
 reconciler = Reconciler(
-    executions=adapters.executions(settings),
+    executions=adapters.long_executions(settings),
     parts=parts,
     slots=parts,
     machines=long_lane.state_machine(settings),

@@ -22,7 +22,7 @@ from punctual.stages.follow import Follower
 from punctual.stages.report import Reporter
 
 settings = ReporterSettings.from_env()
-executions = adapters.executions(settings)
+executions = adapters.long_executions(settings)
 parts = long_lane.parts(settings)
 reporter = Reporter(
     executions=executions,

@@ -36,7 +36,7 @@ settler = Settler(
 )
 waker = Waker(
     lookup=Lookup(jobs=jobs, executions=executions),
-    executions=executions,
+    executions=adapters.held_executions(settings),
     dependants=adapters.dependants(settings),
     clock=instant.now,
 )

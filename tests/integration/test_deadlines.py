@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from punctual.aws.executions import DynamoExecutions
+from punctual.aws.watched_executions import DynamoWatchedExecutions
 from tests.integration.long_lane import Container, LongLane, begun
 from tests.integration.world import World
 
@@ -86,15 +86,15 @@ def test_whoever_dies_between_telling_and_recording_is_followed_by_one_who_recor
     world.deliver_streams()
     world.watch()
     messages = world.receive("checks")
-    note: Callable[..., bool] = DynamoExecutions.note_outlook
+    note: Callable[..., bool] = DynamoWatchedExecutions.note_outlook
 
     def die(*_: Any) -> bool:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(DynamoExecutions, "note_outlook", die)
+    monkeypatch.setattr(DynamoWatchedExecutions, "note_outlook", die)
     answer = world.call("monitor", {"Records": messages})
     assert len(answer["batchItemFailures"]) == len(messages)
-    monkeypatch.setattr(DynamoExecutions, "note_outlook", note)
+    monkeypatch.setattr(DynamoWatchedExecutions, "note_outlook", note)
     assert world.call("monitor", {"Records": messages}) == {"batchItemFailures": []}
     assert deadline(lane, job)["state"] == "will_miss"
     assert [one["event"] for one in world.tell()] == ["will_miss"]
@@ -310,7 +310,9 @@ def test_a_deadline_that_an_end_and_a_look_both_see_missed_is_told_once(
     pass_minutes(world, container, 115, 20)
     world.tell()
     world.pass_time(6 * MINUTE)
-    monkeypatch.setattr(DynamoExecutions, "note_outlook", lambda *_: False)  # it ends before the look is recorded
+    monkeypatch.setattr(
+        DynamoWatchedExecutions, "note_outlook", lambda *_: False
+    )  # it ends before the look is recorded
     world.watch()
     world.look()
     container.conclude()

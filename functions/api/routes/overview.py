@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
 from views import execution_view, queue_views
-from wiring import all_executions, all_parts, browse, caller, gates, lane_outlooks, limits, samples
+from wiring import all_parts, browse, caller, gates, lane_outlooks, limits, samples, watched
 
 from punctual.domain.instant import to_text
 from punctual.domain.outlook import DeadlineState
@@ -60,7 +60,7 @@ def overview() -> models.Overview:
     sample, lane, taken = samples.latest(), lane_outlooks.latest(), all_parts.occupancy()
     return models.Overview(
         at=to_text(sample.at) if sample else None,
-        running=all_executions.count_running() + gates.count_inside_jobs(),
+        running=watched.count_running() + gates.count_inside_jobs(),
         queues=queue_views(sample),
         slots=models.Slots(
             tasks=limits.tasks,
@@ -70,9 +70,9 @@ def overview() -> models.Overview:
             waiting=lane.waiting if lane else 0,
         ),
         deadlines=models.Deadlines(
-            missed=all_executions.count_in(DeadlineState.MISSED),
-            will_miss=all_executions.count_in(DeadlineState.WILL_MISS),
-            at_risk=all_executions.count_in(DeadlineState.AT_RISK),
+            missed=watched.count_in(DeadlineState.MISSED),
+            will_miss=watched.count_in(DeadlineState.WILL_MISS),
+            at_risk=watched.count_in(DeadlineState.AT_RISK),
         ),
         seconds=sample.seconds if sample else None,
         lanes={name: models.Moved(**asdict(moved)) for name, moved in sample.lanes.items()} if sample else {},

@@ -247,14 +247,18 @@ class Doors(Protocol):
         """Those inside the gate of their job who may need another order. What broke off half-way is mended."""
 
 
-class HeldExecutions(Protocol):
+class ReadExecutions(Protocol):
+    """The executions, as those see them who only look."""
+
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """The newest state of each that exists."""
+
+
+class HeldExecutions(ReadExecutions, Protocol):
     """The executions, as those see them who hold some back until others have ended.
 
     Only what is still held, under the revision that was looked at, moves; ``False`` when it is past that.
     """
-
-    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
-        """The newest state of each that exists."""
 
     def listen(self, execution: Execution) -> Execution | None:
         """See to it that its end is heard of, if it has not ended. How it stands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from punctual.aws.executions import DynamoExecutions
+from punctual.aws.execution_table import ExecutionTable
 from punctual.aws.gates import DynamoGates
 from punctual.domain.execution import Execution
 
@@ -14,7 +14,7 @@ PAGE = 200
 
 @dataclass(frozen=True)
 class DynamoExecutionShelf:
-    executions: DynamoExecutions
+    executions: ExecutionTable
     gates: DynamoGates
 
     def ids_of_job(self, job_id: str, low: str, high: str) -> Iterator[list[str]]:

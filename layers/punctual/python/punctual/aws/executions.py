@@ -1,44 +1,32 @@
-"""The executions table. Each method that changes something is one conditional write of one item."""
+"""Executions, as those see them who plan, queue and run them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import datetime
+from typing import Any, TypeVar
 
-from punctual.aws.execution_item import as_text, attempts_text, execution_to_item, item_to_execution, outlook_text
+from punctual.aws.execution_item import as_text, attempts_text, execution_to_item, item_to_execution
+from punctual.aws.execution_table import CLEARED, HELD, WATCHED, ExecutionTable, key_of
 from punctual.aws.items import Item, instant_of, instant_text
-from punctual.aws.table import Table, Written
-from punctual.domain.check import Check
+from punctual.aws.table import Written
 from punctual.domain.execution import Attempt, Execution, Hold, Origin, Planned, Progress
-from punctual.domain.gate import Entrant, Gate
+from punctual.domain.gate import Gate
 from punctual.domain.horizon import LEASE
-from punctual.domain.identity import due_key, job_of
-from punctual.domain.instant import MILLISECOND, from_text
+from punctual.domain.identity import due_key
+from punctual.domain.instant import from_text
 from punctual.domain.lane import Lane
 from punctual.domain.order import Order
-from punctual.domain.outlook import DeadlineState, Outlook, danger_of, dangers_of
+from punctual.domain.outlook import DeadlineState, danger_of
 from punctual.domain.settlement import Settlement
-from punctual.domain.status import FINAL, FOLLOWING, LIVE, Status, sources_of
+from punctual.domain.status import FINAL, LIVE, Status, sources_of
 from punctual.domain.timer import Timer, TimerReason, shard_of
-
-if TYPE_CHECKING:
-    from punctual.domain.standing import Ending, Standing
 
 T = TypeVar("T")
 
-WATCHED = ("check_shard", "check_at", "deadline_shard")
-"""Only an execution that lives is watched for its deadline."""
-
-HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#cleared)"
-"""It waits for what it depends on."""
-CLEARED = "(attribute_not_exists(#depends_on) OR attribute_exists(#cleared))"
-
 PARALLEL = 8
 """How many of the many small writes of a sweep or a plan are under way at once."""
-
 
 _AWAITING = {
     TimerReason.DUE: ((Status.SCHEDULED,), ""),
@@ -49,11 +37,7 @@ _AWAITING = {
 
 
 @dataclass(frozen=True)
-class DynamoExecutions:
-    table: Table
-    shards: int
-    retention: timedelta
-
+class DynamoExecutions(ExecutionTable):
     def add(self, execution: Execution) -> Execution | None:
         standing = self.table.put_new(self._item(execution), key="execution_id")
         return None if standing is None else item_to_execution(standing)
@@ -71,14 +55,6 @@ class DynamoExecutions:
                 "waiting": str(Status.WAITING),
             },
         )
-
-    def get(self, job_id: str, execution_id: str) -> Execution | None:
-        item = self.table.get({"job_id": job_id, "execution_id": execution_id}, consistent=True)
-        return None if item is None else item_to_execution(item)
-
-    def get_many(self, execution_ids: Iterable[str]) -> list[Execution]:
-        keys = ({"job_id": job_of(one), "execution_id": one} for one in execution_ids)
-        return [item_to_execution(item) for item in self.table.get_many(keys)]
 
     def add_all(self, executions: Iterable[Execution]) -> None:
         self._each(self.add, list(executions))
@@ -111,82 +87,9 @@ class DynamoExecutions:
             },
         )
 
-    def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
-        key = {"job_id": job_id, "execution_id": execution_id}
-        return self._leave_out(key, Status.SKIPPED, {"reason": reason, "covered_by": covered_by}, now)
-
     def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
         key = {"job_id": job_id, "execution_id": execution_id}
         return self._leave_out(key, Status.MISSED, {"reason": reason}, now)
-
-    def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
-        key, unchanged, values = _of(entrant)
-        return self._leave_out(key, Status.SKIPPED, {"reason": reason}, now, unchanged, values)
-
-    def _leave_out(
-        self, key: Item, status: Status, why: Item, now: datetime, unchanged: str = "", values: Item | None = None
-    ) -> bool:
-        ending = {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["retry_at", "long_shard", "waits_at", "turn", "look_at", *WATCHED]
-        also = " AND ".join(filter(None, ["#attempt = :none", unchanged]))
-        return self._move(key, status, ending, remove=gone, also=also, values={"none": 0, **(values or {})}).won
-
-    def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None:
-        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["retry_at", "long_shard", "running_shard", "waits_at", "turn", *WATCHED]
-        sources = LIVE if execution.lane is Lane.LONG else LIVE - {Status.RUNNING}
-        written = self._move(_key(execution), Status.CANCELLED, ending, remove=gone, sources=sources)
-        return item_to_execution(written.item) if written.won else None
-
-    def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
-        written = self.table.update(
-            _key(execution),
-            set={"cancel_at": instant_text(until), "cancel_reason": reason},
-            condition="#status = :running AND attribute_not_exists(#cancel_at)",
-            values={"running": str(Status.RUNNING)},
-        )
-        if not written.item:
-            return None
-        standing = item_to_execution(written.item)
-        return standing if standing.status is Status.RUNNING and standing.cancel_at else None
-
-    def wait(self, entrant: Entrant, gate: str, reason: str) -> bool:
-        key, unchanged, values = _of(entrant)
-        return self._move(
-            key,
-            Status.WAITING,
-            {"waits_at": gate, "turn": entrant.turn, "reason": reason},
-            # when its turn comes, another state machine run carries it, and another start is reserved
-            remove=["retry_at", "rate_at", "conductor"],
-            add={"restarts": 1},
-            sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
-            also=unchanged,
-            values=values,
-        ).won
-
-    def wake(self, job_id: str, execution_id: str, now: datetime) -> bool:
-        return self._move(
-            {"job_id": job_id, "execution_id": execution_id},
-            Status.QUEUED,
-            {"woken_at": instant_text(now)},
-            remove=["waits_at", "turn", "reason"],
-            sources=[Status.WAITING],
-            also="attribute_exists(#waits_at)",
-        ).won
-
-    def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
-        key, unchanged, values = _of(entrant)
-        at = instant_text(until)
-        return self._move(
-            key,
-            Status.QUEUED,
-            {"retry_at": at, "rate_at": at, "reason": reason},
-            remove=["waits_at", "turn"],
-            # one that waits got in just as it stood in line
-            sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
-            also=f"{unchanged} AND (#status <> :waiting OR attribute_exists(#waits_at))",
-            values={**values, "waiting": str(Status.WAITING)},
-        ).won
 
     def last_planned(self, job_id: str, before: datetime) -> datetime | None:
         pages = self.table.query(
@@ -249,7 +152,7 @@ class DynamoExecutions:
     def take_over(self, lapsed: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
         attempts = {"attempts": attempts_text((*lapsed.attempts, lost))}
         written = self._move(
-            _key(lapsed),
+            key_of(lapsed),
             Status.RUNNING,
             self._lease(lapsed.execution_id, lapsed.attempt + 1, worker_id, now, lapsed.gates) | attempts,
             remove=["progress"],
@@ -261,7 +164,7 @@ class DynamoExecutions:
 
     def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> Hold:
         written = self.table.update(
-            _key(execution),
+            key_of(execution),
             set={
                 "lease_until": instant_text(now + LEASE),
                 "progress": as_text(progress),
@@ -290,189 +193,13 @@ class DynamoExecutions:
         lease = {"lease": instant_text(lapsed.lease_until)}
         return self._conclude(lapsed, settlement, now, still_lapsed, lease).won
 
-    def conduct(self, job_id: str, execution_id: str, conductor: str, now: datetime) -> Execution | None:
-        """Let a state machine run carry an execution through the long lane, and no other; ``None`` for another."""
-        key = {"job_id": job_id, "execution_id": execution_id}
-        written = self._move(
-            key,
-            Status.QUEUED,
-            {"queued_at": instant_text(now), "conductor": conductor},
-            sources=LIVE,  # one that was restarted may have been told of its parts meanwhile
-            also=f"attribute_not_exists(#conductor) AND #lane = :lane AND {CLEARED}",
-            values={"lane": str(Lane.LONG)},
-        )
-        if not written.item:
-            return None
-        execution = item_to_execution(written.item)
-        return execution if execution.conductor == conductor and execution.status not in FINAL else None
-
-    def change_conductor(self, execution: Execution, now: datetime) -> bool:
-        """Free an execution whose state machine run is gone for another; ``False`` when it has one already."""
-        return self._move(
-            _key(execution),
-            Status.QUEUED,
-            {
-                "queued_at": instant_text(now),
-                "reason": "its state machine stopped and is started again",
-                "restarts": execution.restarts + 1,
-            },
-            remove=["conductor", "running_shard", "retry_at"],
-            sources=LIVE,
-            also="#conductor = :conductor" if execution.conductor else "attribute_not_exists(#conductor)",
-            values={"conductor": execution.conductor} if execution.conductor else {},
-        ).won
-
-    def follow(self, job_id: str, execution_id: str, standing: Standing, told_at: datetime | None) -> bool:
-        running = standing.status is Status.RUNNING
-        told = {
-            "reason": standing.reason,
-            "attempt": standing.attempt,
-            "attempts": attempts_text(standing.attempts) if standing.attempts else None,
-            "started_at": instant_text(standing.started_at),
-            "retry_at": instant_text(standing.retry_at),
-            "worker_id": standing.worker_id,
-            "progress": as_text(standing.progress),
-            "progress_at": instant_text(told_at),
-            "error": as_text(standing.error),
-            "running_shard": str(shard_of(execution_id, self.shards)) if running else None,
-        }
-        missing = [name for name in ("reason", "retry_at", "error", "running_shard", "progress") if told[name] is None]
-        key = {"job_id": job_id, "execution_id": execution_id}
-        return self._move(key, standing.status, told, remove=missing, sources=FOLLOWING).won
-
-    def close(self, execution: Execution, ending: Ending, now: datetime) -> bool:
-        """End an execution of the long lane; ``False`` when it has ended already."""
-        changes = {
-            "reason": ending.reason,
-            "attempt": ending.attempt,
-            "attempts": attempts_text(ending.attempts) if ending.attempts else None,
-            "started_at": instant_text(ending.started_at),
-            "worker_id": ending.worker_id,
-            "error": as_text(ending.error),
-            "result": as_text(ending.result),
-            "progress": as_text(ending.progress),
-            "ended_at": instant_text(now),
-            "expires_at": self._expiry(now),
-        }
-        gone = ["running_shard", "long_shard", "retry_at", *WATCHED]
-        gone += [name for name in ("reason", "error") if changes[name] is None]
-        return self._move(_key(execution), ending.status, changes, remove=gone, sources=FOLLOWING).won
-
-    def live_long(self) -> Iterator[Execution]:
-        """The executions of the long lane that have not ended."""
-        for shard in range(self.shards):
-            for page in self.table.query("#long_shard = :shard", {"shard": str(shard)}, index="long"):
-                yield from self.get_many(item["execution_id"] for item in page)
-
-    def note_outlook(self, execution: Execution, outlook: Outlook, check_at: datetime | None) -> bool:
-        assert execution.deadline_at is not None
-        return self.table.update(
-            _key(execution),
-            set={
-                "outlook": outlook_text(outlook),
-                "danger": danger_of(outlook.state, execution.deadline_at, execution.execution_id),
-                "check_at": instant_text(check_at),
-            },
-            remove=[] if check_at else ["check_at", "check_shard"],
-            condition="#check_at = :expected",
-            values={"expected": instant_text(execution.check_at)},
-        ).won
-
-    def to_check(self, shard: int, until: datetime) -> Iterator[Check]:
-        pages = self.table.query(
-            "#check_shard = :shard AND #check_at <= :until",
-            {"shard": str(shard), "until": instant_text(until)},
-            index="checks",
-        )
-        for page in pages:
-            for item in page:
-                yield Check(job_id=item["job_id"], execution_id=item["execution_id"], at=from_text(item["check_at"]))
-
-    def oldest_check(self, shard: int) -> datetime | None:
-        condition, values = "#check_shard = :shard", {"shard": str(shard)}
-        page = next(self.table.query(condition, values, index="checks", page_size=1))
-        return from_text(page[0]["check_at"]) if page else None
-
-    def count_in(self, state: DeadlineState) -> int:
-        low, high = dangers_of(state)
-        values = {"low": low, "high": high}
-        condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
-        return sum(
-            self.table.count(condition, {"shard": str(shard), **values}, index="deadlines")
-            for shard in range(self.shards)
-        )
-
-    def count_running(self) -> int:
-        condition = "#running_shard = :shard"
-        return sum(self.table.count(condition, {"shard": str(s)}, index="running") for s in range(self.shards))
-
     def running(self, shard: int) -> Iterator[Execution]:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
         for page in pages:
             yield from self.get_many(item["execution_id"] for item in page)
 
-    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
-        keys = ({"job_id": job_of(one), "execution_id": one} for one in dict.fromkeys(execution_ids))
-        items = self.table.get_many(keys, consistent=True)
-        return {item["execution_id"]: item_to_execution(item) for item in items}
-
-    def listen(self, execution: Execution) -> Execution | None:
-        written = self._mark_live(_key(execution), {"feeds": True, "aftermath": True})
-        return item_to_execution(written.item) if written.item else None
-
     def ends_its_job(self, job_id: str, execution_id: str) -> bool:
         return self._mark_live({"job_id": job_id, "execution_id": execution_id}, {"once": True, "aftermath": True}).won
-
-    def _mark_live(self, key: Item, mark: Item) -> Written:
-        return self.table.update(
-            key,
-            set=mark,
-            condition=f"#status IN ({', '.join(f':{status}' for status in LIVE)})",
-            values={str(status): str(status) for status in LIVE},
-        )
-
-    def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
-        changes = {"reason": reason, "look_at": instant_text(look_at)}
-        return self._move_held(execution, Status.WAITING, changes, sources=[Status.QUEUED]).won
-
-    def clear(self, execution: Execution) -> bool:
-        written = self._move_held(execution, Status.QUEUED, {"cleared": True}, sources=[Status.QUEUED])
-        return bool(written.item.get("cleared")) and written.item["status"] == Status.QUEUED
-
-    def release(self, execution: Execution, now: datetime) -> bool:
-        # another instant than before, also for one that was queued at this very moment: that is what sets it on its way
-        later = max(now, (execution.queued_at or now) + MILLISECOND)
-        changes = {"cleared": True, "queued_at": instant_text(later)}
-        return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "look_at"]).won
-
-    def look_again(self, execution: Execution, now: datetime) -> bool:
-        changes = {"queued_at": instant_text(now)}
-        return self._move_held(execution, Status.QUEUED, changes, sources=[Status.WAITING]).won
-
-    def pass_over(self, execution: Execution, reason: str, now: datetime) -> bool:
-        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["look_at", "long_shard", *WATCHED]
-        return self._move_held(execution, Status.SKIPPED, ending, remove=gone).won
-
-    def _move_held(
-        self,
-        execution: Execution,
-        target: Status,
-        changes: Item,
-        *,
-        remove: Iterable[str] = (),
-        sources: Iterable[Status] = (Status.QUEUED, Status.WAITING),
-    ) -> Written:
-        """Only what still waits for its upstreams, under the rules that it was judged by."""
-        return self._move(
-            _key(execution),
-            target,
-            changes,
-            remove=remove,
-            sources=sources,
-            also=f"#revision = :revision AND {HELD}",
-            values={"revision": execution.revision},
-        )
 
     def _item(self, execution: Execution) -> Item:
         shard = str(shard_of(execution.execution_id, self.shards))
@@ -511,36 +238,13 @@ class DynamoExecutions:
             "expires_at": self._expiry(now) if final else None,
         }
         return self._move(
-            _key(execution),
+            key_of(execution),
             settlement.status,
             changes,
             remove=["running_shard", "lease_until", *(() if error else ("error",)), *(WATCHED if final else ())],
             also=also,
             values={"attempt": execution.attempt, **values},
         )
-
-    def _move(
-        self,
-        key: Item,
-        target: Status,
-        changes: Item,
-        *,
-        remove: Iterable[str] = (),
-        add: Mapping[str, int] = MappingProxyType({}),
-        sources: Iterable[Status] | None = None,
-        also: str = "",
-        values: Item | None = None,
-    ) -> Written:
-        """The only way a status changes: from one that may become ``target``, under a further condition if any."""
-        origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
-        condition = f"#status IN ({', '.join(f':{name}' for name in origins)})" + (f" AND {also}" if also else "")
-        changes = {"status": str(target), **changes}
-        values = {**origins, **(values or {})}
-        change = self.table.change(key, set=changes, remove=remove, add=add, condition=condition, values=values)
-        return self.table.apply(change)
-
-    def _expiry(self, now: datetime) -> int:
-        return int((now + self.retention).timestamp())
 
     def _each(self, act: Callable[[Any], T], things: list[Any]) -> list[T]:
         if PARALLEL == 1 or len(things) < 2:
@@ -549,14 +253,3 @@ class DynamoExecutions:
 
         with ThreadPoolExecutor(PARALLEL) as pool:
             return list(pool.map(act, things))
-
-
-def _key(execution: Execution) -> Item:
-    return {"job_id": execution.job_id, "execution_id": execution.execution_id}
-
-
-def _of(entrant: Entrant) -> tuple[Item, str, Item]:
-    """Its key, and the condition that it is still what it was sent as: by these rules, for this attempt."""
-    key = {"job_id": job_of(entrant.execution_id), "execution_id": entrant.execution_id}
-    condition = "#revision = :revision AND #attempt = :tried"
-    return key, condition, {"revision": entrant.revision, "tried": entrant.tried}

@@ -6,15 +6,19 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from punctual.aws.clients import dynamodb
-from punctual.aws.executions import DynamoExecutions
 from punctual.aws.table import Table
 from punctual.domain import instant
 
 if TYPE_CHECKING:
     from punctual.aws.dependants import DynamoDependants
+    from punctual.aws.executions import DynamoExecutions
+    from punctual.aws.gated_executions import DynamoGatedExecutions
     from punctual.aws.gates import DynamoGates
+    from punctual.aws.held_executions import DynamoHeldExecutions
     from punctual.aws.jobs import DynamoJobs
+    from punctual.aws.long_executions import DynamoLongExecutions
     from punctual.aws.timers import DynamoTimers
+    from punctual.aws.watched_executions import DynamoWatchedExecutions
     from punctual.stages.gatekeep import Gatekeeper
 
 
@@ -50,8 +54,38 @@ def jobs(settings: _WithJobs) -> DynamoJobs:
     return DynamoJobs(Table(settings.jobs_table, dynamodb()), settings.retention)
 
 
+def _kept_in(settings: _WithExecutions) -> tuple[Table, int, timedelta]:
+    return Table(settings.executions_table, dynamodb()), settings.timer_shards, settings.retention
+
+
 def executions(settings: _WithExecutions) -> DynamoExecutions:
-    return DynamoExecutions(Table(settings.executions_table, dynamodb()), settings.timer_shards, settings.retention)
+    from punctual.aws.executions import DynamoExecutions
+
+    return DynamoExecutions(*_kept_in(settings))
+
+
+def gated_executions(settings: _WithExecutions) -> DynamoGatedExecutions:
+    from punctual.aws.gated_executions import DynamoGatedExecutions
+
+    return DynamoGatedExecutions(*_kept_in(settings))
+
+
+def held_executions(settings: _WithExecutions) -> DynamoHeldExecutions:
+    from punctual.aws.held_executions import DynamoHeldExecutions
+
+    return DynamoHeldExecutions(*_kept_in(settings))
+
+
+def long_executions(settings: _WithExecutions) -> DynamoLongExecutions:
+    from punctual.aws.long_executions import DynamoLongExecutions
+
+    return DynamoLongExecutions(*_kept_in(settings))
+
+
+def watched_executions(settings: _WithExecutions) -> DynamoWatchedExecutions:
+    from punctual.aws.watched_executions import DynamoWatchedExecutions
+
+    return DynamoWatchedExecutions(*_kept_in(settings))
 
 
 def timers(settings: _WithTimers) -> DynamoTimers:
@@ -69,7 +103,7 @@ def gates(settings: _WithDoors) -> DynamoGates:
 def doors(settings: _WithDoors) -> Gatekeeper:
     from punctual.stages.gatekeep import Gatekeeper
 
-    return Gatekeeper(gates=gates(settings), executions=executions(settings), clock=instant.now)
+    return Gatekeeper(gates=gates(settings), executions=gated_executions(settings), clock=instant.now)
 
 
 def dependants(settings: _WithGates) -> DynamoDependants:

@@ -22,7 +22,7 @@ from punctual.domain.timer import Timer, TimerReason
 from punctual.domain.upstream import Answer, Upstream, due_for, latest_retry, look_again_at, numbered, ruling_of
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Dependants, HeldExecutions, Jobs, Timers
+    from punctual.ports import Clock, Dependants, HeldExecutions, Jobs, ReadExecutions, Timers
 
 AT_ONCE = 100
 """Dependants that are looked at together when an upstream has ended."""
@@ -35,7 +35,7 @@ class Lookup:
     """How the upstreams of executions stand."""
 
     jobs: Jobs
-    executions: HeldExecutions
+    executions: ReadExecutions
 
     def expected(self, dependants: Sequence[Execution]) -> list[list[Upstream]]:
         """Of each, which upstream executions it waits for; not yet how those stand."""
