@@ -19,6 +19,7 @@ from punctual.runtime.function import function, logger
 from punctual.runtime.settings import PlannerSettings
 from punctual.runtime.streams import Change, Lag, changes_in, each
 from punctual.stages.depend import HoldBack, Lookup
+from punctual.stages.finish import Finish
 from punctual.stages.plan import Planner
 
 settings = PlannerSettings.from_env()
@@ -46,6 +47,7 @@ planner = Planner(
         timers=timers,
         clock=instant.now,
     ),
+    finish=Finish(jobs=jobs, executions=executions, clock=instant.now),
     clock=instant.now,
 )
 

@@ -20,6 +20,7 @@ from punctual.runtime.function import function, logger
 from punctual.runtime.settings import SettlerSettings
 from punctual.runtime.streams import Change, Lag, changes_in, each
 from punctual.stages.depend import Lookup, Waker
+from punctual.stages.finish import Finish
 from punctual.stages.settle import Settler
 
 settings = SettlerSettings.from_env()
@@ -32,6 +33,7 @@ settler = Settler(
     containers=long_lane.containers(settings),
     notices=SqsNotices(settings.notices_queue_url, sqs),
     doors=adapters.doors(settings),
+    finish=Finish(jobs=jobs, executions=executions, clock=instant.now),
     clock=instant.now,
 )
 waker = Waker(

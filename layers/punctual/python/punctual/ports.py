@@ -5,13 +5,14 @@ Losing a race is a return value here, never an exception. Every write may be rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from punctual.domain.assignment import Assignment
 from punctual.domain.backlog import Sample
 from punctual.domain.calendar import Calendars
+from punctual.domain.caller import Caller
 from punctual.domain.check import Check
 from punctual.domain.drain import Depth
 from punctual.domain.execution import Attempt, Execution, Hold, Planned, Progress, Result
@@ -25,6 +26,7 @@ from punctual.domain.notice_window import Group, Noted, Telling, Window
 from punctual.domain.order import Order
 from punctual.domain.outlook import DeadlineState, Outlook
 from punctual.domain.part import Part
+from punctual.domain.schedule import Schedule
 from punctual.domain.settlement import Settlement, Verdict
 from punctual.domain.slots import LaneOutlook
 from punctual.domain.standing import Ending, Standing
@@ -69,8 +71,8 @@ class Jobs(Protocol):
     def note_dependant(self, job_id: str) -> bool:
         """Remember that others depend on a job; ``False`` when it was deleted or cancelled."""
 
-    def finish(self, job_id: str, now: datetime) -> bool:
-        """Mark an active job as done; ``False`` when it is not active."""
+    def finish(self, job: Job, now: datetime) -> bool:
+        """Mark an active job as done; ``False`` when it is not active any more, or has other rules."""
 
     def note_owner(self, owner: str) -> None:
         """Remember that this owner has jobs, so that lists over all owners find them."""
@@ -137,7 +139,7 @@ class Executions(Protocol):
 
 
 class LastExecutions(Protocol):
-    """Executions, as seen by whoever says that one, or its job, is done."""
+    """Executions, as seen by whoever says that their job is done."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
@@ -146,10 +148,20 @@ class LastExecutions(Protocol):
     def ends_its_job(self, job_id: str, execution_id: str) -> bool:
         """See to it that its end is heard, as it may be the last of its job; ``False`` when it has ended."""
 
-    def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None: ...
+
+class Finish(Protocol):
+    """Whoever knows when a job is done."""
+
+    def if_over(self, job_id: str) -> None:
+        """Mark a job as done if it is. If not, the end of one that still lives has it looked at again."""
 
 
-class GatedExecutions(Protocol):
+class CancelExecutions(Protocol):
+    def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None:
+        """End what has not ended, but for a short one that runs; ``None`` when that is not so any more."""
+
+
+class GatedExecutions(CancelExecutions, Protocol):
     """The executions, as the gatekeeper sees them. Each that moves one says whether it did."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
@@ -174,9 +186,6 @@ class GatedExecutions(Protocol):
 
     def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
         """Tell a running one that it has until then; ``None`` when it no longer runs. Again changes nothing."""
-
-    def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None:
-        """End what has not ended, but for a short one that runs; ``None`` when that is not so any more."""
 
 
 class Gates(Protocol):
@@ -647,6 +656,21 @@ class Tasks(Protocol):
 
     def calendars(self) -> Calendars:
         """The dates of the calendars that schedules can name."""
+
+
+class Drafts(Protocol):
+    """Whoever turns what was sent into a job. Raises ``Invalid``."""
+
+    def draft(
+        self,
+        submission: Mapping[str, Any],
+        caller: Caller,
+        now: datetime,
+        *,
+        kept: Schedule | None = None,
+        changed: Container[str] | None = None,
+    ) -> Job:
+        """Of an edit, ``kept`` is the schedule if it stays as it is, and ``changed`` has the fields that do not."""
 
 
 class JobShelf(Protocol):

@@ -108,12 +108,12 @@ class DynamoJobs:
         condition = "#state IN (:active, :paused, :done)"
         return self.table.update({"job_id": job_id}, set={"feeds": True}, condition=condition, values=states).won
 
-    def finish(self, job_id: str, now: datetime) -> bool:
+    def finish(self, job: Job, now: datetime) -> bool:
         written = self.table.update(
-            {"job_id": job_id},
+            {"job_id": job.job_id},
             set={"state": str(JobState.DONE), "updated_at": instant_text(now), "expires_at": self._expiry(now)},
-            condition="#state = :active",
-            values={"active": str(JobState.ACTIVE)},
+            condition="#state = :active AND #revision = :revision",
+            values={"active": str(JobState.ACTIVE), "revision": job.revision},
         )
         return self._with_its_marker(written)
 

@@ -36,12 +36,22 @@ from punctual.domain.lane import Lane
 from punctual.domain.misfire import SortedOut
 from punctual.domain.order import Order, order_for
 from punctual.domain.outlook import IN_DANGER
-from punctual.domain.schedule import last_due
 from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import Checks, Clock, Doors, Executions, Jobs, Lanes, StateMachines, Timers, Upstreams
+    from punctual.ports import (
+        Checks,
+        Clock,
+        Doors,
+        Executions,
+        Finish,
+        Jobs,
+        Lanes,
+        StateMachines,
+        Timers,
+        Upstreams,
+    )
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
@@ -60,6 +70,7 @@ class Planner:
     checks: Checks
     doors: Doors
     upstreams: Upstreams
+    finish: Finish
     clock: Clock
 
     def job_changed(self, job: Job, before: Job | None = None) -> None:
@@ -211,8 +222,8 @@ class Planner:
         """From where to go on, should the last one have ended before its time: nobody hears of that again."""
         instants, ends = self._instants(job, after)
         if not instants:
-            if ends and job.schedule.kind != "queue" and self._is_over(job):
-                self.jobs.finish(job.job_id, self.clock())
+            if ends and job.schedule.kind != "queue":
+                self.finish.if_over(job.job_id)
             return None
         sorted_out = job.misfire.sort_out(instants, job.schedule, self.clock(), job.resumed_at)
         planned = [self._execution(job, due, sorted_out, last=due == instants[-1], ends=ends) for due in instants]
@@ -229,18 +240,16 @@ class Planner:
                 standing = self._store(one)
         return self._beyond(standing, ends)
 
-    def _beyond(self, leader: Execution | None, ends: bool) -> datetime | None:
-        """From where to plan on past what stands where the leader should, if that is over before its time has come."""
-        if leader is None or ends or not _never_began(leader) or leader.scheduled_at <= self.clock():
-            return None
-        return leader.scheduled_at
+    def _beyond(self, last: Execution | None, ends: bool) -> datetime | None:
+        """From where to plan on, should what stood there already as the last of a plan be over before its time.
 
-    def _is_over(self, job: Job) -> bool:
-        """Whether nothing of it lives, and its last instant is on record: new rules may not be planned yet."""
-        last = last_due(job.schedule)
-        standing = self.executions.get(job.job_id, execution_id(job.job_id, last)) if last else None
-        live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
-        return standing is not None and next(live, None) is None
+        If nothing comes after it, nobody would hear any more that the job has come to its end.
+        """
+        if last is not None and ends and last.status in FINAL:
+            self.finish.if_over(last.job_id)
+        if last is None or ends or not _never_began(last) or last.scheduled_at <= self.clock():
+            return None
+        return last.scheduled_at
 
     def _plan_anew(self, job: Job, was: Job | None) -> None:
         """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.
@@ -261,16 +270,16 @@ class Planner:
             if due <= before and job.has_instant(due)
         ]
         instants, ends = self._instants(job, before)
-        last = next(iter(instants[-1:]), None)
+        dues = [*sorted(overdue), *instants]
         self.executions.add_all(self._dropped(was, due) for due in unplanned if was and due not in overdue)
         standing = None
-        for due in [*sorted(overdue), *instants]:
-            standing = self._store(self._execution(job, due, SortedOut(), last=due == last, ends=ends))
-        self._plan(job, after=self._beyond(standing, ends) if instants else None)
-        kept = {execution_id(job.job_id, due) for due in [*overdue, *instants]}
+        for due in dues:
+            standing = self._store(self._execution(job, due, SortedOut(), last=due == dues[-1], ends=ends))
+        kept = {execution_id(job.job_id, due) for due in dues}
         for one in outdated:
             if one.execution_id not in kept:
                 self._leave(job, one, CHANGED)
+        self._plan(job, after=self._beyond(standing, ends))
 
     def _unplanned(self, job: Job, until: datetime) -> list[datetime]:
         """What was due under a revision until it was replaced, and nobody had come to: there was an outage."""

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.deadline_notice import ending_notice
 from punctual.domain.execution import Execution
-from punctual.domain.identity import execution_id, short_name
-from punctual.domain.job import JobState
+from punctual.domain.identity import short_name
 from punctual.domain.lane import Lane
 from punctual.domain.notice import outcome_notice
 from punctual.domain.notify import DEFAULT
 from punctual.domain.part import EXECUTION, Part, kind_of
-from punctual.domain.schedule import last_due
 from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Containers, Doors, Jobs, LastExecutions, Notices, Parts, Runs
+    from punctual.ports import CancelExecutions, Clock, Containers, Doors, Finish, Jobs, Notices, Parts, Runs
 
 TRIES = 5
 """A part may move while it is being cancelled: then it is looked at again."""
@@ -27,12 +25,13 @@ TRIES = 5
 @dataclass(frozen=True)
 class Settler:
     jobs: Jobs
-    executions: LastExecutions
+    executions: CancelExecutions
     parts: Parts
     runs: Runs
     containers: Containers
     notices: Notices
     doors: Doors
+    finish: Finish
     clock: Clock
 
     def execution_ended(self, execution: Execution) -> None:
@@ -47,7 +46,7 @@ class Settler:
         if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
             self._remember_run_times(execution)
         if execution.once:
-            self._finish(execution.job_id)
+            self.finish.if_over(execution.job_id)
 
     def asked_to_stop(self, execution: Execution) -> None:
         """A long one is to stop: those of its parts that run have a while, the others go. Again is fine.
@@ -72,19 +71,6 @@ class Settler:
             return True
         self._cancel(part)
         return part.cancel_at is not None
-
-    def _finish(self, job_id: str) -> None:
-        """A job is done if nothing of it lives, and nothing more comes. Else one that lives looks again at its end."""
-        job, now = self.jobs.get(job_id), self.clock()
-        if job is None or job.state is not JobState.ACTIVE:
-            return
-        live = self.executions.live_of(job.job_id, since=job.waiting_since(now))
-        if any(self.executions.ends_its_job(job.job_id, one.execution_id) for one in live):
-            return
-        last = last_due(job.schedule)  # whatever came before it is on record, too
-        standing = self.executions.get(job.job_id, execution_id(job.job_id, last)) if last else None
-        if standing is not None and standing.status in FINAL:
-            self.jobs.finish(job.job_id, now)
 
     def _tell(self, execution: Execution) -> None:
         """Each notice has a name of its own, so what comes again is told once."""
