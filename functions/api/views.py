@@ -21,6 +21,7 @@ from punctual.domain.status import FINAL, Status
 from punctual.domain.upstream import Upstream
 from punctual.domain.window import Window
 from punctual.stages.explain import WaitingFor
+from punctual.stages.rerun import Asked
 
 
 def job_view(job: Job, now: datetime) -> models.Job:
@@ -145,6 +146,10 @@ def backfill_view(execution: Execution) -> models.BackfillEntry:
         scheduled_at=to_text(execution.scheduled_at),
         window=_window_view(execution.window),
     )
+
+
+def run_view(asked: Asked) -> models.RunAnswer:
+    return models.RunAnswer(execution=execution_view(asked.execution), outcome=asked.outcome)
 
 
 def changes_view(changes: Changes) -> models.Changes:

@@ -11,6 +11,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from once import Once
+from views import changes_view
 
 from punctual.aws.clients import cloudwatch_logs, s3
 from punctual.aws.execution_logs import CloudWatchLogs
@@ -18,6 +19,7 @@ from punctual.aws.execution_shelf import DynamoExecutionShelf
 from punctual.aws.results import S3Results
 from punctual.domain import instant
 from punctual.domain.caller import Caller, Role, caller_of
+from punctual.domain.change import Changes
 from punctual.domain.errors import NotFound
 from punctual.domain.identity import check_job_id
 from punctual.domain.job import Job
@@ -31,6 +33,8 @@ from punctual.stages.browse import Browse
 from punctual.stages.cancel import Cancel
 from punctual.stages.check import Forecaster
 from punctual.stages.depend import Lookup
+from punctual.stages.draft import Drafts
+from punctual.stages.edit import Edit
 from punctual.stages.explain import Explain
 from punctual.stages.manage import Manage
 from punctual.stages.rerun import Rerun
@@ -52,16 +56,10 @@ def find_job(job_id: str) -> Job:
     return job
 
 
-submit = Submit(
-    jobs=all_jobs,
-    tasks=catalog,
-    ties=Ties(jobs=all_jobs, clock=instant.now),
-    executions=all_executions,
-    clock=instant.now,
-    find=find_job,
-    images=settings.images,
-    largest_cpu=settings.long_vcpus * 1024,
-)
+drafts = Drafts(tasks=catalog, images=settings.images, largest_cpu=settings.long_vcpus * 1024)
+ties = Ties(jobs=all_jobs, clock=instant.now)
+submit = Submit(jobs=all_jobs, drafts=drafts, ties=ties, clock=instant.now)
+edit = Edit(jobs=all_jobs, drafts=drafts, executions=all_executions, ties=ties, clock=instant.now, find=find_job)
 cancel = Cancel(executions=all_executions, doors=doors, clock=instant.now)
 manage = Manage(jobs=all_jobs, executions=all_executions, clock=instant.now, find=find_job)
 rerun = Rerun(executions=all_executions, gates=gates, tasks=catalog, clock=instant.now, find=find_job)
@@ -119,3 +117,8 @@ def created(body: Any, *, anew: bool = True) -> Response[Any]:
     """201, or 200 for what was there already."""
     status = HTTPStatus.CREATED if anew else HTTPStatus.OK
     return Response(status_code=status, content_type="application/json", body=body)
+
+
+def foreseen(changes: Changes) -> Response[Any]:
+    """200 with what was found, also where the call itself answers 201."""
+    return Response(status_code=HTTPStatus.OK, content_type="application/json", body=changes_view(changes))

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from punctual import Context
 from punctual.domain.instant import to_text
 from tests.integration.long_lane import LongLane
+from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
 
 TABLES = ("jobs", "executions", "timers", "gates", "parts", "signals", "idempotency")
@@ -64,7 +66,10 @@ def test_a_dry_run_of_a_submission_refuses_what_the_submission_does(world: World
         returned = {"task": "echo", **submission, "on_duplicate": "return_existing"}
         assert world.request("POST", "/jobs", returned)[0] == 200
         assert world.request("POST", "/jobs/batch", {"jobs": [returned]})[0] == 200
-    assert world.request("POST", "/jobs/batch", {"jobs": [{"task": "echo", **submission}]})[0] == tried[0]
+    batch = {"jobs": [{"task": "echo", **submission}]}
+    tried_batch = world.request("POST", "/jobs/batch?dry_run=true", batch)
+    assert tried_batch[0] == tried[0]
+    assert world.request("POST", "/jobs/batch", batch) == tried_batch
     assert tables(world) == before
 
 
@@ -99,7 +104,110 @@ def test_dry_runs_and_refusals_of_an_edit_leave_the_upstream_as_it_is(world: Wor
     assert item["feeds"] == {"BOOL": True}
 
 
+def test_a_dry_run_of_a_batch_tells_what_each_job_would_bring_and_writes_nothing(world: World) -> None:
+    world.submit(schedule=HOURLY, dedupe_key="taken")
+    world.settle_down()
+    before = tables(world)
+    jobs = [
+        {"task": "echo", "name": "load", "schedule": {"cron": "0 * * * *"}},
+        {"task": "echo", "name": "report", "schedule": {"cron": "0 * * * *"}, "depends_on": [{"job": "load"}]},
+        {"task": "echo", "name": "once"},
+        {"task": "echo", "name": "known", "dedupe_key": "taken", "on_duplicate": "return_existing"},
+    ]
+    status, foreseen = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
+    assert (status, foreseen["dry_run"], foreseen["vanish"], foreseen["repeat"]) == (200, True, [], [])
+    by_job = [[one["scheduled_at"] for one in foreseen["appear"] if one["note"] == job["name"]] for job in jobs]
+    hours = [to_text(world.now + timedelta(hours=n)) for n in range(11)]  # one of them is due now, ten are to come
+    assert by_job == [hours, hours, [to_text(world.now)], []]
+    assert tables(world) == before
+
+
+def test_a_dry_run_of_a_batch_refuses_a_circle_and_names_it(world: World) -> None:
+    jobs = [
+        {"task": "echo", "name": "a", "depends_on": [{"job": "b"}]},
+        {"task": "echo", "name": "b", "depends_on": [{"job": "a"}]},
+    ]
+    tried = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
+    assert tried[0] == 422
+    assert "a → b → a" in tried[1]["detail"]
+    assert world.request("POST", "/jobs/batch", {"jobs": jobs}) == tried
+
+
+def test_a_dry_run_of_a_large_batch_shows_what_comes_first_and_counts_the_rest(world: World) -> None:
+    jobs = [{"task": "echo", "schedule": {"cron": f"{number % 59 + 1} * * * *"}} for number in range(120)]
+    _, foreseen = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
+    at = [one["scheduled_at"] for one in foreseen["appear"]]
+    assert (len(at), at, foreseen["left_out"]) == (1000, sorted(at), 200)
+
+
 # what it tells is what happens
+
+
+@pytest.mark.parametrize("overlap", ["allow", "skip", "queue_one", "queue_all", "cancel_running"])
+def test_a_dry_run_of_a_run_tells_what_the_run_itself_then_does(world: World, overlap: str) -> None:
+    job_id = world.submit(task="test.meanwhile", schedule=HOURLY, overlap=overlap)["job_id"]
+    world.settle_down()
+    told: list[tuple[list[str], str]] = []
+
+    def ask(context: Context) -> None:
+        for _ in range(2):
+            before = tables(world)
+            status, foreseen = world.request("POST", f"/jobs/{job_id}/run?dry_run=true", {})
+            assert (status, foreseen["dry_run"], foreseen["repeat"], tables(world)) == (200, True, [], before)
+            _, answer = world.request("POST", f"/jobs/{job_id}/run", {})
+            [appears] = foreseen["appear"]
+            assert (appears["note"], appears["scheduled_at"]) == (
+                answer["outcome"],
+                answer["execution"]["scheduled_at"],
+            )
+            told.append((ids(foreseen["vanish"]), answer["execution"]["execution_id"]))
+            world.settle_down()
+            world.pass_time(1)
+        told.append(([context.execution_id], ""))
+
+    MEANWHILE.append(ask)
+    assert world.request("POST", f"/jobs/{job_id}/run", {})[0] == 201
+    world.settle_down()
+    (gone_for_first, first), (gone_for_second, _), (running, _) = told
+    gone = ([], []) if overlap != "cancel_running" else (running, [*running, first])
+    assert (gone_for_first, gone_for_second) == gone
+
+
+def test_a_dry_run_of_a_run_checks_the_parameters_and_the_job(world: World) -> None:
+    job_id = world.submit(task="sleep", parameters={"seconds": 1}, schedule=HOURLY)["job_id"]
+    for wanted in ({"parameters": {"seconds": "long"}}, {"parameters": {"x": "x" * 70_000}}):
+        tried = world.request("POST", f"/jobs/{job_id}/run?dry_run=true", wanted)
+        assert tried[0] in (413, 422)
+        assert world.request("POST", f"/jobs/{job_id}/run", wanted) == tried
+    assert world.request("POST", f"/jobs/{job_id}/run?dry_run=true", {}, role="viewer")[0] == 403
+    assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
+    assert world.request("POST", f"/jobs/{job_id}/run?dry_run=true", {})[0] == 409
+
+
+def test_a_dry_run_of_a_retry_names_the_execution_that_the_retry_will_be(world: World) -> None:
+    job = world.submit(task="fail", parameters={"times": 9, "fatal": True}, schedule=later(world))
+    world.settle_down()
+    world.pass_time(3600)
+    world.tick()
+    world.settle_down()
+    [failed] = ids(world.executions(job["job_id"]))
+    before = tables(world)
+    for number in (2, 3):
+        status, foreseen = world.request("POST", f"/executions/{failed}/retry?dry_run=true")
+        assert (status, foreseen["appear"], foreseen["vanish"], tables(world)) == (200, [], [], before)
+        _, answer = world.request("POST", f"/executions/{failed}/retry")
+        assert foreseen["repeat"] == [
+            {
+                "execution_id": f"{failed}-{number}",
+                "scheduled_at": answer["execution"]["scheduled_at"],
+                "note": answer["outcome"],
+            }
+        ]
+        assert answer["execution"]["execution_id"] == f"{failed}-{number}"
+        tried = world.request("POST", f"/executions/{failed}/retry?dry_run=true")
+        assert (tried[0], world.request("POST", f"/executions/{failed}/retry")) == (409, tried)
+        world.settle_down()
+        before = tables(world)
 
 
 def edit(world: World, job_id: str, changes: dict[str, Any], query: str = "") -> dict[str, Any]:

@@ -13,7 +13,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
-from views import changes_view, execution_view
+from views import changes_view, execution_view, run_view
 from wiring import (
     all_executions,
     all_jobs,
@@ -25,6 +25,7 @@ from wiring import (
     explain,
     find_job,
     forecaster,
+    foreseen,
     logs,
     once_for,
     rerun,
@@ -58,7 +59,7 @@ ON_RETRY = answers(
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
     success=HTTPStatus.CREATED,
-)
+) | answers(models.Changes)
 ON_LOGS = answers(models.Logs, *FOR_ONE)
 ON_RESULT = answers(Any, *FOR_ONE, HTTPStatus.CONFLICT) | {
     int(HTTPStatus.SEE_OTHER): {"description": "A large result lies where `Location` says."}
@@ -161,13 +162,17 @@ def cancel_execution(
     status_code=HTTPStatus.CREATED,
     responses=ON_RETRY,
 )
-def retry_execution(execution_id: str, request: models.RunRequest | None = None) -> Response[models.RunAnswer]:
+def retry_execution(
+    execution_id: str, request: models.RunRequest | None = None, dry_run: DryRunQuery = False
+) -> Response[models.RunAnswer | models.Changes]:
     """Another execution of the same due instant, with its data window, under the rules that its job has now."""
     who = caller(router, Role.OPERATOR)
+    parameters = request.parameters if request else None
+    if dry_run:
+        return foreseen(rerun.foresee_retry(execution_id, parameters, who))
 
     def act() -> dict[str, Any]:
-        execution, outcome = rerun.retry(execution_id, request.parameters if request else None, who)
-        return models.RunAnswer(execution=execution_view(execution), outcome=outcome).model_dump(mode="json")
+        return run_view(rerun.retry(execution_id, parameters, who)).model_dump(mode="json")
 
     return created(models.RunAnswer(**once_for(router, act, who)))
 

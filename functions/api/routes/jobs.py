@@ -10,13 +10,12 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import answers
-from views import backfill_view, changes_view, execution_view, job_view
-from wiring import backfill, browse, caller, created, find_job, manage, once_for, rerun, submit
+from views import backfill_view, changes_view, job_view, run_view
+from wiring import backfill, browse, caller, created, edit, find_job, foreseen, manage, once_for, rerun, submit
 
 from punctual.domain import instant
 from punctual.domain.backfill import parse_range
 from punctual.domain.caller import Role
-from punctual.domain.change import Changes
 from punctual.domain.errors import Invalid
 from punctual.domain.job import JobState
 from punctual.domain.lane import Priority
@@ -34,7 +33,9 @@ FOR_SUBMISSIONS = (
 )
 FORESEEN = answers(models.Changes)
 ON_SUBMIT = answers(models.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | answers(models.Job | models.Changes)
-ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | answers(models.BatchAnswer)
+ON_BATCH = answers(models.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | answers(
+    models.BatchAnswer | models.Changes
+)
 ON_LIST = answers(models.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
 ON_ONE = answers(models.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 ON_EDIT = answers(
@@ -48,7 +49,7 @@ ON_BACKFILL = (
     answers(models.BackfillAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED) | FORESEEN
 )
 ON_MOVE = answers(models.Job | models.Changes, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
-ON_RUN = answers(models.RunAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
+ON_RUN = answers(models.RunAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED) | FORESEEN
 
 
 @router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_SUBMIT)
@@ -56,7 +57,7 @@ def submit_job(submission: models.Submission, dry_run: DryRunQuery = False) -> R
     """201 with the job; 200 with the one that has its `dedupe_key` already, if that is asked for."""
     who = caller(router, Role.OPERATOR)
     if dry_run:
-        return _foreseen(submit.foresee(submission.to_submission(), who))
+        return foreseen(submit.foresee(submission.to_submission(), who))
 
     def act() -> dict[str, Any]:
         submitted = submit.submit(submission.to_submission(), who)
@@ -73,8 +74,10 @@ def submit_job(submission: models.Submission, dry_run: DryRunQuery = False) -> R
     status_code=HTTPStatus.CREATED,
     responses=ON_BATCH,
 )
-def submit_jobs(batch: models.Batch) -> Response[models.BatchAnswer]:
+def submit_jobs(batch: models.Batch, dry_run: DryRunQuery = False) -> Response[models.BatchAnswer | models.Changes]:
     who = caller(router, Role.OPERATOR)
+    if dry_run:
+        return foreseen(submit.foresee_all((one.to_submission() for one in batch.jobs), who))
 
     def act() -> dict[str, Any]:
         submitted = submit.submit_all((one.to_submission() for one in batch.jobs), who)
@@ -109,13 +112,13 @@ def get_job(job_id: str) -> models.Job:
 
 @router.patch("/jobs/<job_id>", summary="Change a job", tags=["jobs"], responses=ON_EDIT)
 def edit_job(
-    job_id: str, edit: models.Edit, if_match: IfMatch = None, dry_run: DryRunQuery = False
+    job_id: str, changes: models.Edit, if_match: IfMatch = None, dry_run: DryRunQuery = False
 ) -> models.Job | models.Changes:
     """What was planned and has not started is replaced; what runs finishes under the rules it started with."""
     who = caller(router, Role.OPERATOR)
     if dry_run:
-        return changes_view(submit.foresee_edit(job_id, edit.to_changes(), _revision(if_match), who))
-    return job_view(submit.edit(job_id, edit.to_changes(), _revision(if_match), who), instant.now())
+        return changes_view(edit.foresee(job_id, changes.to_changes(), _revision(if_match), who))
+    return job_view(edit.edit(job_id, changes.to_changes(), _revision(if_match), who), instant.now())
 
 
 @router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"], responses=ON_MOVE)
@@ -152,13 +155,17 @@ def _move(job_id: str, state: JobState, dry_run: bool) -> models.Job | models.Ch
 @router.post(
     "/jobs/<job_id>/run", summary="Run a job now", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_RUN
 )
-def run_job(job_id: str, request: models.RunRequest | None = None) -> Response[models.RunAnswer]:
+def run_job(
+    job_id: str, request: models.RunRequest | None = None, dry_run: DryRunQuery = False
+) -> Response[models.RunAnswer | models.Changes]:
     """Beside its schedule; its overlap rule counts, and the answer says what it did."""
     who = caller(router, Role.OPERATOR)
+    parameters = request.parameters if request else None
+    if dry_run:
+        return foreseen(rerun.foresee_run(job_id, parameters, who))
 
     def act() -> dict[str, Any]:
-        execution, outcome = rerun.run(job_id, request.parameters if request else None, who)
-        return models.RunAnswer(execution=execution_view(execution), outcome=outcome).model_dump(mode="json")
+        return run_view(rerun.run(job_id, parameters, who)).model_dump(mode="json")
 
     return created(models.RunAnswer(**once_for(router, act, who)))
 
@@ -177,7 +184,7 @@ def backfill_job(
     who = caller(router, Role.OPERATOR)
     wanted = parse_range(request.model_dump(by_alias=True), instant.now())
     if dry_run:
-        return _foreseen(backfill.foresee(job_id, wanted, who))
+        return foreseen(backfill.foresee(job_id, wanted, who))
 
     def act() -> dict[str, Any]:
         stored = backfill.backfill(job_id, wanted, who)
@@ -193,7 +200,3 @@ def _revision(if_match: str | None) -> int | None:
     if not number.isdecimal():
         raise Invalid("If-Match", "is the number of a revision, as the job shows it")
     return int(number)
-
-
-def _foreseen(changes: Changes) -> Response[Any]:
-    return Response(status_code=HTTPStatus.OK, content_type="application/json", body=changes_view(changes))

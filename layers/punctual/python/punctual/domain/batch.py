@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from punctual.domain.partition import Partitions
 from punctual.domain.resources import Resources
 
+OF_BATCHES = ("resources", "container", "partitions", "preemptible")
+"""What only a submission for the long lane says."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:

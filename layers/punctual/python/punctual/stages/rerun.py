@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.caller import Caller
+from punctual.domain.change import Changes, Foreseen
 from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.execution import Execution, Origin
 from punctual.domain.execution_of import execution_of
@@ -26,6 +27,17 @@ MOST_TIMES = 100
 
 
 @dataclass(frozen=True)
+class Asked:
+    """An execution that a person asks for, before it is stored."""
+
+    execution: Execution
+    outcome: str
+    """What its job's rules will do with it, in words."""
+    gives_way: tuple[Execution, ...] = ()
+    """Those that will be stopped for it, or no longer wait."""
+
+
+@dataclass(frozen=True)
 class Rerun:
     executions: Executions
     gates: Gates
@@ -33,8 +45,35 @@ class Rerun:
     clock: Clock
     find: Callable[[str], Job]
 
-    def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> tuple[Execution, str]:
-        """The execution, and what its job's rules do with it, in words."""
+    def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
+        asked = self._run(job_id, parameters, caller)
+        self.executions.add(asked.execution)
+        return asked
+
+    def foresee_run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Changes:
+        """What ``run`` would do."""
+        asked = self._run(job_id, parameters, caller)
+        return Changes(appear=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
+
+    def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
+        """Another execution of the same due instant, under the rules that its job has now."""
+        for asked in self._retries(execution_id, parameters, caller):
+            standing = self.executions.add(asked.execution)
+            if standing is None:
+                return asked
+            _refuse_second(standing, execution_id)
+        raise _too_often()
+
+    def foresee_retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Changes:
+        """What ``retry`` would do."""
+        for asked in self._retries(execution_id, parameters, caller):
+            standing = self.executions.get(asked.execution.job_id, asked.execution.execution_id)
+            if standing is None:
+                return Changes(repeat=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
+            _refuse_second(standing, execution_id)
+        raise _too_often()
+
+    def _run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
         job = self.find(job_id)
         caller.must_manage(job)
         now = in_milliseconds(self.clock())
@@ -47,12 +86,10 @@ class Rerun:
             parameters=self._parameters(job, job.parameters, parameters),
             origin=Origin.RUN,
         )
-        execution, words = self._as_the_gates_stand(replace(execution, once=False))
-        self.executions.add(execution)
-        return execution, words
+        return self._as_the_gates_stand(replace(execution, once=False))
 
-    def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> tuple[Execution, str]:
-        """Another execution of the same due instant, under the rules that its job has now."""
+    def _retries(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Iterator[Asked]:
+        """The same one by the names that it may have: the first that is free is its own."""
         failed = self.executions.get(job_of(execution_id), execution_id)
         if failed is None:
             raise NotFound("execution", execution_id, field="execution_id")
@@ -73,14 +110,7 @@ class Rerun:
                 parameters=said,
                 origin=Origin.RETRY,
             )
-            retry = replace(retry, retry_of=execution_id, window=failed.window, once=False)
-            retry, words = self._as_the_gates_stand(retry)
-            standing = self.executions.add(retry)
-            if standing is None:
-                return retry, words
-            if standing.status not in FINAL and standing.retry_of == execution_id:
-                raise Conflict(f"{standing.execution_id} does it again already", field="execution_id")
-        raise Conflict(f"it was done again {MOST_TIMES} times: submit another job", field="execution_id")
+            yield self._as_the_gates_stand(replace(retry, retry_of=execution_id, window=failed.window, once=False))
 
     def _parameters(self, job: Job, standing: Mapping[str, Any], changed: Mapping[str, Any] | None) -> dict[str, Any]:
         if job.state in GONE:
@@ -91,39 +121,45 @@ class Rerun:
             self.tasks.check(job.task, parameters)
         return parameters
 
-    def _as_the_gates_stand(self, execution: Execution) -> tuple[Execution, str]:
+    def _as_the_gates_stand(self, execution: Execution) -> Asked:
         """What will become of it, as far as can be seen now. One that is to be skipped is stored as that."""
         starts, waits_for, named = "starts now", list[str](), set[str]()
+        gives_way: list[Execution] = []
         for gate in execution.gates:
             inside, waiter = self._at(gate) if gate.limit is not None else ([], None)
-            others = ", ".join(inside)
+            names = [one.execution_id for one in inside]
+            others = ", ".join(names)
             if gate.limit is None or len(inside) < gate.limit:
                 pass
             elif gate.when_full is WhenFull.SKIP:
                 return self._skipped(execution, f"{others} still runs")
             elif gate.when_full is WhenFull.WAIT_ALONE and waiter:
-                return self._skipped(replace(execution, covered_by=waiter), f"{waiter} waits already")
+                return self._skipped(execution, f"{waiter.execution_id} waits already", waiter)
+            elif gate.when_full is WhenFull.TAKE_OVER and waiter and waiter.execution_id > execution.execution_id:
+                return self._skipped(execution, f"{waiter.execution_id} is to run in its place", waiter)
             elif gate.when_full is WhenFull.TAKE_OVER:
                 starts = f"starts once {others} is cancelled"
+                gives_way += [*inside, *([waiter] if waiter else [])]
             elif gate.of_job:
-                named, waits_for = set(inside), [others]
-            elif not named.issuperset(inside):
+                named, waits_for = set(names), [others]
+            elif not named.issuperset(names):
                 waits_for.append(f"its key: {others} run already")
             if gate.rate is not None and (at := self._next_start(gate.name, gate.rate)) > self.clock():
                 waits_for.append(f"its rate: no start before {to_text(at)}")
-        if not waits_for:
-            return execution, starts
-        words = f"waits for {', and for '.join(waits_for)}"
-        return execution, words if starts == "starts now" else f"{starts}, and {words}"
+        outcome = starts
+        if waits_for:
+            words = f"waits for {', and for '.join(waits_for)}"
+            outcome = words if starts == "starts now" else f"{starts}, and {words}"
+        return Asked(execution, outcome, tuple(gives_way))
 
-    def _at(self, gate: Gate) -> tuple[list[str], str | None]:
+    def _at(self, gate: Gate) -> tuple[list[Execution], Execution | None]:
         """Those who are inside, and who waits first. Whoever was forgotten, or has ended, is not really there: the
         next who comes throws them out, and whoever waits takes their place."""
         names = sorted(self.gates.inside(gate.name))
         if not names:
             return [], None
         standing = self.executions.read_many(names)
-        inside = [name for name in names if name in standing and standing[name].belongs_in(gate.name)]
+        inside = [standing[name] for name in names if name in standing and standing[name].belongs_in(gate.name)]
         waiter = self._first_in_line(gate) if gate.when_full is not WhenFull.SKIP else None
         return (inside, waiter) if inside or not waiter else ([waiter], None)
 
@@ -131,11 +167,30 @@ class Rerun:
         start, _ = rate.reserve(self.gates.reserved_until(name), self.clock())
         return start
 
-    def _first_in_line(self, gate: Gate) -> str | None:
+    def _first_in_line(self, gate: Gate) -> Execution | None:
         waiter = self.gates.first_in_line(gate.name)
         standing = self.executions.get(job_of(waiter.execution_id), waiter.execution_id) if waiter else None
-        return standing.execution_id if standing and standing.waits_at == gate.name else None
+        return standing if standing and standing.waits_at == gate.name else None
 
-    def _skipped(self, execution: Execution, reason: str) -> tuple[Execution, str]:
-        skipped = replace(execution, status=Status.SKIPPED, reason=reason, ended_at=self.clock(), check_at=None)
-        return skipped, f"skipped: {reason}"
+    def _skipped(self, execution: Execution, reason: str, for_whom: Execution | None = None) -> Asked:
+        covered_by = for_whom.execution_id if for_whom else None
+        skipped = replace(execution, status=Status.SKIPPED, reason=reason, covered_by=covered_by)
+        return Asked(replace(skipped, ended_at=self.clock(), check_at=None), f"skipped: {reason}")
+
+
+def _refuse_second(standing: Execution, execution_id: str) -> None:
+    """Another retry of the same may have its name, and be over; or one that a backfill has asked for."""
+    if standing.status not in FINAL and standing.retry_of == execution_id:
+        raise Conflict(f"{standing.execution_id} does it again already", field="execution_id")
+
+
+def _too_often() -> Conflict:
+    return Conflict(f"it was done again {MOST_TIMES} times: submit another job", field="execution_id")
+
+
+def _giving_way(asked: Asked) -> tuple[Foreseen, ...]:
+    return tuple(_foreseen(one, str(one.status)) for one in asked.gives_way)
+
+
+def _foreseen(execution: Execution, note: str) -> Foreseen:
+    return Foreseen(execution.execution_id, execution.scheduled_at, note)

@@ -1,0 +1,144 @@
+"""Edit: the next revision of a job. The planner hears of it, and replaces what was planned and has not started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from punctual.domain.batch import OF_BATCHES
+from punctual.domain.caller import Caller
+from punctual.domain.change import Changes, coming, foreseen
+from punctual.domain.errors import Conflict, Invalid, Stale
+from punctual.domain.execution import Origin
+from punctual.domain.graph import Tied
+from punctual.domain.instant import MILLISECOND
+from punctual.domain.job import LIVE, Job, JobState
+from punctual.domain.misfire import Misfire
+
+if TYPE_CHECKING:
+    from punctual.ports import Clock, Drafts, Executions, Jobs, Ties
+
+REPLACED = "replaced: the same instant, under the new rules"
+RETIED = frozenset({"depends_on", "schedule", "window"})
+"""What decides which executions of its upstreams a job waits for: only then are they looked at again."""
+OF_THE_LANE = (*OF_BATCHES, "timeout_seconds", "expected_seconds")
+
+
+@dataclass(frozen=True)
+class Edit:
+    jobs: Jobs
+    drafts: Drafts
+    executions: Executions
+    ties: Ties
+    clock: Clock
+    find: Callable[[str], Job]
+
+    def edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
+        """The next revision of a job, with ``changes`` in place of what it said. ``None`` sets a field back.
+
+        ``revision`` is the one that the caller has seen, if they say so: then another's change is not overwritten.
+        """
+        job = self._changeable(job_id, revision, caller)
+        if not changes:
+            return job
+        tied = self._edited(job, changes, caller)
+        self.ties.note(tied)
+        [edited] = tied.jobs
+        if not self.jobs.replace(edited):
+            raise Stale("the job was changed at the same moment: look at it again", field="If-Match")
+        return edited
+
+    def foresee(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Changes:
+        """What ``edit`` would replace, bring and take away."""
+        job, now = self._changeable(job_id, revision, caller), self.clock()
+        if not changes:
+            return Changes()
+        [edited] = self._edited(job, changes, caller).jobs
+        outdated = [
+            one
+            for one in self.executions.live_of(job_id, since=edited.waiting_since(now))
+            if one.origin is Origin.SCHEDULE and one.has_not_started
+        ]
+        appear = coming(edited, edited.updated_at - MILLISECOND, now)
+        known = [one for one in outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)]
+        standing = self.executions.read_many(
+            [*(one.execution_id for one in appear), *(one.execution_id for one in known)]
+        )
+        # what has its state machine in the long lane already is not replaced
+        carried = {one.execution_id for one in standing.values() if one.conductor}
+        return Changes(
+            appear=tuple(one for one in appear if one.execution_id not in standing),
+            vanish=foreseen(one for one in outdated if one not in known),
+            repeat=foreseen((one for one in known if one.execution_id not in carried), REPLACED),
+        ).shortened()
+
+    def _changeable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
+        job = self.find(job_id)
+        caller.must_manage(job)
+        if job.state not in LIVE:
+            raise Conflict(f"job {job_id!r} is {job.state}: it cannot be changed", field="job_id")
+        if revision is not None and revision != job.revision:
+            raise Stale(f"the job is at revision {job.revision}, not {revision}: look at it again", field="If-Match")
+        return job
+
+    def _edited(self, job: Job, changes: Mapping[str, Any], caller: Caller) -> Tied:
+        if changes.get("dedupe_key", job.dedupe_key) != job.dedupe_key:
+            message = "stays what it was when the job was submitted: delete the job, and submit one with another key"
+            raise Invalid("dedupe_key", message)
+        now = self.clock()
+        standing = _as_submitted(job)
+        if changes.get("lane", job.lane) != job.lane:  # what belongs to the lane that it leaves goes with it
+            standing = {name: value for name, value in standing.items() if name not in OF_THE_LANE}
+        said = {**standing, **changes}
+        kept = None if "schedule" in changes else job.schedule
+        submission = {name: value for name, value in said.items() if value is not None}
+        edited = self.drafts.draft(submission, caller, now, kept=kept, changed=changes)
+        edited = replace(
+            edited,
+            job_id=job.job_id,
+            owner=job.owner,
+            created_by=job.created_by,
+            created_at=job.created_at,
+            revision=job.revision + 1,
+            run_times=job.run_times,
+            backfilled_from=job.backfilled_from,
+            state=job.state,
+            paused_at=job.paused_at,
+            resumed_at=job.resumed_at,
+            revised_at=now,
+            dedupe_key=job.dedupe_key,
+            feeds=job.feeds,
+        )
+        return self.ties.check(edited) if RETIED.intersection(changes) else Tied([edited])
+
+
+def _as_submitted(job: Job) -> dict[str, Any]:
+    """What a submission of this job would say."""
+    batch = job.batch
+    said: dict[str, Any] = {
+        "task": job.task,
+        "name": job.name,
+        "parameters": job.parameters,
+        "schedule": job.schedule.to_spec(),
+        "lane": job.lane,
+        "priority": job.priority,
+        "timeout_seconds": job.timeout_seconds,
+        "retry": asdict(job.retry),
+        "deadline": job.deadline.to_spec() if job.deadline else None,
+        "expected_seconds": job.expected_seconds,
+        "overlap": job.overlap,
+        "misfire": job.misfire.to_spec() if job.misfire != Misfire() else None,
+        "concurrency": job.concurrency.to_spec() if job.concurrency else None,
+        "notify": job.notify.to_spec() if job.notify else None,
+        "window": job.window,
+        "depends_on": [one.to_spec() for one in job.depends_on],
+    }
+    if batch is not None:
+        said |= {
+            "resources": batch.resources.to_spec(),
+            "container": {"image": batch.image, "command": list(batch.command)} if batch.image else None,
+            "partitions": batch.partitions.to_spec() if batch.partitions else None,
+            "preemptible": batch.preemptible,
+        }
+    return said
