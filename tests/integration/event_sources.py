@@ -1,6 +1,6 @@
-"""The streams of the tables, as Lambda's event sources hand them to functions.
+"""The streams of the tables, as Lambda's event sources hand them to functions; and which queues have anything.
 
-They are read from moto's memory: to ask it for an iterator each time takes far longer than all else.
+Both are read from moto's memory: to ask it each time takes far longer than all else.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from moto.dynamodb.models import dynamodb_backends
+from moto.sqs.models import sqs_backends
 
 from cdk.components.admission import PART_MOVED
 from cdk.components.planner import (
@@ -34,6 +35,11 @@ FILTERS = {
 def table_in_memory(name: str) -> Any:
     """As it is now: moto puts a copy in its place when a transaction is cancelled."""
     return dynamodb_backends[ACCOUNT][REGION].tables[name]
+
+
+def has_messages(queue: str) -> bool:
+    """Whether any of them is visible."""
+    return bool(sqs_backends[ACCOUNT][REGION].queues[queue].messages)
 
 
 class EventSources:

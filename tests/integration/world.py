@@ -27,7 +27,7 @@ import time_machine
 
 from punctual import Context
 from punctual.aws import clients, executions
-from tests.integration.event_sources import STREAM_CONSUMERS, EventSources
+from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 PRIORITIES = ("high", "normal", "low")
@@ -211,6 +211,8 @@ class World:
 
     def receive(self, queue: str) -> list[dict[str, Any]]:
         """The visible messages of a queue, as Lambda would deliver them, and gone from it."""
+        if not has_messages(queue):
+            return []
         answer = self.sqs.receive_message(
             QueueUrl=self.queues[queue],
             MaxNumberOfMessages=10,

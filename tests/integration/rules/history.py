@@ -1,0 +1,68 @@
+"""What was said of a job, and what has to be on record because of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from punctual.domain.instant import MILLISECOND
+from punctual.domain.job import GONE, Job, JobState
+
+
+@dataclass
+class Said:
+    """A job, as it was from an instant on."""
+
+    job: Job
+    known_at: datetime | None = None
+    """When the planner had heard of it."""
+
+
+def due_instants(history: Sequence[Said], now: datetime) -> Iterator[datetime]:
+    """Those up to now that must be on record: of each revision while it was in force, up to its last active time.
+
+    What came due in a pause is made up for when the job is resumed, unless it was edited meanwhile. What nobody got
+    round to before a job was cancelled or deleted is dropped.
+    """
+    for revision, group in itertools.groupby(enumerate(history), key=lambda pair: pair[1].job.revision):
+        numbers = [number for number, _ in group]
+        active = [number for number in numbers if history[number].job.state is JobState.ACTIVE]
+        if not active:
+            continue
+        first = history[numbers[0]].job
+        last = active[-1]
+        followed = history[last + 1].job if last + 1 < len(history) else None
+        if followed is not None and followed.state is JobState.DONE:
+            followed = None
+        if followed is not None and followed.revision == revision:  # paused, or gone: only up to its pause before
+            if len(active) < 2:
+                continue
+            last = active[-2]
+            followed = history[last + 1].job
+        start = first.created_at if first.revision == 1 else first.updated_at
+        yield from instants(history[last].job, start, followed.updated_at - MILLISECOND if followed else now)
+
+
+def instants(job: Job, since: datetime, until: datetime) -> Iterator[datetime]:
+    due = job.schedule.next_after(since - MILLISECOND)
+    while due is not None and due <= until:
+        yield due
+        due = job.schedule.next_after(due)
+
+
+def is_due(job: Job, instant: datetime) -> bool:
+    return job.schedule.next_after(instant - MILLISECOND) == instant
+
+
+def may_be_due(history: Sequence[Said], instant: datetime, foreseen: bool) -> bool:
+    """Whether a revision has this instant, and was in force then, or the planner had not yet heard otherwise."""
+    for revision, group in itertools.groupby(history, key=lambda said: said.job.revision):
+        job = next(iter(group)).job
+        start = job.created_at if revision == 1 else job.updated_at
+        later = [said for said in history if said.job.revision > revision or said.job.state in GONE]
+        ends = later[0].known_at if later else None
+        if start <= instant and (foreseen or ends is None or instant <= ends) and is_due(job, instant):
+            return True
+    return False

@@ -1,0 +1,119 @@
+"""A function at work that stops before any of its calls of AWS, while others go on, and then goes on or dies."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from punctual.domain.execution import Execution, Failure, Outcome
+from punctual.domain.settlement import Verdict
+from tests.integration.odd_tasks import Killed
+
+
+class Manner(StrEnum):
+    """How a task goes."""
+
+    THROUGH = "through"
+    FAILS = "fails"
+    STAYS = "stays"
+
+
+@dataclass
+class Run:
+    """A task that was started."""
+
+    execution: Execution
+    lease_until: datetime
+    stopping: bool = False
+    returned: bool = False
+
+
+class Process:
+    """A function at work: a thread that runs only while the test waits for it, so that all is in the test's order."""
+
+    def __init__(self, name: str, act: Callable[[], Any], ends_at: datetime) -> None:
+        self.name, self.ends_at = name, ends_at
+        self.over = self.died = False
+        self.answer: Any = None
+        self.run: Run | None = None
+        """The task that it is in."""
+        self.manner = Manner.STAYS
+        self._act, self._error = act, None
+        self._calls: int | None = None
+        self._may_go, self._rests = threading.Semaphore(0), threading.Semaphore(0)
+        threading.Thread(target=self._live, name=name, daemon=True).start()
+
+    def go(self, calls: int | None = None) -> None:
+        """On, until it is over, in a task that takes long, or before the call of AWS with that number."""
+        self._calls = calls
+        self._may_go.release()
+        self._rests.acquire()
+        if self._error is not None:
+            raise self._error
+
+    def die(self) -> None:
+        self.died = True
+        self.go()
+
+    def rest(self) -> None:
+        """Called from within."""
+        self._rests.release()
+        self._may_go.acquire()
+        if self.died:
+            raise Killed
+
+    def about_to_call(self) -> None:
+        if self.died:
+            raise Killed
+        if self._calls is not None:
+            self._calls -= 1
+            if self._calls == 0:
+                self.rest()
+
+    def _live(self) -> None:
+        self._may_go.acquire()
+        PROCESS.set(self)
+        try:
+            if not self.died:
+                self.answer = self._act()
+        except Killed:
+            pass
+        except BaseException as error:
+            self._error = error
+        self.over = True
+        self._rests.release()
+
+
+PROCESS: ContextVar[Process | None] = ContextVar("process", default=None)
+
+
+def about_to_call(**_: Any) -> None:
+    if process := PROCESS.get():
+        process.about_to_call()
+
+
+@dataclass
+class Runner:
+    """In place of the one that calls a task's function: says when a task starts, and lets the test say how it ends.
+
+    The real one renews its lease in a thread of its own, by a clock that nobody stops; here a rule renews it.
+    """
+
+    started: Callable[[Execution], Run]
+
+    def run(self, execution: Execution, _seconds_left: float) -> Verdict:
+        process = PROCESS.get()
+        assert process is not None
+        run = self.started(execution)
+        if process.manner == Manner.STAYS:
+            process.run = run
+            process.rest()
+        run.returned, process.run = True, None
+        failed = process.manner == Manner.FAILS
+        outcome = Outcome.CANCELLED if run.stopping else Outcome.FAILED if failed else Outcome.SUCCEEDED
+        return Verdict(outcome=outcome, error=Failure(type="Error", message="no") if failed else None)

@@ -1,0 +1,85 @@
+"""Steps of stories: which there are, with what, and how often each is taken compared with others.
+
+Hypothesis draws them. It would rather leave whole kinds of steps out of a story, and take others fifty times, were they
+rules of its own: such stories come to nothing here, where a few dozen have to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+Act = TypeVar("Act", bound=Callable[..., None])
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    often: int
+    when: Callable[[Any], bool]
+    said: dict[str, st.SearchStrategy[Any]]
+
+
+@dataclass(frozen=True)
+class Step:
+    kind: Kind
+    said: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"{self.kind.name}({', '.join(f'{name}={value!r}' for name, value in self.said.items())})"
+
+    def take(self, story: Any) -> None:
+        if self.kind.when(story):
+            getattr(story, self.kind.name)(**self.said)
+
+
+KINDS: list[Kind] = []
+
+
+def happens(
+    *, often: int = 1, when: Callable[[Any], bool] = lambda _: True, **said: st.SearchStrategy[Any]
+) -> Callable[[Act], Act]:
+    """Of a method: it is a step, with what is drawn for its parameters. One that cannot be taken is left out."""
+
+    def register(act: Act) -> Act:
+        KINDS.append(Kind(act.__name__, often, when, said))
+        return act
+
+    return register
+
+
+def steps() -> st.SearchStrategy[Step]:
+    return st.one_of(
+        *(st.builds(Step, st.just(kind), st.fixed_dictionaries(kind.said)) for kind in KINDS for _ in range(kind.often))
+    )
+
+
+numbers = st.integers(0, 30)
+calls = st.none() | st.none() | st.integers(1, 12)
+"""Before which call of AWS a function stops; most go through."""
+intervals = st.sampled_from([30, 60, 90, 300, 900])
+recurring = st.one_of(
+    st.fixed_dictionaries({"every_seconds": intervals}),
+    st.fixed_dictionaries({"every_seconds": intervals, "max_runs": st.integers(1, 8)}),
+    st.fixed_dictionaries({"cron": st.sampled_from(["* * * * *", "*/7 * * * *"])}),
+)
+schedules = recurring | recurring | st.fixed_dictionaries({"in_seconds": st.sampled_from([0, 70, 600])})
+overlaps = st.sampled_from(["allow", "skip", "queue_one", "queue_all", "cancel_running"])
+misfires = st.fixed_dictionaries(
+    {"policy": st.sampled_from(["run_latest", "run_all", "skip"]), "grace_seconds": st.sampled_from([0, 45, 300])}
+)
+limits = st.fixed_dictionaries({"key": st.just("k"), "limit": st.integers(1, 2)})
+rates = st.fixed_dictionaries({"key": st.just("k"), "rate": st.just({"starts": 1, "per_seconds": 4})})
+keys = st.none() | limits | rates | st.builds(lambda limit, rate: {**limit, **rate}, limits, rates)
+retries = st.sampled_from([{"max_attempts": 1}, {"max_attempts": 3, "backoff_seconds": 5, "max_backoff_seconds": 5}])
+conditions = st.sampled_from(["succeeded", "finished", "finished", "failed"])
+changes = st.one_of(
+    st.fixed_dictionaries({"schedule": recurring}),
+    st.fixed_dictionaries({"overlap": overlaps}),
+    st.fixed_dictionaries({"parameters": st.fixed_dictionaries({"n": numbers})}),
+    st.fixed_dictionaries({"concurrency": keys}),
+    st.fixed_dictionaries({"misfire": misfires}),
+)
