@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from punctual import Context
-from punctual.domain.instant import from_text
+from punctual.domain.instant import from_text, to_text
+from tests.integration.conftest import START
 from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
 
@@ -138,3 +140,44 @@ def test_a_leader_of_old_rules_does_not_end_a_job_whose_new_ones_are_not_planned
     world.run_for(121, step=20)
     assert [status for _, status in planned(world, job_id)] == ["succeeded", "succeeded", "cancelled"]
     assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "done"
+
+
+def twice_in_one_batch(world: World, later: int) -> None:
+    """The planner gets what it has not heard of jobs, and the same again after a while: it failed at the end."""
+    records = world.stream_records("jobs", "planner")
+    world.call("planner", {"Records": records})
+    world.settle_down()
+    world.pass_time(later)
+    world.call("planner", {"Records": records})
+    world.settle_down()
+
+
+def test_word_of_an_edit_that_was_edited_again_brings_nothing_of_it_back(world: World) -> None:
+    job_id = world.submit(schedule=HOURLY)["job_id"]
+    world.settle_down()
+    edit(world, job_id, {"schedule": {"every_seconds": 30}})
+    edit(world, job_id, {"schedule": HOURLY})
+    before = world.executions(job_id)
+    twice_in_one_batch(world, later=40)
+    assert [one["execution_id"] for one in world.executions(job_id)] == [one["execution_id"] for one in before]
+
+
+def test_nor_does_word_of_a_job_that_was_put_off_since(world: World) -> None:
+    job_id = world.submit(schedule={"at": to_text(world.now + timedelta(seconds=30))})["job_id"]
+    edit(world, job_id, {"schedule": {"at": to_text(world.now + timedelta(hours=1))}})
+    twice_in_one_batch(world, later=40)
+    [one] = world.executions(job_id)
+    assert (one["status"], one["scheduled_at"]) == ("scheduled", to_text(world.now + timedelta(seconds=3560)))
+
+
+def test_what_came_due_before_the_first_of_two_edits_is_on_record(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 60}, overlap="allow")["job_id"]
+    world.settle_down()
+    world.pass_time(630)  # an outage: what leads on has not been queued
+    edit(world, job_id, {"schedule": {"every_seconds": 3600}})
+    world.pass_time(30)
+    edit(world, job_id, {"schedule": {"every_seconds": 1800}})
+    world.settle_down()
+    due = [to_text(START + timedelta(seconds=60 * number)) for number in range(1, 11)]
+    assert [one["scheduled_at"] for one in world.executions(job_id)][:10] == due
+    assert len(world.executions(job_id)) == 11

@@ -313,3 +313,18 @@ def test_after_a_short_pause_nothing_piles_up_whatever_the_grace(world: World) -
     told = {one["execution_id"]: one["note"] for one in foreseen["appear"] if from_text(one["scheduled_at"]) <= now}
     assert list(told) == [one["execution_id"] for one in gone_by]
     assert [note is None for note in told.values()] == [False] * (len(gone_by) - 1) + [True]
+
+
+def test_word_of_a_pause_that_is_over_skips_nothing(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 60}, overlap="allow")["job_id"]
+    world.settle_down()
+    act(world, job_id, "pause")
+    act(world, job_id, "resume")
+    records = world.stream_records("jobs", "planner")
+    world.call("planner", {"Records": records})
+    world.deliver_streams()
+    world.pass_time(70)
+    world.call("planner", {"Records": records})  # it failed at the end, and comes again, before the workers got round
+    world.run_for(30, step=10)
+    [first, *_] = world.executions(job_id)
+    assert (first["status"], first["reason"]) == ("succeeded", None)

@@ -74,20 +74,25 @@ class Planner:
     clock: Clock
 
     def job_changed(self, job: Job, before: Job | None = None) -> None:
-        """A job was stored, edited, paused, resumed, cancelled or deleted. ``before`` is what it was, if it was."""
+        """A job was stored, edited, paused, resumed, cancelled or deleted. ``before`` is what it was, if it was.
+
+        It may have changed again since, and all that have been done for: then it is not brought back to what it was.
+        """
+        now = self.jobs.get(job.job_id) or job
+        until = now.revised_at if now.revision > job.revision else None
         if job.state is JobState.ACTIVE:
             self.jobs.note_owner(job.owner)
             if before is not None and before.state is JobState.PAUSED:
                 assert job.paused_at is not None
                 last = self.executions.last_planned(job.job_id, before=job.paused_at)
-                self._plan(job, after=job.resumes_after(last))
+                self._plan(job, after=job.resumes_after(last), until=until)
             elif job.revision == 1:
-                self._plan(job, after=job.created_at - MILLISECOND)
+                self._plan(job, after=job.created_at - MILLISECOND, until=until)
             else:
-                self._plan_anew(job, before)
-        elif job.state is JobState.PAUSED:
+                self._plan_anew(job, before, until)
+        elif job.state is now.state is JobState.PAUSED:
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
-                self._hold_back(job, one)
+                self._hold_back(now, one)
         elif job.state in GONE:
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 self._stop(job.job_id, one.execution_id, f"job {job.state}")
@@ -213,14 +218,17 @@ class Planner:
         self._set_timer(execution, not_before, TimerReason.RETRY)
         return None
 
-    def _plan(self, job: Job, after: datetime | None) -> None:
-        """Store the executions of ``job`` that come after ``after``, up to the first beyond reach, which leads."""
-        while after is not None:
-            after = self._plan_some(job, after)
+    def _plan(self, job: Job, after: datetime | None, until: datetime | None = None) -> None:
+        """Store the executions of ``job`` that come after ``after``, up to the first beyond reach, which leads.
 
-    def _plan_some(self, job: Job, after: datetime) -> datetime | None:
+        ``until`` is when it got other rules, if it did: from then on those count.
+        """
+        while after is not None:
+            after = self._plan_some(job, after, until)
+
+    def _plan_some(self, job: Job, after: datetime, until: datetime | None) -> datetime | None:
         """From where to go on, should the last one have ended before its time: nobody hears of that again."""
-        instants, ends = self._instants(job, after)
+        instants, ends = self._instants(job, after, until)
         if not instants:
             if ends and job.schedule.kind != "queue":
                 self.finish.if_over(job.job_id)
@@ -251,7 +259,7 @@ class Planner:
             return None
         return last.scheduled_at
 
-    def _plan_anew(self, job: Job, was: Job | None) -> None:
+    def _plan_anew(self, job: Job, was: Job | None, until: datetime | None) -> None:
         """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.
 
         So too what had come due before the edit and was not planned yet. What a person asked for stays as they asked
@@ -269,7 +277,7 @@ class Planner:
             for due in [*unplanned, *(one.scheduled_at for one in outdated)]
             if due <= before and job.has_instant(due)
         ]
-        instants, ends = self._instants(job, before)
+        instants, ends = self._instants(job, before, until)
         dues = [*sorted(overdue), *instants]
         self.executions.add_all(self._dropped(was, due) for due in unplanned if was and due not in overdue)
         standing = None
@@ -279,7 +287,7 @@ class Planner:
         for one in outdated:
             if one.execution_id not in kept:
                 self._leave(job, one, CHANGED)
-        self._plan(job, after=self._beyond(standing, ends))
+        self._plan(job, after=self._beyond(standing, ends), until=until)
 
     def _unplanned(self, job: Job, until: datetime) -> list[datetime]:
         """What was due under a revision until it was replaced, and nobody had come to: there was an outage."""
@@ -311,12 +319,12 @@ class Planner:
             return replace(execution, status=Status.QUEUED, queued_at=now)
         return execution
 
-    def _instants(self, job: Job, after: datetime) -> tuple[list[datetime], bool]:
-        """Those up to the first beyond reach, and whether none will follow them."""
+    def _instants(self, job: Job, after: datetime, until: datetime | None) -> tuple[list[datetime], bool]:
+        """Those before ``until`` up to the first beyond reach, and whether none will follow them."""
         horizon = self.clock() + REACH
         dues: list[datetime] = []
         due = job.schedule.next_after(after)
-        while due is not None and len(dues) < MOST_AT_ONCE:
+        while due is not None and len(dues) < MOST_AT_ONCE and (until is None or due < until):
             dues.append(due)
             beyond = due > horizon
             due = job.schedule.next_after(due)
