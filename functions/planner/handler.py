@@ -13,6 +13,7 @@ from punctual.aws.state_machines import LongStateMachine
 from punctual.aws.timers import item_to_timer
 from punctual.domain import instant
 from punctual.domain.errors import PunctualError
+from punctual.domain.execution import Execution
 from punctual.domain.status import Status
 from punctual.runtime import adapters
 from punctual.runtime.function import function, logger
@@ -92,19 +93,21 @@ def _executions_ready(changes: list[Change]) -> None:
 
 
 def _send_on(changes: list[Change]) -> None:
-    executions = [(item_to_execution(change.new or {}), _is_fresh(change)) for change in changes]
-    stopping = [execution for execution, _ in executions if execution.status is Status.RUNNING]
-    ready = [(execution, fresh) for execution, fresh in executions if execution.status is not Status.RUNNING]
-    planner.asked_to_stop(stopping)
-    planner.executions_ready(
-        [execution for execution, fresh in ready if fresh], [execution for execution, fresh in ready if not fresh]
-    )
+    executions = [(item_to_execution(change.new or {}), change) for change in changes]
+    planner.asked_to_stop(execution for execution, _ in executions if execution.status is Status.RUNNING)
+    ready: dict[str, list[Execution]] = {}
+    for execution, change in executions:
+        if execution.status is not Status.RUNNING:
+            ready.setdefault(_how(change), []).append(execution)
+    planner.executions_ready(**ready)
 
 
-def _is_fresh(change: Change) -> bool:
-    """Whether it is queued for the first time, under its present rules."""
+def _how(change: Change) -> str:
+    """How it has become ready: as the planner asks it."""
     old, new = change.old or {}, change.new or {}
-    return old.get("status") in (None, "scheduled") or old.get("revision") != new.get("revision")
+    if old.get("revision") != new.get("revision"):
+        return "planned"
+    return "came_due" if old["status"] == Status.SCHEDULED else "again"
 
 
 def _has_moved(change: Change) -> bool:

@@ -336,3 +336,22 @@ def test_a_resumption_after_a_short_pause_leaves_nothing_out(world: World) -> No
     world.pass_time(4 * 3600)
     _, foreseen = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
     assert ([one["note"] is None for one in foreseen["appear"]], foreseen["left_out"]) == ([False] * 3 + [True] * 11, 0)
+
+
+@pytest.mark.parametrize("changes", [{"parameters": {"v": 2}}, {"schedule": {"cron": "*/5 * * * *"}}], ids=str)
+def test_an_edit_in_an_outage_tells_what_becomes_of_what_nobody_had_come_to(
+    world: World, changes: dict[str, Any]
+) -> None:
+    misfire = {"policy": "run_latest", "grace_seconds": 120}
+    job_id = world.submit(schedule={"cron": "* * * * *"}, overlap="allow", misfire=misfire)["job_id"]
+    world.settle_down()
+    world.pass_time(690)
+    before = {one["execution_id"]: one["status"] for one in world.executions(job_id)}
+    foreseen = edit(world, job_id, changes, "?dry_run=true")
+    edit(world, job_id, changes)
+    world.deliver_streams()
+    went_by = [one for one in world.executions(job_id) if one["scheduled_at"] <= to_text(world.now)]
+    new = {one["execution_id"]: one["status"] for one in went_by if one["execution_id"] not in before}
+    told = {one["execution_id"]: one["note"] for one in foreseen["appear"] if one["scheduled_at"] <= to_text(world.now)}
+    assert {name: "queued" if note is None else note.partition(":")[0] for name, note in told.items()} == new
+    assert len(new) >= 6

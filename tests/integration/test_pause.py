@@ -328,3 +328,44 @@ def test_word_of_a_pause_that_is_over_skips_nothing(world: World) -> None:
     world.run_for(30, step=10)
     [first, *_] = world.executions(job_id)
     assert (first["status"], first["reason"]) == ("succeeded", None)
+
+
+def test_an_edit_of_something_else_in_a_pause_leaves_what_came_due_to_the_resumption(world: World) -> None:
+    misfire = {"policy": "run_all", "grace_seconds": 0}
+    job_id = world.submit(schedule={"every_seconds": 60}, overlap="queue_all", misfire=misfire)["job_id"]
+    world.run_for(61, step=10)
+    act(world, job_id, "pause")
+    world.settle_down()
+    paused_at = world.now
+    world.pass_time(600)
+    assert world.request("PATCH", f"/jobs/{job_id}", {"priority": "high"})[0] == 200
+    world.settle_down()
+    world.pass_time(300)
+    foreseen = act(world, job_id, "resume", "?dry_run=true")
+    act(world, job_id, "resume")
+    world.settle_down()
+    went_by = [one for one in world.executions(job_id) if paused_at < from_text(one["scheduled_at"]) <= world.now]
+    assert [one["status"] for one in went_by] == ["succeeded"] * 15
+    assert {one["priority"] for one in went_by} == {"high"}
+    assert [one["execution_id"] for one in foreseen["appear"][:15]] == [one["execution_id"] for one in went_by]
+
+
+def test_what_came_due_in_a_pause_by_a_schedule_that_is_gone_is_on_record(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 60}, overlap="allow")["job_id"]
+    world.run_for(61, step=10)
+    act(world, job_id, "pause")
+    world.settle_down()
+    paused_at = world.now
+    for every in (100, 3600):
+        world.pass_time(330)
+        changes = {"schedule": {"every_seconds": every}}
+        foreseen = world.request("PATCH", f"/jobs/{job_id}?dry_run=true", changes)[1]["appear"]
+        assert {one["note"] for one in foreseen} == {"skipped: job changed"}
+        assert world.request("PATCH", f"/jobs/{job_id}", changes)[0] == 200
+        world.settle_down()
+        found = {one["execution_id"]: (one["status"], one["reason"]) for one in world.executions(job_id)}
+        assert {found[one["execution_id"]] for one in foreseen} == {("skipped", "job changed")}
+    act(world, job_id, "resume")
+    world.settle_down()
+    due = [one for one in world.executions(job_id) if paused_at < from_text(one["scheduled_at"]) <= world.now]
+    assert [one["reason"] for one in due] == ["job changed"] * (5 + 3)

@@ -66,6 +66,7 @@ intervals = st.sampled_from([30, 60, 90, 300, 900])
 recurring = st.one_of(
     st.fixed_dictionaries({"every_seconds": intervals}),
     st.fixed_dictionaries({"every_seconds": intervals, "max_runs": st.integers(1, 8)}),
+    st.fixed_dictionaries({"every_seconds": st.sampled_from([60, 90]), "jitter_seconds": st.sampled_from([5, 40])}),
     st.fixed_dictionaries({"cron": st.sampled_from(["* * * * *", "*/7 * * * *"])}),
 )
 schedules = recurring | recurring | st.fixed_dictionaries({"in_seconds": st.sampled_from([0, 70, 600])})
@@ -84,4 +85,6 @@ changes = st.one_of(
     st.fixed_dictionaries({"parameters": st.fixed_dictionaries({"n": numbers})}),
     st.fixed_dictionaries({"concurrency": keys}),
     st.fixed_dictionaries({"misfire": misfires}),
+    st.fixed_dictionaries({"priority": st.sampled_from(["high", "low"])}),
+    st.just({"depends_on": []}),
 )

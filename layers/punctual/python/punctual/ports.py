@@ -65,8 +65,8 @@ class Jobs(Protocol):
     def note_run(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
         """Remember how long the parts of an execution took, by kind. Coming again changes nothing."""
 
-    def note_backfill(self, job_id: str, since: datetime) -> None:
-        """Remember how far back executions of a job may lie that have not started."""
+    def note_old(self, job_id: str, since: datetime) -> None:
+        """Remember how far back the due instants lie of which executions may live."""
 
     def note_dependant(self, job_id: str) -> bool:
         """Remember that others depend on a job; ``False`` when it was deleted or cancelled."""

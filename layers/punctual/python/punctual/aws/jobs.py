@@ -94,12 +94,11 @@ class DynamoJobs:
             values={"last_run": item.get("last_run", "")},
         )
 
-    def note_backfill(self, job_id: str, since: datetime) -> None:
+    def note_old(self, job_id: str, since: datetime) -> None:
         self.table.update(
             {"job_id": job_id},
-            set={"backfilled_from": instant_text(since)},
-            condition="attribute_exists(#job_id) AND"
-            " (attribute_not_exists(#backfilled_from) OR #backfilled_from > :since)",
+            set={"live_since": instant_text(since)},
+            condition="attribute_exists(#job_id) AND (attribute_not_exists(#live_since) OR #live_since > :since)",
             values={"since": instant_text(since)},
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,6 +10,7 @@ from punctual.domain.execution import Planned
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import Job, JobState
+from punctual.domain.replan import Replan
 from punctual.domain.schedule import Schedule
 
 AHEAD = 10
@@ -57,16 +58,28 @@ def resumed(job: Job, after: datetime, now: datetime) -> Changes:
     """What resuming a job would bring that was planned up to ``after``: the latest that went by, and the next few."""
     went_by, before = _went_by(job.schedule, after, now)
     instants = [*went_by, *_ahead(job, max(after, now), now)]
-    sorted_out = job.misfire.sort_out(instants, job.schedule, now, job.resumed_at)
-    notes = dict.fromkeys(sorted_out.missed, "missed") | dict.fromkeys(
-        sorted_out.covered, "skipped: a later one covers it"
-    )
-    return Changes(appear=tuple(_of(job, due, notes.get(due)) for due in instants), left_out=before)
+    return Changes(appear=tuple(_sorted_out(job, instants, now)), left_out=before)
+
+
+def made_up(job: Job, plan: Replan, now: datetime) -> list[Foreseen]:
+    """What became due before an edit and nobody had come to, in order: what is dropped, and what the new rules do."""
+    late = [due for due in plan.kept if due not in plan.in_time]
+    dropped = [_of(job, due, "skipped: job changed") for due in plan.dropped]
+    return sorted([*dropped, *_sorted_out(job, late, now)], key=lambda one: one.scheduled_at)
 
 
 def foreseen(planned: Iterable[Planned], note: str | None = None) -> tuple[Foreseen, ...]:
     shown = (Foreseen(one.execution_id, one.scheduled_at, note or str(one.status)) for one in planned)
     return tuple(sorted(shown, key=lambda one: one.execution_id))
+
+
+def _sorted_out(job: Job, instants: Sequence[datetime], now: datetime) -> list[Foreseen]:
+    """With what becomes of those that went by, by the job's misfire rule."""
+    sorted_out = job.misfire.sort_out(instants, job.schedule, now, job.resumed_at)
+    notes = dict.fromkeys(sorted_out.missed, "missed") | dict.fromkeys(
+        sorted_out.covered, "skipped: a later one covers it"
+    )
+    return [_of(job, due, notes.get(due)) for due in instants]
 
 
 def _of(job: Job, due: datetime, note: str | None = None) -> Foreseen:

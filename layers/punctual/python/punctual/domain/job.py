@@ -22,7 +22,9 @@ from punctual.domain.schedule import Schedule
 from punctual.domain.window import WindowUnit
 
 QUEUE_MEMORY = timedelta(days=4)
-"""A queue keeps an order for no longer than this. What rests for longer is checked when it is queued again."""
+"""A queue keeps an order for no longer than this."""
+OLD = timedelta(days=1)
+"""What is to run so long after its due instant, or later, is noted on its job: ``live_since``."""
 
 
 class JobState(StrEnum):
@@ -83,8 +85,8 @@ class Job:
     """Whether a job depends on it, or once did: then the end of each of its executions is listened for."""
     run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """How many seconds its recent runs took, the newest last: the whole ``execution``, and each kind of part."""
-    backfilled_from: datetime | None = None
-    """The earliest due instant of the past that somebody asked for."""
+    live_since: datetime | None = None
+    """The earliest due instant of which something may live although it is old: asked for by a person, or at rest."""
     dedupe_key: str | None = None
     """Of the owner's jobs that live, only this one has it."""
     state: JobState = JobState.ACTIVE
@@ -94,6 +96,8 @@ class Job:
     """When it went on after that, if it did. What was due before that counts as missed."""
     revised_at: datetime | None = None
     """Since when it has its present rules, if it was ever edited."""
+    rescheduled_at: datetime | None = None
+    """Since when it has its present schedule, if that was ever edited."""
     revision: int = 1
 
     @property
@@ -108,9 +112,9 @@ class Job:
         """Whether this is one of its schedule's due instants."""
         return self.schedule.next_after(instant - MILLISECOND) == instant
 
-    def resumes_after(self, last_planned: datetime | None) -> datetime:
-        """From where it goes on after a pause. What its present revision does not know is not made up for."""
-        known_since = (self.revised_at or self.created_at) - MILLISECOND
+    def goes_on_after(self, last_planned: datetime | None) -> datetime:
+        """From where planning goes on. What was due under another schedule is not made up for."""
+        known_since = (self.rescheduled_at or self.created_at) - MILLISECOND
         return max(last_planned or known_since, known_since)
 
     @property
@@ -122,8 +126,8 @@ class Job:
     def waiting_since(self, now: datetime) -> datetime:
         """From when on something of it may still wait: for a slot, or for others, as long as the job exists."""
         may_wait = self.lane is Lane.LONG or self.may_wait
-        since = self.created_at if may_wait else now - QUEUE_MEMORY
-        return min(since, self.backfilled_from or since)
+        since = self.created_at if may_wait else now - QUEUE_MEMORY - OLD
+        return min(since, self.live_since or since)
 
     def moved(self, state: JobState, now: datetime) -> Job:
         """As it is once it has been paused, resumed, cancelled or deleted."""

@@ -41,7 +41,7 @@ class Backfill:
         """What was stored, in the order in which it is to run."""
         asked_for = self._asked_for(job_id, wanted, caller)
         if asked_for:
-            self.jobs.note_backfill(job_id, min(execution.scheduled_at for execution in asked_for))
+            self.jobs.note_old(job_id, min(execution.scheduled_at for execution in asked_for))
         self.doors.line_up(asked_for)
         return [execution for execution in asked_for if self._store(execution)]
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from punctual.domain.batch import OF_BATCHES
 from punctual.domain.caller import Caller
-from punctual.domain.change import Changes, coming, foreseen
+from punctual.domain.change import Changes, coming, foreseen, made_up
 from punctual.domain.errors import Conflict, Invalid, Stale
-from punctual.domain.execution import Origin
 from punctual.domain.graph import Tied
-from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import LIVE, Job, JobState
 from punctual.domain.misfire import Misfire
+from punctual.domain.replan import edited_until, planned_until, replan
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, Drafts, Executions, Jobs, Ties
@@ -55,13 +54,12 @@ class Edit:
         if not changes:
             return Changes()
         [edited] = self._edited(job, changes, caller).jobs
-        outdated = [
-            one
-            for one in self.executions.live_of(job_id, since=edited.waiting_since(now))
-            if one.origin is Origin.SCHEDULE and one.has_not_started
+        live = self.executions.live_of(job_id, since=edited.waiting_since(now))
+        plan = replan(edited, job, live, self.executions.last_planned(job_id, before=planned_until(edited)))
+        appear = [*made_up(edited, plan, now), *coming(edited, edited_until(edited), now)]
+        known = [
+            one for one in plan.outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)
         ]
-        appear = coming(edited, edited.updated_at - MILLISECOND, now)
-        known = [one for one in outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)]
         standing = self.executions.read_many(
             [*(one.execution_id for one in appear), *(one.execution_id for one in known)]
         )
@@ -69,7 +67,7 @@ class Edit:
         carried = {one.execution_id for one in standing.values() if one.conductor}
         return Changes(
             appear=tuple(one for one in appear if one.execution_id not in standing),
-            vanish=foreseen(one for one in outdated if one not in known),
+            vanish=foreseen(one for one in plan.outdated if one not in known),
             repeat=foreseen((one for one in known if one.execution_id not in carried), REPLACED),
         ).shortened()
 
@@ -102,14 +100,17 @@ class Edit:
             created_at=job.created_at,
             revision=job.revision + 1,
             run_times=job.run_times,
-            backfilled_from=job.backfilled_from,
+            live_since=job.live_since,
             state=job.state,
             paused_at=job.paused_at,
             resumed_at=job.resumed_at,
             revised_at=now,
+            rescheduled_at=job.rescheduled_at if edited.schedule == job.schedule else now,
             dedupe_key=job.dedupe_key,
             feeds=job.feeds,
         )
+        if (since := job.waiting_since(now)) < edited.waiting_since(now):  # what waits by the rules of now
+            edited = replace(edited, live_since=since)
         return self.ties.check(edited) if RETIED.intersection(changes) else Tied([edited])
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import compress
 from typing import TYPE_CHECKING
 
 from punctual.domain.check import Check
@@ -31,11 +30,12 @@ from punctual.domain.execution_of import execution_of
 from punctual.domain.horizon import CANCEL_GRACE, LONGEST_DELAY, REACH, SWEEP
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.job import GONE, Job, JobState
+from punctual.domain.job import GONE, OLD, Job, JobState
 from punctual.domain.lane import Lane
 from punctual.domain.misfire import SortedOut
 from punctual.domain.order import Order, order_for
 from punctual.domain.outlook import IN_DANGER
+from punctual.domain.replan import Replan, edited_until, planned_until, replan
 from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 
@@ -85,29 +85,42 @@ class Planner:
             if before is not None and before.state is JobState.PAUSED:
                 assert job.paused_at is not None
                 last = self.executions.last_planned(job.job_id, before=job.paused_at)
-                self._plan(job, after=job.resumes_after(last), until=until)
+                self._plan(job, after=job.goes_on_after(last), until=until)
             elif job.revision == 1:
                 self._plan(job, after=job.created_at - MILLISECOND, until=until)
             else:
                 self._plan_anew(job, before, until)
-        elif job.state is now.state is JobState.PAUSED:
+        elif job.state is JobState.PAUSED:
+            if before is not None and before.revision < job.revision:
+                self._drop(before, self._replan(job, before).dropped)
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
-                self._hold_back(now, one)
+                if now.state is JobState.PAUSED or one.revision < now.revision:
+                    self._hold_back(job, one)
         elif job.state in GONE:
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 self._stop(job.job_id, one.execution_id, f"job {job.state}")
 
-    def executions_ready(self, fresh: Iterable[Execution], again: Iterable[Execution] = ()) -> None:
-        """Executions became ``queued`` or ``retrying``: send them on their way, and plan what follows the ``fresh``.
+    def executions_ready(
+        self,
+        *,
+        planned: Iterable[Execution] = (),
+        came_due: Iterable[Execution] = (),
+        again: Iterable[Execution] = (),
+    ) -> None:
+        """Executions became ``queued`` or ``retrying``: send them on their way, and plan what follows them.
 
-        Those are queued for the first time; or they lead on, and were left out or cancelled before their time.
+        ``planned`` were stored, or replaced by an edit, as that; ``came_due`` were ``scheduled`` before, and may have
+        been left out or cancelled, too: then they only lead on. Nothing follows those that are queued ``again``.
         """
-        fresh, again = list(fresh), list(again)
-        jobs = self.jobs.get_many({execution.job_id for execution in [*fresh, *again]})
-        wanted = [self._still_wanted(one, jobs.get(one.job_id)) for one in [*fresh, *again]]
-        fresh_ones = [one for one in compress(fresh, wanted) if not self._left_out(one, jobs[one.job_id])]
-        self._send([one for one in [*fresh_ones, *compress(again, wanted[len(fresh) :])] if one.status not in FINAL])
-        for leader in fresh:
+        planned, came_due, again = list(planned), list(came_due), list(again)
+        jobs = self.jobs.get_many({one.job_id for one in [*planned, *came_due, *again]})
+        ready = [one for one in [*planned, *again] if self._still_wanted(one, jobs.get(one.job_id))]
+        for one in came_due:
+            if self._still_wanted(one, jobs.get(one.job_id)) and not self._left_out(one, jobs[one.job_id]):
+                ready.append(one)
+        self._note_old(ready)
+        self._send([one for one in ready if one.status not in FINAL])
+        for leader in [*planned, *came_due]:
             job = jobs.get(leader.job_id)
             if leader.leads and leader.attempt == 0 and job is not None and job.state is JobState.ACTIVE:
                 self._lead_on(job, leader)
@@ -126,7 +139,7 @@ class Planner:
             return
         execution = self.executions.get(timer.job_id, timer.execution_id)
         if execution is not None and execution.status is Status.QUEUED:
-            self.executions_ready([execution])
+            self.executions_ready(came_due=[execution])
         elif execution is not None and execution.leads:
             self._mend_chain(execution)
 
@@ -147,6 +160,12 @@ class Planner:
         now = self.jobs.get(job.job_id)
         if now is not None and (now.state, now.revision) != (job.state, job.revision):
             self.job_changed(now)
+
+    def _note_old(self, ready: Iterable[Execution]) -> None:
+        """What rests for long is found by that, should its job be paused or deleted meanwhile."""
+        for one in ready:
+            if one.retry_at is not None and one.retry_at - one.scheduled_at > OLD:
+                self.jobs.note_old(one.job_id, one.scheduled_at)
 
     def _send(self, ready: list[Execution]) -> None:
         free = [execution for execution in ready if not execution.held or self.upstreams.let_through(execution)]
@@ -193,7 +212,7 @@ class Planner:
     def _left_out(self, execution: Execution, job: Job) -> bool:
         """Whether one that comes too late is not to run: its job's misfire rule decides."""
         planned = execution.origin is Origin.SCHEDULE and execution.status is Status.QUEUED and execution.attempt == 0
-        if not planned or execution.conductor is not None or execution.depends_on:
+        if not planned or execution.conductor is not None:
             return False
         now = execution.queued_at or self.clock()
         sorted_out = job.misfire.sort_out([execution.scheduled_at], job.schedule, now, job.resumed_at)
@@ -262,43 +281,28 @@ class Planner:
     def _plan_anew(self, job: Job, was: Job | None, until: datetime | None) -> None:
         """Replace what was planned under an earlier revision and has not started, and leave out the rest of it.
 
-        So too what had come due before the edit and was not planned yet. What a person asked for stays as they asked
-        for it.
+        So too what had come due before the edit and was not planned yet.
         """
-        outdated = [
-            one
-            for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
-            if one.revision < job.revision and one.origin is Origin.SCHEDULE and one.has_not_started
-        ]
-        before = (job.revised_at or job.updated_at) - MILLISECOND
-        unplanned = self._unplanned(was, before) if was else []
-        overdue = [
-            due
-            for due in [*unplanned, *(one.scheduled_at for one in outdated)]
-            if due <= before and job.has_instant(due)
-        ]
-        instants, ends = self._instants(job, before, until)
-        dues = [*sorted(overdue), *instants]
-        self.executions.add_all(self._dropped(was, due) for due in unplanned if was and due not in overdue)
+        plan = self._replan(job, was)
+        instants, ends = self._instants(job, edited_until(job), until)
+        dues = [*plan.kept, *instants]
+        late = [due for due in dues if due not in plan.in_time]
+        sorted_out = job.misfire.sort_out(late, job.schedule, self.clock(), job.resumed_at)
+        self._drop(was, plan.dropped)
         standing = None
         for due in dues:
-            standing = self._store(self._execution(job, due, SortedOut(), last=due == dues[-1], ends=ends))
-        kept = {execution_id(job.job_id, due) for due in dues}
-        for one in outdated:
-            if one.execution_id not in kept:
-                self._leave(job, one, CHANGED)
+            standing = self._store(self._execution(job, due, sorted_out, last=due == dues[-1], ends=ends))
+        for one in plan.gone(instants):
+            self._leave(job, one, CHANGED)
         self._plan(job, after=self._beyond(standing, ends), until=until)
 
-    def _unplanned(self, job: Job, until: datetime) -> list[datetime]:
-        """What was due under a revision until it was replaced, and nobody had come to: there was an outage."""
-        since = (job.revised_at or job.created_at) - MILLISECOND
-        last = self.executions.last_planned(job.job_id, before=until)
-        found: list[datetime] = []
-        due = job.schedule.next_after(max(last or since, since))
-        while due is not None and due <= until:
-            found.append(due)
-            due = job.schedule.next_after(due)
-        return found
+    def _replan(self, job: Job, was: Job | None) -> Replan:
+        live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
+        return replan(job, was, live, self.executions.last_planned(job.job_id, before=planned_until(job)))
+
+    def _drop(self, job: Job | None, instants: Iterable[datetime]) -> None:
+        """What came due under rules that are gone, and nobody had come to, is on record."""
+        self.executions.add_all(self._dropped(job, due) for due in instants if job)
 
     def _dropped(self, job: Job, due: datetime) -> Execution:
         now = self.clock()

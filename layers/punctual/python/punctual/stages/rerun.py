@@ -16,12 +16,12 @@ from punctual.domain.execution_of import execution_of
 from punctual.domain.gate import Gate, Rate, WhenFull
 from punctual.domain.identity import job_of
 from punctual.domain.instant import in_milliseconds, to_text
-from punctual.domain.job import GONE, Job
+from punctual.domain.job import GONE, OLD, Job
 from punctual.domain.limits import check_parameters
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Gates, Tasks
+    from punctual.ports import Clock, Executions, Gates, Jobs, Tasks
 
 MOST_TIMES = 100
 
@@ -39,6 +39,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Rerun:
+    jobs: Jobs
     executions: Executions
     gates: Gates
     tasks: Tasks
@@ -58,6 +59,8 @@ class Rerun:
     def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
         """Another execution of the same due instant, under the rules that its job has now."""
         for asked in self._retries(execution_id, parameters, caller):
+            if asked.execution.scheduled_at < self.clock() - OLD:
+                self.jobs.note_old(asked.execution.job_id, asked.execution.scheduled_at)
             standing = self.executions.add(asked.execution)
             if standing is None:
                 return asked

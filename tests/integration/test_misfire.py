@@ -1,0 +1,81 @@
+"""What becomes of instants that went by in an outage: by the policy, whatever else the job waits for or gets edited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.integration.world import World
+
+HOURLY, MINUTELY = {"cron": "0 * * * *"}, {"cron": "* * * * *"}
+OUTAGE = 5 * 3600 + 120
+
+
+def statuses(world: World, job_id: str) -> list[str]:
+    now = world.now.isoformat()
+    return [one["status"] for one in world.executions(job_id) if one["scheduled_at"] <= now]
+
+
+def after(upstream: dict[str, Any]) -> list[dict[str, str]]:
+    return [{"job": upstream["job_id"]}]
+
+
+@pytest.mark.parametrize("depends", [False, True], ids=["alone", "after another"])
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("skip", ["missed"] * 5),
+        ("run_latest", ["skipped"] * 4 + ["succeeded"]),
+        ("run_all", ["succeeded"] * 5),
+    ],
+)
+def test_after_an_outage_the_policy_decides(world: World, policy: str, expected: list[str], depends: bool) -> None:
+    world.pass_time(60)
+    first = world.submit(schedule=HOURLY, overlap="allow", misfire={"policy": "run_all"})
+    misfire = {"policy": policy, "grace_seconds": 0}
+    more = {"depends_on": after(first)} if depends else {}
+    job_id = world.submit(schedule=HOURLY, overlap="allow", misfire=misfire, **more)["job_id"]
+    world.settle_down()
+    world.tick()
+    world.pass_time(OUTAGE)
+    world.run_for(120, step=60)
+    assert statuses(world, job_id) == expected
+    assert statuses(world, first["job_id"]) == ["succeeded"] * 5
+
+
+@pytest.mark.parametrize("depends", [False, True], ids=["alone", "after another"])
+def test_an_edit_in_an_outage_does_not_make_all_of_it_run(world: World, depends: bool) -> None:
+    first = world.submit(schedule=MINUTELY, overlap="allow", misfire={"policy": "run_all"})
+    more = {"depends_on": after(first)} if depends else {}
+    misfire = {"policy": "run_latest", "grace_seconds": 0}
+    job_id = world.submit(schedule=MINUTELY, overlap="allow", misfire=misfire, **more)["job_id"]
+    world.settle_down()
+    world.run_for(60, step=30)
+    world.pass_time(1800)
+    assert world.request("PATCH", f"/jobs/{job_id}", {"parameters": {"new": True}})[0] == 200
+    before = statuses(world, job_id)
+    assert len(before) < 10  # those beyond the horizon were not even planned
+    world.run_for(30, step=10)
+    ran = statuses(world, job_id)
+    assert len(ran) == 32
+    assert ran[len(before) + 1 :] == ["skipped"] * (31 - len(before) - 1) + ["succeeded"]
+
+
+def test_what_waits_for_another_since_its_time_is_not_missed_because_it_was_edited(world: World) -> None:
+    misfire = {"policy": "skip", "grace_seconds": 0}
+    first = world.submit(schedule=HOURLY, overlap="allow")
+    job_id = world.submit(schedule=HOURLY, overlap="allow", misfire=misfire, depends_on=after(first))["job_id"]
+    world.run_for(60, step=30)
+    world.pass_time(3480)
+    world.tick()
+    assert world.request("POST", f"/jobs/{first['job_id']}/pause")[0] == 200
+    world.run_for(300, step=60)
+    assert statuses(world, job_id)[-1] == "waiting"
+    assert world.request("PATCH", f"/jobs/{job_id}", {"parameters": {"new": True}})[0] == 200
+    world.run_for(120, step=60)
+    assert statuses(world, job_id)[-1] == "waiting"
+    assert world.request("POST", f"/jobs/{first['job_id']}/resume")[0] == 200
+    world.run_for(900, step=60)
+    one = world.executions(job_id)[1]
+    assert (one["status"], one["parameters"]) == ("succeeded", {"new": True})

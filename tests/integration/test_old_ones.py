@@ -1,0 +1,132 @@
+"""What lives although its due instant is long past is found when its job is paused, cancelled, deleted or done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from punctual import Context, Retry
+from punctual.domain.instant import to_text
+from tests.integration.odd_tasks import MEANWHILE
+from tests.integration.world import World
+
+DAY = 24 * 60 * 60
+WEEK = 7 * DAY
+MONTHLY = {"every_seconds": 30 * DAY}
+
+
+def failed_a_week_ago(world: World, schedule: dict[str, Any]) -> tuple[str, str]:
+    """A job, and a run of it."""
+    job_id = world.submit(task="test.meanwhile", schedule=schedule, retry={"max_attempts": 1})["job_id"]
+    world.settle_down()
+    MEANWHILE.append(lambda _: 1 / 0)
+    assert world.request("POST", f"/jobs/{job_id}/run")[0] == 201
+    world.settle_down()
+    world.pass_time(WEEK)
+    failed = world.executions(job_id)[0]
+    assert failed["status"] == "failed"
+    return job_id, failed["execution_id"]
+
+
+def retried(world: World, execution_id: str) -> str:
+    status, answer = world.request("POST", f"/executions/{execution_id}/retry")
+    assert status == 201, answer
+    return str(answer["execution"]["execution_id"])
+
+
+@pytest.mark.parametrize(("method", "path"), [("PUT", "/cancel"), ("DELETE", "")], ids=["cancel", "delete"])
+def test_a_retry_of_something_old_ends_with_its_job(world: World, method: str, path: str) -> None:
+    job_id, failed = failed_a_week_ago(world, MONTHLY)
+    retry = retried(world, failed)
+    world.deliver_streams()
+    _, foreseen = world.request(method, f"/jobs/{job_id}{path}?dry_run=true")
+    assert foreseen["vanish"][0] | {"scheduled_at": ""} == {"execution_id": retry, "scheduled_at": "", "note": "queued"}
+    assert world.request(method, f"/jobs/{job_id}{path}")[0] == 200
+    world.settle_down()
+    assert (world.execution(retry)["status"], world.execution(retry)["attempt"]) == ("cancelled", 0)
+
+
+def test_one_that_runs_is_asked_to_stop(world: World) -> None:
+    job_id, failed = failed_a_week_ago(world, MONTHLY)
+
+    def meanwhile(context: Context) -> bool:
+        assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
+        world.deliver_streams()
+        return world.hears_that_it_is_to_stop(context)
+
+    MEANWHILE.append(meanwhile)
+    retry = retried(world, failed)
+    world.settle_down()
+    one = world.execution(retry)
+    assert (one["status"], one["result"]["value"]) == ("cancelled", True)
+
+
+def test_a_retry_of_something_old_is_skipped_by_a_pause(world: World) -> None:
+    job_id, failed = failed_a_week_ago(world, MONTHLY)
+    retry = retried(world, failed)
+    world.deliver_streams()
+    world.pass_time(1)
+    assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
+    world.settle_down()
+    assert (world.execution(retry)["status"], world.execution(retry)["reason"]) == ("skipped", "paused")
+
+
+def test_a_job_is_not_done_while_a_retry_of_something_old_lives(world: World) -> None:
+    job_id, failed = failed_a_week_ago(world, {"at": to_text(world.now + timedelta(seconds=WEEK + 60))})
+    retry = retried(world, failed)
+    world.deliver_streams()
+    [order] = world.orders()
+    world.run_for(61, step=61)
+    assert [one["status"] for one in world.executions(job_id)] == ["queued", "failed", "succeeded"]
+    assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "active"
+    world.work(order)
+    world.settle_down()
+    assert world.execution(retry)["status"] == "succeeded"
+    assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "done"
+
+
+@pytest.mark.parametrize("last_rest", [600, 3 * DAY], ids=["in a queue", "by a timer"])
+def test_what_has_rested_for_days_ends_with_its_job(world: World, last_rest: int) -> None:
+    job_id = world.submit(task="test.meanwhile")["job_id"]
+
+    def rest(seconds: float) -> None:
+        raise Retry("not yet", after=seconds)
+
+    MEANWHILE.extend([lambda _: rest(6 * DAY - 60), lambda _: rest(last_rest)])
+    world.settle_down()
+    world.pass_time(6 * DAY)
+    world.tick()
+    world.settle_down()
+    [one] = world.executions(job_id)
+    assert (one["status"], one["attempt"]) == ("retrying", 2)
+    assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
+    world.settle_down()
+    [one] = world.executions(job_id)
+    assert (one["status"], one["reason"]) == ("cancelled", "job deleted")
+    world.pass_time(last_rest + 60)
+    world.settle_down()
+    [one] = world.executions(job_id)
+    assert one["attempt"] == 2
+
+
+def test_what_waits_by_rules_of_old_is_found_after_they_were_edited_away(world: World) -> None:
+    key = {"key": "k", "limit": 1}
+    other = world.submit(task="test.meanwhile", concurrency=key)["job_id"]
+    found: list[Any] = []
+
+    def meanwhile(_: Context) -> None:
+        job_id = world.submit(task="echo", concurrency=key)["job_id"]
+        world.settle_down()
+        assert world.request("PATCH", f"/jobs/{job_id}", {"name": "another"})[0] == 200
+        world.settle_down()
+        world.pass_time(6 * DAY)
+        assert world.request("PATCH", f"/jobs/{job_id}", {"concurrency": None})[0] == 200
+        world.pass_time(1)
+        found.append(world.request("DELETE", f"/jobs/{job_id}?dry_run=true")[1]["vanish"][0]["note"])
+
+    MEANWHILE.append(meanwhile)
+    world.settle_down()
+    assert world.executions(other)[0]["status"] == "succeeded"
+    assert found == ["waiting"]
