@@ -73,9 +73,12 @@ class Backstage:
         self.advance(process, stop)
 
     def advance(self, process: Process, stop: int | None = None) -> None:
-        process.go(stop)
+        try:
+            process.go(stop)
+        finally:
+            if process.over:
+                self.processes.remove(process)
         if process.over:
-            self.processes.remove(process)
             process.done(process)
         assert not self.broken, self.broken
 

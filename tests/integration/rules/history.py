@@ -26,7 +26,7 @@ def due_instants(history: Sequence[Said], now: datetime) -> Iterator[datetime]:
     What came due in a pause is made up for when the job is resumed, or gets another schedule. What nobody got round to
     before a job was cancelled or deleted is dropped.
     """
-    for _, group in itertools.groupby(enumerate(history), key=lambda pair: pair[1].job.rescheduled_at):
+    for _, group in itertools.groupby(enumerate(history), key=lambda pair: pair[1].job.schedule):
         numbers = [number for number, _ in group]
         first = history[numbers[0]].job
         start = first.created_at if first.revision == 1 else first.updated_at

@@ -23,10 +23,9 @@ class Kind:
     said: dict[str, st.SearchStrategy[Any]]
 
 
-@dataclass(frozen=True)
 class Step:
-    kind: Kind
-    said: dict[str, Any]
+    def __init__(self, kind: Kind, said: dict[str, Any]) -> None:
+        self.kind, self.said = kind, said
 
     def __repr__(self) -> str:
         return f"{self.kind.name}({', '.join(f'{name}={value!r}' for name, value in self.said.items())})"
@@ -51,12 +50,10 @@ def happens(
     return register
 
 
-def steps() -> st.SearchStrategy[Step]:
-    return st.one_of(*(_of(kind) for kind in KINDS for _ in range(kind.often)))
-
-
-def _of(kind: Kind) -> st.SearchStrategy[Step]:
-    return st.fixed_dictionaries(kind.said).map(lambda said: Step(kind, said))
+@st.composite
+def steps(draw: st.DrawFn) -> Step:
+    kind = draw(st.sampled_from([kind for kind in KINDS for _ in range(kind.often)]))
+    return Step(kind, draw(st.fixed_dictionaries(kind.said)))
 
 
 numbers = st.integers(0, 30)

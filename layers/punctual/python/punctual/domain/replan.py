@@ -41,7 +41,7 @@ def replan(job: Job, was: Job | None, planned: Iterable[Planned], last_planned: 
         one for one in planned if one.revision < job.revision and one.origin is Origin.SCHEDULE and one.has_not_started
     )
     until, paused = edited_until(job), job.state is JobState.PAUSED
-    waits = paused and was is not None and was.rescheduled_at == job.rescheduled_at
+    waits = paused and was is not None and was.schedule == job.schedule
     forgotten = unplanned(was, last_planned, until) if was and not waits else []
     overdue = {*forgotten, *(one.scheduled_at for one in outdated if one.scheduled_at <= until)}
     kept = {due for due in overdue if job.has_instant(due) and not paused}
