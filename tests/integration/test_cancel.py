@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from punctual import Context
 from punctual.domain.instant import from_text
 from tests.integration.odd_tasks import MEANWHILE
@@ -231,3 +233,54 @@ def test_of_a_deleted_job_nothing_runs_again(world: World) -> None:
     world.request("DELETE", f"/jobs/{job_id}")
     assert world.request("POST", f"/executions/{failed}/retry", {})[0] == 409
     assert world.request("POST", f"/jobs/{job_id}/run", {})[0] == 409
+
+
+@pytest.mark.parametrize(("grace", "seconds"), [(0, 5), (20, 240)])
+def test_a_result_after_its_grace_is_refused_also_if_nobody_has_revoked_the_lease_yet(
+    world: World, grace: int, seconds: int
+) -> None:
+    job_id, order = running(world)
+
+    def dawdle(context: Context) -> str:
+        cancel(world, context.execution_id, f"?grace_seconds={grace}")
+        world.pass_time(seconds)  # the queues are full: the order that revokes it waits behind others
+        return "too late"
+
+    MEANWHILE.append(dawdle)
+    world.work(order)
+    [one] = world.executions(job_id)
+    assert (one["status"], one["result"]["value"]) == ("cancelled", None)
+    assert one["reason"] == "cancelled by operator@data-quality"
+    assert [attempt["outcome"] for attempt in one["attempts"]] == ["cancelled"]
+
+
+def test_a_result_within_its_grace_counts_although_it_did_not_hear(world: World) -> None:
+    job_id, order = running(world)
+
+    def finish(context: Context) -> str:
+        cancel(world, context.execution_id)
+        world.pass_time(5)
+        return "all of it"
+
+    MEANWHILE.append(finish)
+    world.work(order)
+    [one] = world.executions(job_id)
+    assert (one["status"], one["result"]["value"]) == ("succeeded", "all of it")
+
+
+def test_one_that_fails_after_it_was_told_to_stop_gives_its_place_away_at_once(world: World) -> None:
+    key = {"key": "k", "limit": 1}
+    job_id, order = running(world, concurrency=key, retry={"max_attempts": 5})
+
+    def fail(context: Context) -> None:
+        world.submit(concurrency=key)
+        world.settle_down()
+        cancel(world, context.execution_id)
+        raise ValueError("oh")
+
+    MEANWHILE.append(fail)
+    world.work(order)
+    [one] = world.executions(job_id)
+    assert (one["status"], one["attempts"][0]["error"]["message"]) == ("cancelled", "oh")
+    world.settle_down()
+    assert {one["status"]["S"] for one in world.items("executions")} == {"cancelled", "succeeded"}

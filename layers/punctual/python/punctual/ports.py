@@ -126,7 +126,8 @@ class Executions(Protocol):
         """Extend the lease and tell the progress."""
 
     def conclude(self, execution: Execution, settlement: Settlement, now: datetime) -> bool:
-        """Apply what was decided; ``False`` when another attempt has superseded this one."""
+        """Apply what was decided; ``False`` when another attempt has superseded this one, or it was to stop and comes
+        too late, or would be tried again."""
 
     def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
         """Cancel one that was asked to stop and has not; ``False`` when it has ended by itself."""

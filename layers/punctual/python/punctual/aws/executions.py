@@ -178,10 +178,11 @@ class DynamoExecutions(ExecutionTable):
         return Hold.STOPPING if "cancel_at" in written.item else Hold.KEPT
 
     def conclude(self, execution: Execution, settlement: Settlement, now: datetime) -> bool:
-        also = "#attempt = :attempt"
+        in_time = "attribute_not_exists(#cancel_at)"
         if settlement.status is Status.RETRYING:  # what was asked to stop is not tried again
-            also = f"{also} AND attribute_not_exists(#cancel_at)"
-        return self._conclude(execution, settlement, now, also, {}).won
+            return self._conclude(execution, settlement, now, f"#attempt = :attempt AND {in_time}", {}).won
+        also = f"#attempt = :attempt AND ({in_time} OR #cancel_at >= :now)"
+        return self._conclude(execution, settlement, now, also, {"now": instant_text(now)}).won
 
     def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
         settlement = Settlement(status=Status.CANCELLED, reason=execution.cancel_reason, attempt=attempt)

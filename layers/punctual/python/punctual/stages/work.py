@@ -64,7 +64,8 @@ class Worker:
         now = self.clock()
         claimed, standing = self.executions.claim(order, self.worker_id, now)
         if claimed is None and standing is not None and self._to_be_revoked(standing, order):
-            return self._revoke(standing, order.priority)
+            self.flow.passed(order.priority)
+            return self._revoke(standing, self._given_up(standing))
         if claimed is None and standing is not None and self._lapsed(standing, order):
             if not standing.retry.allows_after(standing.attempt):
                 return self._give_up(standing, order.priority)
@@ -102,19 +103,20 @@ class Worker:
             return False
         return standing.cancel_at <= self.clock() or self._lapsed(standing, order)
 
-    def _revoke(self, standing: Execution, queue: Priority) -> Ending:
-        attempt = Attempt(
+    def _given_up(self, standing: Execution) -> Attempt:
+        return Attempt(
             number=standing.attempt,
             outcome=Outcome.CANCELLED,
             started_at=standing.started_at,
             ended_at=self.clock(),
             worker_id=standing.worker_id,
         )
-        revoked = self.executions.revoke(standing, attempt, self.clock())
-        if revoked:
-            self.doors.leave(standing.execution_id, standing.gates)
-        self.flow.passed(queue)
-        return Ending.REVOKED if revoked else Ending.NOT_OURS
+
+    def _revoke(self, standing: Execution, attempt: Attempt) -> Ending:
+        if not self.executions.revoke(standing, attempt, self.clock()):
+            return Ending.NOT_OURS
+        self.doors.leave(standing.execution_id, standing.gates)
+        return Ending.REVOKED
 
     def _lapsed(self, standing: Execution, order: Order) -> bool:
         return (
@@ -152,14 +154,17 @@ class Worker:
 
     def _conclude(self, execution: Execution, verdict: Verdict, queue: Priority) -> Ending:
         settlement = self._settlement(execution, verdict)
-        settled = self.executions.conclude(execution, settlement, self.clock())
-        if settled:  # between attempts it is still the one of its job that runs
-            kept = settlement.status is Status.RETRYING
-            self.doors.leave(execution.execution_id, [gate for gate in execution.gates if not (kept and gate.of_job)])
         attempt = settlement.attempt
         busy = attempt.ended_at - (attempt.started_at or attempt.ended_at)
         self.flow.ended(queue, busy, succeeded=settlement.status is Status.SUCCEEDED)
-        return Ending.SETTLED if settled else Ending.REFUSED
+        if self.executions.conclude(execution, settlement, self.clock()):
+            kept = settlement.status is Status.RETRYING  # between attempts it is still the one of its job that runs
+            self.doors.leave(execution.execution_id, [gate for gate in execution.gates if not (kept and gate.of_job)])
+            return Ending.SETTLED
+        standing = self.executions.get(execution.job_id, execution.execution_id)
+        if standing is not None and standing.cancel_at is not None and standing.attempt == execution.attempt:
+            return self._revoke(standing, replace(attempt, outcome=Outcome.CANCELLED))
+        return Ending.REFUSED
 
     def _settlement(self, execution: Execution, verdict: Verdict) -> Settlement:
         """The decision, with the result stored where it belongs. What cannot be stored is a fatal failure."""
