@@ -133,6 +133,8 @@ def get_execution(execution_id: str) -> models.Execution:
     outlook = forecaster.outlook(execution, job) if job else None
     [waits_for] = upstreams.of([execution]) if execution.depends_on else [[]]
     waiting_for = explain.waiting_for(execution, parts or [], waits_for)
+    if waiting_for and waiting_for.what == "upstream":  # the record says how it was when it began to wait
+        execution = replace(execution, reason=waiting_for.detail)
     return execution_view(execution, parts, outlook, waiting_for, waits_for)
 
 

@@ -58,6 +58,7 @@ def execution_to_item(execution: Execution) -> Item:
         "aftermath": execution.has_aftermath or None,
         "scheduled_at": instant_text(execution.scheduled_at),
         "queued_at": instant_text(execution.queued_at),
+        "woken_at": instant_text(execution.woken_at),
         "status": str(execution.status),
         "attempt": execution.attempt,
     }
@@ -105,6 +106,7 @@ def item_to_execution(item: Item) -> Execution:
             reason=item.get("reason", item.get("cancel_reason")),
             attempt=item["attempt"],
             queued_at=instant_of(item.get("queued_at")),
+            woken_at=instant_of(item.get("woken_at")),
             started_at=instant_of(item.get("started_at")),
             ended_at=instant_of(item.get("ended_at")),
             retry_at=instant_of(item.get("retry_at")),

@@ -129,6 +129,8 @@ class Execution:
     """The gate that it waits at."""
     turn: str | None = None
     """Its place in line there."""
+    woken_at: datetime | None = None
+    """When its turn came, if it had to wait."""
     rate_at: datetime | None = None
     """When it may start, where only so many may in a span of time."""
     cancel_at: datetime | None = None

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from punctual.domain.execution import Execution
 from punctual.domain.gate import OF_KEY
 from punctual.domain.instant import to_text
-from punctual.domain.lane import Lane
+from punctual.domain.lane import Lane, Priority
+from punctual.domain.order import aged
 from punctual.domain.part import Part
 from punctual.domain.status import NOT_STARTED, Status
-from punctual.domain.upstream import Upstream
+from punctual.domain.upstream import Answer, Upstream, ruling_of
 
 if TYPE_CHECKING:
     from punctual.ports import Clock, Executions, Gates, LaneOutlooks, Samples
@@ -51,18 +52,19 @@ class Explain:
         if execution.waits_at is not None and execution.status is Status.WAITING:
             return self._at_gate(execution, execution.waits_at)
         if execution.status is Status.WAITING and execution.held:
-            return self._for_upstreams(execution, upstreams)
+            return self._for_upstreams(upstreams)
         if execution.status in (Status.SCHEDULED, Status.QUEUED) and execution.rate_at and execution.rate_at > now:
             return self._put_off(execution, execution.rate_at, now)
         if execution.status is Status.SCHEDULED or (execution.status is Status.QUEUED and execution.released_at > now):
             starts = to_text(execution.released_at)
             jitter = f"{to_text(execution.scheduled_at)}, and starts at {starts} by its jitter"
             return WaitingFor(what="time", detail=f"it is due at {jitter if execution.delay_seconds else starts}")
-        if execution.status is Status.RETRYING and execution.retry_at:
+        on_its_way = execution.status in (Status.QUEUED, Status.RETRYING)
+        if on_its_way and execution.retry_at and execution.retry_at > now:
             return WaitingFor(what="rest", detail=f"the next attempt is at {to_text(execution.retry_at)}")
-        if execution.status is Status.QUEUED and execution.lane is Lane.SHORT:
+        if on_its_way and execution.lane is Lane.SHORT:
             return self._in_queue(execution)
-        if execution.status in (Status.QUEUED, Status.WAITING, Status.STARTING) and execution.lane is Lane.LONG:
+        if (on_its_way or execution.status in (Status.WAITING, Status.STARTING)) and execution.lane is Lane.LONG:
             return self._for_a_slot(execution, parts)
         return None
 
@@ -84,11 +86,12 @@ class Explain:
             executions=runs,
         )
 
-    def _for_upstreams(self, execution: Execution, upstreams: Sequence[Upstream]) -> WaitingFor:
-        ahead = [one for one in upstreams if not one.ended]
+    def _for_upstreams(self, upstreams: Sequence[Upstream]) -> WaitingFor:
+        ahead, ruling = [one for one in upstreams if not one.ended], ruling_of(upstreams, self.clock())
+        known = ruling.reason if upstreams and ruling.answer is Answer.NOT_YET else None
         return WaitingFor(
             what="upstream",
-            detail=execution.reason or "what it depends on",
+            detail=known or "all that it waits for has ended: it will be let go, or skipped, in a moment",
             ahead=len(ahead) if upstreams else None,
             executions=tuple(one.execution.execution_id for one in ahead if one.execution is not None),
         )
@@ -105,13 +108,20 @@ class Explain:
         return WaitingFor(what="slot", detail=execution.reason or "a slot of the long lane", ahead=ahead)
 
     def _in_queue(self, execution: Execution) -> WaitingFor:
-        sample = self.samples.latest()
+        queue, sample = _queue_of(execution), self.samples.latest()
         fresh = sample if sample and self.clock() - sample.at <= RECENT else None
-        backlog = fresh.queues.get(execution.priority) if fresh else None
+        backlog = fresh.queues.get(queue) if fresh else None
         known = fresh is not None and backlog is not None and backlog.depth is not None
         return WaitingFor(
             what="worker",
-            detail=f"a worker of the queue {execution.priority}",
+            detail=f"a worker of the queue {queue}",
             ahead=backlog.depth if backlog else None,
             as_of=fresh.at if fresh and known else None,
         )
+
+
+def _queue_of(execution: Execution) -> Priority:
+    """Where its order lies: that was sent when it was queued, let in, or tried before."""
+    tried = execution.attempts[-1].ended_at if execution.attempts else None
+    sent_at = max(filter(None, (execution.queued_at, execution.woken_at, tried)), default=execution.released_at)
+    return aged(execution.priority, execution.attempt, sent_at - execution.released_at)
