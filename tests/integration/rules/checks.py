@@ -39,7 +39,7 @@ class Checks(Backstage):
         """What it has to wait for, each with the executions that are about the same data."""
         for dependency in one.depends_on if one.origin in DEPENDENT else ():
             found = [other for other in self.executions() if other.job_id == dependency.job]
-            yield dependency, [other for other in found if other.window == one.window]
+            yield dependency, [other for other in found if other.window == one.window and other.origin != Origin.RUN]
 
     def may_wait_on(self, one: Execution) -> bool:
         """For an execution that does not come: its job is paused, or was edited. That is looked at now and then."""
