@@ -254,6 +254,23 @@ def test_a_result_after_its_grace_is_refused_also_if_nobody_has_revoked_the_leas
     assert [attempt["outcome"] for attempt in one["attempts"]] == ["cancelled"]
 
 
+def test_one_instant_is_not_retried_twice_at_once_by_whichever_of_its_executions(world: World) -> None:
+    job_id = world.submit(task="fail", parameters={"times": 9, "fatal": True})["job_id"]
+    world.settle_down()
+    [first] = [one["execution_id"] for one in world.executions(job_id)]
+    assert world.request("POST", f"/executions/{first}/retry")[0] == 201
+    world.settle_down()
+    assert world.request("POST", f"/executions/{first}-2/retry")[0] == 201
+    for name in (first, f"{first}-2"):
+        status, problem = world.request("POST", f"/executions/{name}/retry")
+        assert (status, problem["detail"]) == (409, f"execution_id: {first}-3 does it again already")
+    world.settle_down()
+    assert world.request("POST", f"/executions/{first}/retry")[0] == 201
+    assert world.request("POST", f"/executions/{first}-3/retry")[0] == 409
+    world.settle_down()
+    assert [one["status"] for one in world.executions(job_id)] == ["failed"] * 4
+
+
 def test_a_result_within_its_grace_counts_although_it_did_not_hear(world: World) -> None:
     job_id, order = running(world)
 

@@ -560,3 +560,19 @@ def test_for_upstreams_it_says_how_many_have_not_ended(world: World) -> None:
     world.settle_down()
     waiting_for = world.execution(name)["waiting_for"]
     assert (waiting_for["what"], waiting_for["ahead"], waiting_for["executions"]) == ("upstream", 1, upstreams[1:])
+
+
+def test_owners_share_a_queue_fairly_as_each_has_a_message_group(world: World) -> None:
+    for team in ("a", "a", "b", "team of Zoë"):
+        assert world.request("POST", "/jobs", {"task": "fail", "parameters": {"times": 1}}, team=team)[0] == 201
+    for _ in range(2):
+        world.deliver_streams()
+    orders = world.orders()
+    groups = [(json.loads(one["body"])["owner"], one["attributes"]["MessageGroupId"]) for one in orders]
+    assert sorted(group for owner, group in groups if owner in ("a", "b")) == ["a", "a", "b"]
+    assert len({group for _, group in groups}) == 3
+    world.work(orders[0])
+    world.pass_time(60)
+    world.deliver_streams()
+    [again] = world.orders()
+    assert again["attributes"]["MessageGroupId"] == orders[0]["attributes"]["MessageGroupId"]

@@ -1132,3 +1132,28 @@ def test_a_circle_by_an_edit_is_refused_and_named(world: World) -> None:
     assert circle in ("a → c → b → a", "c → b → a → c", "b → a → c → b")
     assert world.request("GET", f"/jobs/{a['job_id']}")[1]["depends_on"] == []
     assert world.request("PATCH", f"/jobs/{c['job_id']}", {"depends_on": after(a)})[0] == 200
+
+
+def test_two_edits_at_once_that_close_a_circle_are_not_both_kept(world: World) -> None:
+    at = {"at": to_text(world.now + timedelta(hours=1))}
+    a, b = world.submit(name="a", schedule=at), world.submit(name="b", schedule=at)
+    for one in (a, b):
+        world.submit(schedule=at, depends_on=after(one))
+    world.settle_down()
+    events, answers = aws.dynamodb().meta.events, []
+
+    def meanwhile(params: dict[str, Any], **_: Any) -> None:
+        if b'"TableName": "jobs"' in bytes(params["body"]):  # the first is checked, and about to be stored
+            events.unregister("before-call.dynamodb.PutItem", meanwhile)
+            answers.append(world.request("PATCH", f"/jobs/{b['job_id']}", {"depends_on": after(a)}))
+
+    events.register("before-call.dynamodb.PutItem", meanwhile)
+    answers.append(world.request("PATCH", f"/jobs/{a['job_id']}", {"depends_on": after(b)}))
+    assert [status for status, _ in answers] == [200, 422]
+    assert "a → b → a" in answers[1][1]["detail"]
+    assert world.request("GET", f"/jobs/{a['job_id']}")[1]["depends_on"] == []
+    world.settle_down()
+    world.tick()
+    world.pass_time(3600)
+    world.run_for(120, step=30)
+    assert [only(world, one)["status"] for one in (a, b)] == ["succeeded", "succeeded"]

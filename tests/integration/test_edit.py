@@ -181,3 +181,20 @@ def test_what_came_due_before_the_first_of_two_edits_is_on_record(world: World) 
     due = [to_text(START + timedelta(seconds=60 * number)) for number in range(1, 11)]
     assert [one["scheduled_at"] for one in world.executions(job_id)][:10] == due
     assert len(world.executions(job_id)) == 11
+
+
+@pytest.mark.parametrize(
+    ("submitted", "schedule", "expected"),
+    [
+        ({"schedule": HOURLY}, {"queue": True}, "allow"),  # or a message that comes while another is at work is lost
+        ({"schedule": {"queue": True}}, HOURLY, "skip"),
+        ({"schedule": HOURLY, "overlap": "queue_all"}, {"queue": True}, "queue_all"),
+        ({"schedule": HOURLY, "overlap": "allow"}, DAILY, "allow"),
+    ],
+    ids=str,
+)
+def test_an_overlap_rule_that_nobody_chose_is_the_usual_one_of_the_new_schedule(
+    world: World, submitted: dict[str, Any], schedule: dict[str, Any], expected: str
+) -> None:
+    job_id = world.submit(**submitted)["job_id"]
+    assert edit(world, job_id, {"schedule": schedule})["overlap"] == expected

@@ -90,9 +90,12 @@ def test_an_instant_must_lie_after_the_start_of_a_job_that_runs_once(schedule: S
 @pytest.mark.parametrize(
     ("schedule", "message"),
     [
-        (Cron.parse("0 2 * * SUN"), "a job that recurs has no single deadline: use by or within_seconds"),
+        (
+            Cron.parse("0 2 * * SUN"),
+            "a job that recurs by its schedule has no single deadline: use deadline.by or deadline.within_seconds",
+        ),
         (Every(60, DUE), "a job that recurs"),
-        (Queue(), "a job that runs for every message has no single deadline"),
+        (Queue(), "a job that runs for every message by its schedule has no single deadline"),
     ],
 )
 def test_an_instant_is_refused_for_a_job_that_runs_more_than_once(schedule: Schedule, message: str) -> None:

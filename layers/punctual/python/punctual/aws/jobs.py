@@ -71,12 +71,18 @@ class DynamoJobs:
         return self._with_its_marker(written)
 
     def replace(self, job: Job) -> bool:
-        # whoever comes to depend on it meanwhile must not be forgotten
+        # whoever comes to depend on it meanwhile must not be forgotten, nor anything old that is to run
         unfed = "" if job.feeds else " AND attribute_not_exists(#feeds)"
+        since = {"since": instant_text(job.live_since)} if job.live_since else {}
+        as_old = (
+            "(attribute_not_exists(#live_since) OR #live_since >= :since)"
+            if since
+            else "attribute_not_exists(#live_since)"
+        )
         return self.table.put_if(
             job_to_item(job),
-            f"#revision = :before AND #state = :state{unfed}",
-            {"before": job.revision - 1, "state": str(job.state)},
+            f"#revision = :before AND #state = :state AND {as_old}{unfed}",
+            {"before": job.revision - 1, "state": str(job.state), **since},
         )
 
     def note_run(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:

@@ -63,7 +63,10 @@ def check_deadline(deadline: Deadline | None, schedule: Schedule) -> None:
         return
     if not isinstance(schedule, Now | At):
         what = "recurs" if schedule.recurring else "runs for every message"
-        raise Invalid("deadline.at", f"a job that {what} has no single deadline: use by or within_seconds")
+        message = (
+            f"a job that {what} by its schedule has no single deadline: use deadline.by or deadline.within_seconds"
+        )
+        raise Invalid("deadline.at", message)
     if deadline.at <= schedule.at:
         at, start = to_text(deadline.at), to_text(schedule.at)
         raise Invalid("deadline.at", f"{at} is not after the scheduled start, {start}: give a later one")

@@ -126,7 +126,7 @@ class Job:
     def waiting_since(self, now: datetime) -> datetime:
         """From when on something of it may still wait: for a slot, or for others, as long as the job exists."""
         may_wait = self.lane is Lane.LONG or self.may_wait
-        since = self.created_at if may_wait else now - QUEUE_MEMORY - OLD
+        since = self.created_at if may_wait else max(self.created_at, now - QUEUE_MEMORY - OLD)
         return min(since, self.live_since or since)
 
     def moved(self, state: JobState, now: datetime) -> Job:

@@ -19,6 +19,11 @@ class Overlap(StrEnum):
     CANCEL_RUNNING = "cancel_running"
     """The one that runs is cancelled and the later one takes its place."""
 
+    @classmethod
+    def usual(cls, *, recurring: bool) -> Overlap:
+        """Where a job says nothing."""
+        return cls.SKIP if recurring else cls.ALLOW
+
     def gate(self, job_id: str) -> Gate | None:
         """One goes in at a time. No gate where all may run, and so nothing to pay."""
         when_full = _WHEN_FULL.get(self)

@@ -221,15 +221,20 @@ def check_comes_due(schedule: Schedule, now: datetime) -> None:
     if plain.next_after(since) is None:
         raise Invalid("schedule", "never comes due: each of its times falls where the clocks leave a gap")
     if base.next_after(since) is None:
-        raise Invalid("schedule.skip", "never comes due: each of its dates is skipped; skip fewer, or take other dates")
+        message = f"never comes due: each date that schedule.{_kind(base)} has is skipped"
+        raise Invalid("schedule.skip", f"{message}; skip fewer, or change schedule.{_kind(base)}")
     until = f"{to_text(schedule.until)}" if isinstance(schedule, Bounded) and schedule.until else "its end"
     starts_at = schedule.starts_at if isinstance(schedule, Bounded) else None
-    kind = "cron" if isinstance(base, Cron) else "every_seconds"
+    kind = _kind(base)
     first = f"schedule.{kind}, {base.to_spec()[kind]!r},"  # type: ignore[index]
     since_then = f" from schedule.starts_at, {to_text(starts_at)}, on" if starts_at and starts_at > now else ""
     message = f"never comes due before {until}: {first} has no time until then{since_then}"
     others = f"schedule.{kind} or schedule.starts_at" if since_then else f"schedule.{kind}"
     raise Invalid("schedule.ends_at", f"{message}; give a later one, leave it out, or change {others}")
+
+
+def _kind(base: Schedule) -> str:
+    return "cron" if isinstance(base, Cron) else "every_seconds"
 
 
 def preview(schedule: Schedule, after: datetime, count: int) -> list[Occurrence]:

@@ -87,7 +87,7 @@ class Drafts:
             retry=RetryPolicy(**submission.get("retry", {})),
             deadline=parse_deadline(submission.get("deadline"), timezone=timezone),
             expected_seconds=submission.get("expected_seconds"),
-            overlap=Overlap(submission.get("overlap", Overlap.SKIP if schedule.recurring else Overlap.ALLOW)),
+            overlap=Overlap(submission.get("overlap", Overlap.usual(recurring=schedule.recurring))),
             misfire=parse_misfire(submission.get("misfire")),
             concurrency=parse_concurrency(submission.get("concurrency")),
             notify=parse_notify(submission.get("notify")),

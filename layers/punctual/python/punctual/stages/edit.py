@@ -13,6 +13,7 @@ from punctual.domain.errors import Conflict, Invalid, Stale
 from punctual.domain.graph import Tied
 from punctual.domain.job import LIVE, Job, JobState
 from punctual.domain.misfire import Misfire
+from punctual.domain.overlap import Overlap
 from punctual.domain.replan import edited_until, planned_until, replan
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Edit:
         [edited] = tied.jobs
         if not self.jobs.replace(edited):
             raise Stale("the job was changed at the same moment: look at it again", field="If-Match")
+        if edited.depends_on != job.depends_on:
+            self._take_back_a_circle(job, edited)
         return edited
 
     def foresee(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Changes:
@@ -71,6 +74,26 @@ class Edit:
             repeat=foreseen((one for one in known if one.execution_id not in carried), REPLACED),
         ).shortened()
 
+    def _take_back_a_circle(self, job: Job, edited: Job) -> None:
+        """Two edits at the same moment may close one between them: whoever of them looks last sees it."""
+        try:
+            self.ties.check(replace(edited, feeds=True))
+        except Invalid:
+            now = self.clock()
+            rescheduled_at = job.rescheduled_at if edited.schedule == job.schedule else now
+            self.jobs.replace(
+                replace(
+                    job,
+                    revision=edited.revision + 1,
+                    updated_at=now,
+                    revised_at=now,
+                    rescheduled_at=rescheduled_at,
+                    live_since=edited.live_since,
+                    feeds=True,
+                )
+            )
+            raise
+
     def _changeable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
         job = self.find(job_id)
         caller.must_manage(job)
@@ -86,6 +109,8 @@ class Edit:
             raise Invalid("dedupe_key", message)
         now = self.clock()
         standing = _as_submitted(job)
+        if job.overlap is Overlap.usual(recurring=job.schedule.recurring):
+            standing.pop("overlap")  # what is usual may be another thing with another schedule
         if changes.get("lane", job.lane) != job.lane:  # what belongs to the lane that it leaves goes with it
             standing = {name: value for name, value in standing.items() if name not in OF_THE_LANE}
         said = {**standing, **changes}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from punctual.domain import identity
 from punctual.domain.caller import Caller
 from punctual.domain.change import Changes, Foreseen
 from punctual.domain.errors import Conflict, NotFound
@@ -58,23 +59,17 @@ class Rerun:
 
     def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
         """Another execution of the same due instant, under the rules that its job has now."""
-        for asked in self._retries(execution_id, parameters, caller):
-            if asked.execution.scheduled_at < self.clock() - OLD:
-                self.jobs.note_old(asked.execution.job_id, asked.execution.scheduled_at)
-            standing = self.executions.add(asked.execution)
-            if standing is None:
-                return asked
-            _refuse_second(standing, execution_id)
-        raise _too_often()
+        asked = self._retry(execution_id, parameters, caller)
+        if asked.execution.scheduled_at < self.clock() - OLD:
+            self.jobs.note_old(asked.execution.job_id, asked.execution.scheduled_at)
+        if self.executions.add(asked.execution) is not None:
+            raise Conflict("somebody asked for the same at this moment: look at it again", field="execution_id")
+        return asked
 
     def foresee_retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Changes:
         """What ``retry`` would do."""
-        for asked in self._retries(execution_id, parameters, caller):
-            standing = self.executions.get(asked.execution.job_id, asked.execution.execution_id)
-            if standing is None:
-                return Changes(repeat=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
-            _refuse_second(standing, execution_id)
-        raise _too_often()
+        asked = self._retry(execution_id, parameters, caller)
+        return Changes(repeat=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
 
     def _run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
         job = self.find(job_id)
@@ -91,8 +86,7 @@ class Rerun:
         )
         return self._as_the_gates_stand(replace(execution, once=False))
 
-    def _retries(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Iterator[Asked]:
-        """The same one by the names that it may have: the first that is free is its own."""
+    def _retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
         failed = self.executions.get(job_of(execution_id), execution_id)
         if failed is None:
             raise NotFound("execution", execution_id, field="execution_id")
@@ -101,19 +95,33 @@ class Rerun:
         if failed.status not in FINAL or failed.status is Status.SUCCEEDED:
             remedy = "only one that ended without success is retried"
             raise Conflict(f"the execution is {failed.status}: {remedy}", field="execution_id")
-        said = self._parameters(job, failed.parameters, parameters)
-        now = self.clock()
+        retry = execution_of(
+            job,
+            failed.scheduled_at,
+            status=Status.QUEUED,
+            now=self.clock(),
+            source=self._free_number(failed),
+            parameters=self._parameters(job, failed.parameters, parameters),
+            origin=Origin.RETRY,
+        )
+        return self._as_the_gates_stand(replace(retry, retry_of=execution_id, window=failed.window, once=False))
+
+    def _free_number(self, failed: Execution) -> str:
+        """What sets it apart from others of its instant. Raises ``Conflict`` while another retry of the same lives.
+
+        The same is also what it is a retry of itself, and other retries of that.
+        """
+        same = {failed.execution_id, failed.retry_of or failed.execution_id}
         for number in range(2, MOST_TIMES):
-            retry = execution_of(
-                job,
-                failed.scheduled_at,
-                status=Status.QUEUED,
-                now=now,
-                source=str(number),
-                parameters=said,
-                origin=Origin.RETRY,
-            )
-            yield self._as_the_gates_stand(replace(retry, retry_of=execution_id, window=failed.window, once=False))
+            name = identity.execution_id(failed.job_id, failed.scheduled_at, str(number))
+            other = self.executions.get(failed.job_id, name)
+            if other is None:
+                return str(number)
+            if same & {other.execution_id, other.retry_of}:
+                same |= {other.execution_id, other.retry_of or other.execution_id}
+                if other.status not in FINAL:
+                    raise Conflict(f"{other.execution_id} does it again already", field="execution_id")
+        raise Conflict(f"it was done again {MOST_TIMES} times: submit another job", field="execution_id")
 
     def _parameters(self, job: Job, standing: Mapping[str, Any], changed: Mapping[str, Any] | None) -> dict[str, Any]:
         if job.state in GONE:
@@ -179,16 +187,6 @@ class Rerun:
         covered_by = for_whom.execution_id if for_whom else None
         skipped = replace(execution, status=Status.SKIPPED, reason=reason, covered_by=covered_by)
         return Asked(replace(skipped, ended_at=self.clock(), check_at=None), f"skipped: {reason}")
-
-
-def _refuse_second(standing: Execution, execution_id: str) -> None:
-    """Another retry of the same may have its name, and be over; or one that a backfill has asked for."""
-    if standing.status not in FINAL and standing.retry_of == execution_id:
-        raise Conflict(f"{standing.execution_id} does it again already", field="execution_id")
-
-
-def _too_often() -> Conflict:
-    return Conflict(f"it was done again {MOST_TIMES} times: submit another job", field="execution_id")
 
 
 def _giving_way(asked: Asked) -> tuple[Foreseen, ...]:
