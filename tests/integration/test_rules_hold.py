@@ -77,4 +77,4 @@ def test_the_rules_hold_whatever_happens_in_whatever_order(
     stage = STAGE[0]
     print(stage)
     assert stage.steps >= 30 * EXAMPLES, "the stories are too short to tell anything"
-    assert stage.let_go >= EXAMPLES, "hardly anything that depends on another starts"
+    assert stage.let_go >= EXAMPLES / 3, "hardly anything that depends on another starts"

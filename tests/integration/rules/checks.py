@@ -11,7 +11,7 @@ from punctual.aws.execution_item import item_to_execution
 from punctual.aws.items import plain
 from punctual.domain.dependency import Dependency
 from punctual.domain.execution import DEPENDENT, Execution, Origin
-from punctual.domain.gate import Gate
+from punctual.domain.gate import Gate, WhenFull
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import to_text
 from punctual.domain.job import GONE, JobState
@@ -157,9 +157,20 @@ class Checks(Backstage):
 
     def check_settled(self) -> None:
         """All has been delivered: every due instant is on record, and nothing stands that should not."""
-        executions = by_job(self.executions())
+        executions = self.executions()
+        self.check_lines(executions)
+        by_its_job = by_job(executions)
         for job_id in self.said:
-            self.check_job(job_id, executions.get(job_id, []), all_due=True)
+            self.check_job(job_id, by_its_job.get(job_id, []), all_due=True)
+
+    def check_lines(self, executions: Sequence[Execution]) -> None:
+        """Where only one may wait, one does: ``queue_one`` and ``cancel_running`` let nothing pile up."""
+        waiting = defaultdict(list)
+        for one in executions:
+            alone = {gate.name for gate in one.gates if gate.when_full in (WhenFull.WAIT_ALONE, WhenFull.TAKE_OVER)}
+            if one.status is Status.WAITING and one.waits_at in alone:
+                waiting[one.waits_at].append(told(one))
+        assert all(len(some) == 1 for some in waiting.values()), dict(waiting)
 
     def check_standing(self, one: Execution) -> None:
         history = self.said[one.job_id]

@@ -193,7 +193,7 @@ def test_a_thousand_dates_are_enough():
     ],
 )
 def test_a_schedule_whose_every_date_is_skipped_is_told_so(spec):
-    with pytest.raises(Invalid, match="each date that schedule.* has is skipped") as refused:
+    with pytest.raises(Invalid, match=r"each date that schedule\.\w+ has is skipped") as refused:
         check_comes_due(schedule_of(**spec, skip=["weekends"]), NOW)
     assert refused.value.field == "schedule.skip"
     check_comes_due(schedule_of(**spec, skip=["weekends"], on_skip="next_business_day"), NOW)
