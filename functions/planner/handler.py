@@ -1,4 +1,4 @@
-"""Stream records → the plan stage."""
+"""Stream records → the plan and forward stages."""
 
 from __future__ import annotations
 
@@ -21,34 +21,47 @@ from punctual.runtime.settings import PlannerSettings
 from punctual.runtime.streams import Change, Lag, changes_in, each
 from punctual.stages.depend import HoldBack, Lookup
 from punctual.stages.finish import Finish
+from punctual.stages.forward import Forwarder
 from punctual.stages.plan import Planner
 
 settings = PlannerSettings.from_env()
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 lag = Lag()
 jobs, executions, timers = adapters.jobs(settings), adapters.executions(settings), adapters.timers(settings)
+doors = adapters.doors(settings)
+machines = LongStateMachine(
+    arn=settings.state_machine_arn,
+    schedule_group=settings.schedule_group,
+    schedule_role_arn=settings.schedule_role_arn,
+    states=states,
+    scheduler=scheduler,
+)
+upstreams = HoldBack(
+    lookup=Lookup(jobs=jobs, executions=executions),
+    executions=adapters.held_executions(settings),
+    dependants=adapters.dependants(settings),
+    timers=timers,
+    clock=instant.now,
+)
 planner = Planner(
     jobs=jobs,
     executions=executions,
     timers=timers,
-    lanes=SqsLanes(settings.queue_urls, sqs),
-    machines=LongStateMachine(
-        arn=settings.state_machine_arn,
-        schedule_group=settings.schedule_group,
-        schedule_role_arn=settings.schedule_role_arn,
-        states=states,
-        scheduler=scheduler,
-    ),
-    checks=SqsChecks(settings.checks_queue_url, sqs),
-    doors=adapters.doors(settings),
-    upstreams=HoldBack(
-        lookup=Lookup(jobs=jobs, executions=executions),
-        executions=adapters.held_executions(settings),
-        dependants=adapters.dependants(settings),
-        timers=timers,
-        clock=instant.now,
-    ),
+    machines=machines,
+    doors=doors,
+    upstreams=upstreams,
     finish=Finish(jobs=jobs, executions=executions, clock=instant.now),
+    clock=instant.now,
+)
+forwarder = Forwarder(
+    plan=planner,
+    jobs=jobs,
+    executions=executions,
+    lanes=SqsLanes(settings.queue_urls, sqs),
+    machines=machines,
+    checks=SqsChecks(settings.checks_queue_url, sqs),
+    doors=doors,
+    upstreams=upstreams,
     clock=instant.now,
 )
 
@@ -80,7 +93,7 @@ def _means_something(change: Change) -> bool:
 
 def _timer_removed(change: Change) -> None:
     if change.old is not None:
-        planner.timer_expired(item_to_timer(change.old))
+        forwarder.timer_expired(item_to_timer(change.old))
 
 
 def _executions_ready(changes: list[Change]) -> None:
@@ -94,12 +107,12 @@ def _executions_ready(changes: list[Change]) -> None:
 
 def _send_on(changes: list[Change]) -> None:
     executions = [(item_to_execution(change.new or {}), change) for change in changes]
-    planner.asked_to_stop(execution for execution, _ in executions if execution.status is Status.RUNNING)
+    forwarder.asked_to_stop(execution for execution, _ in executions if execution.status is Status.RUNNING)
     ready: dict[str, list[Execution]] = {}
     for execution, change in executions:
         if execution.status is not Status.RUNNING:
             ready.setdefault(_how(change), []).append(execution)
-    planner.executions_ready(**ready)
+    forwarder.executions_ready(**ready)
 
 
 def _how(change: Change) -> str:

@@ -210,11 +210,11 @@ def test_a_planner_that_dies_before_it_sends_is_made_up_for(world: World) -> Non
     _, wished = asked_for_a_night(world)
     records = world.stream_records("executions", "planner")
     module = world.function("planner")
-    alive = module.planner
-    module.planner = replace(alive, lanes=Dying())
+    alive = module.forwarder
+    module.forwarder = replace(alive, lanes=Dying())
     with pytest.raises(Killed):
         world.call("planner", {"Records": records})
-    module.planner = alive
+    module.forwarder = alive
     started = noted(8)
     world.settle_down()
     assert started == []

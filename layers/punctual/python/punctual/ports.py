@@ -30,7 +30,7 @@ from punctual.domain.schedule import Schedule
 from punctual.domain.settlement import Settlement, Verdict
 from punctual.domain.slots import LaneOutlook
 from punctual.domain.standing import Ending, Standing
-from punctual.domain.timer import Reached, Timer
+from punctual.domain.timer import Reached, Timer, TimerReason
 from punctual.domain.upstream import Upstream
 
 Clock = Callable[[], datetime]
@@ -155,6 +155,25 @@ class Finish(Protocol):
 
     def if_over(self, job_id: str) -> None:
         """Mark a job as done if it is. If not, the end of one that still lives has it looked at again."""
+
+
+class Plan(Protocol):
+    """The planner, as whoever sends executions on their way sees it."""
+
+    def lead_on(self, job: Job, leader: Execution) -> None:
+        """Plan what follows one that leads."""
+
+    def mend_chain(self, leader: Execution) -> None:
+        """Should nothing be planned after it, that is made up for."""
+
+    def hold_back(self, job: Job, one: Planned) -> bool:
+        """Whether a pause keeps it from running; then it is skipped, or forgotten."""
+
+    def stop(self, job_id: str, execution_id: str, reason: str) -> None:
+        """Cancel it, one that runs after a while."""
+
+    def set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
+        """Have it queued at an instant that is far."""
 
 
 class CancelExecutions(Protocol):

@@ -83,3 +83,11 @@ def _counted_back(schedule: Schedule, before: datetime, count: int) -> datetime 
     while count and previous_before and (due := previous_before(found or before)) is not None:
         found, count = due, count - 1
     return found
+
+
+def covered_words(execution_id: str) -> str:
+    return f"its time went by; {execution_id} covers it"
+
+
+def missed_words(misfire: Misfire) -> str:
+    return f"its time went by: misfire policy {misfire.policy}"

@@ -1,4 +1,4 @@
-"""Plan: turn jobs into executions, and executions that are near into work orders.
+"""Plan: turn jobs into executions. ``forward`` sends those on their way.
 
 Driven by streams alone, so each step may come twice, late, or after a crash between any two lines:
 
@@ -6,11 +6,7 @@ Driven by streams alone, so each step may come twice, late, or after a crash bet
 * a job was edited → what has not started is replaced, or forgotten where its instant is gone;
 * a job was paused → what has not started is skipped, or forgotten where its time has not come; it was resumed → what
   went by is sorted out by its misfire rule, and planning goes on;
-* an execution became ``queued`` → its order is sent, or in the long lane its state machine started, so is the first
-  look at its deadline if it has one, and if it leads, its successors are stored;
-* an execution became ``retrying`` → the order for its next attempt is sent, or a timer set for it;
-* a running one was asked to stop → the order that will revoke its lease is sent;
-* a timer was removed by TTL → what it should have set in motion is checked (the dead man's switch).
+* an execution that leads became ``queued`` → its successors are stored.
 
 An execution is stored before its timer, or its one-time schedule in the long lane, and the one that leads after all
 others: whatever is missing after a crash is made up when the record comes again. Ids are derived, so what is there
@@ -24,34 +20,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from punctual.domain.check import Check
 from punctual.domain.execution import Execution, Origin, Planned
 from punctual.domain.execution_of import execution_of
-from punctual.domain.horizon import CANCEL_GRACE, LONGEST_DELAY, REACH, SWEEP
+from punctual.domain.horizon import CANCEL_GRACE, REACH, SWEEP
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.job import GONE, OLD, Job, JobState
+from punctual.domain.job import GONE, Job, JobState
 from punctual.domain.lane import Lane
-from punctual.domain.misfire import SortedOut
-from punctual.domain.order import Order, order_for
+from punctual.domain.misfire import SortedOut, covered_words, missed_words
 from punctual.domain.outlook import IN_DANGER
 from punctual.domain.replan import Replan, edited_until, planned_until, replan
 from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import (
-        Checks,
-        Clock,
-        Doors,
-        Executions,
-        Finish,
-        Jobs,
-        Lanes,
-        StateMachines,
-        Timers,
-        Upstreams,
-    )
+    from punctual.ports import Clock, Doors, Executions, Finish, Jobs, StateMachines, Timers, Upstreams
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""
@@ -65,9 +48,7 @@ class Planner:
     jobs: Jobs
     executions: Executions
     timers: Timers
-    lanes: Lanes
     machines: StateMachines
-    checks: Checks
     doors: Doors
     upstreams: Upstreams
     finish: Finish
@@ -95,63 +76,21 @@ class Planner:
                 self._drop(before, self._replan(job, before).dropped)
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 if now.state is JobState.PAUSED or one.revision < now.revision:
-                    self._hold_back(job, one)
+                    self.hold_back(job, one)
         elif job.state in GONE:
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
-                self._stop(job.job_id, one.execution_id, f"job {job.state}")
+                self.stop(job.job_id, one.execution_id, f"job {job.state}")
 
-    def executions_ready(
-        self,
-        *,
-        planned: Iterable[Execution] = (),
-        came_due: Iterable[Execution] = (),
-        again: Iterable[Execution] = (),
-    ) -> None:
-        """Executions became ``queued`` or ``retrying``: send them on their way, and plan what follows them.
-
-        ``planned`` were stored, or replaced by an edit, as that; ``came_due`` were ``scheduled`` before, and may have
-        been left out or cancelled, too: then they only lead on. Nothing follows those that are queued ``again``.
-        """
-        planned, came_due, again = list(planned), list(came_due), list(again)
-        jobs = self.jobs.get_many({one.job_id for one in [*planned, *came_due, *again]})
-        ready = [one for one in [*planned, *again] if self._still_wanted(one, jobs.get(one.job_id))]
-        for one in came_due:
-            if self._still_wanted(one, jobs.get(one.job_id)) and not self._left_out(one, jobs[one.job_id]):
-                ready.append(one)
-        self._note_old(ready)
-        self._send([one for one in ready if one.status not in FINAL])
-        for leader in [*planned, *came_due]:
-            job = jobs.get(leader.job_id)
-            if leader.leads and leader.attempt == 0 and job is not None and job.state is JobState.ACTIVE:
-                self._lead_on(job, leader)
-
-    def asked_to_stop(self, executions: Iterable[Execution]) -> None:
-        """Whoever gets this order revokes the lease of what has not stopped by then. A long one is the settler's."""
-        orders = [order_for(one, one.cancel_at) for one in executions if one.cancel_at and one.lane is Lane.SHORT]
-        self.lanes.send(orders, self.clock())
-
-    def timer_expired(self, timer: Timer) -> None:
-        """TTL removed a timer long after its instant. Whatever should have happened by then and did not, happens now.
-
-        Every recurring job has a timer for the execution that leads, so this also finds a chain that broke.
-        """
-        if self.executions.queue(timer, self.clock()):
-            return
-        execution = self.executions.get(timer.job_id, timer.execution_id)
-        if execution is not None and execution.status is Status.QUEUED:
-            self.executions_ready(came_due=[execution])
-        elif execution is not None and execution.leads:
-            self._mend_chain(execution)
-
-    def _mend_chain(self, leader: Execution) -> None:
+    def mend_chain(self, leader: Execution) -> None:
+        """Should nothing be planned after it, that is made up for."""
         job = self.jobs.get(leader.job_id)
         if job is None or job.state is not JobState.ACTIVE:
             return
         following = job.schedule.next_after(leader.scheduled_at)
         if following and self.executions.get(job.job_id, execution_id(job.job_id, following)) is None:
-            self._lead_on(job, leader)
+            self.lead_on(job, leader)
 
-    def _lead_on(self, job: Job, leader: Execution) -> None:
+    def lead_on(self, job: Job, leader: Execution) -> None:
         """Plan what follows, and look at the job once more.
 
         Whoever heard meanwhile that it was changed, paused or deleted may have come before what was just stored.
@@ -161,35 +100,12 @@ class Planner:
         if now is not None and (now.state, now.revision) != (job.state, job.revision):
             self.job_changed(now)
 
-    def _note_old(self, ready: Iterable[Execution]) -> None:
-        """What rests for long is found by that, should its job be paused or deleted meanwhile."""
-        for one in ready:
-            if one.retry_at is not None and one.retry_at - one.scheduled_at > OLD:
-                self.jobs.note_old(one.job_id, one.scheduled_at)
-
-    def _send(self, ready: list[Execution]) -> None:
-        free = [execution for execution in ready if not execution.held or self.upstreams.let_through(execution)]
-        free = [execution for execution in free if self.doors.is_its_turn(execution)]
-        short = [execution for execution in free if execution.lane is Lane.SHORT]
-        self.lanes.send(filter(None, map(self._order, short)), self.clock())
-        self.checks.send(filter(None, map(self._first_look, ready)), self.clock())
-        for execution in free:
-            if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.conductor is None:
-                self.machines.start(execution)
-
-    def _still_wanted(self, execution: Execution, job: Job | None) -> bool:
-        """Withdraws what was planned for a job that has since been paused, cancelled or deleted."""
-        if job is None or job.state in GONE:
-            self._stop(execution.job_id, execution.execution_id, f"job {job.state if job else 'deleted'}")
-            return False
-        return job.state is not JobState.PAUSED or not self._hold_back(job, _as_planned(execution))
-
-    def _stop(self, job_id: str, an_execution_id: str, reason: str) -> None:
+    def stop(self, job_id: str, an_execution_id: str, reason: str) -> None:
         execution = self.executions.get(job_id, an_execution_id)
         if execution is not None:
             self.doors.stop(execution, reason, CANCEL_GRACE)
 
-    def _hold_back(self, job: Job, one: Planned) -> bool:
+    def hold_back(self, job: Job, one: Planned) -> bool:
         """Whether a pause keeps it from running: what has started goes on, and what was asked for since runs."""
         assert job.paused_at is not None
         if not one.has_not_started:
@@ -208,34 +124,6 @@ class Planner:
                 self.machines.disarm(one.execution_id)
             if job.feeds:
                 self.upstreams.forgotten(one.execution_id)
-
-    def _left_out(self, execution: Execution, job: Job) -> bool:
-        """Whether one that comes too late is not to run: its job's misfire rule decides."""
-        planned = execution.origin is Origin.SCHEDULE and execution.status is Status.QUEUED and execution.attempt == 0
-        if not planned or execution.conductor is not None:
-            return False
-        now = execution.queued_at or self.clock()
-        sorted_out = job.misfire.sort_out([execution.scheduled_at], job.schedule, now, job.resumed_at)
-        if sorted_out.covered and sorted_out.covered_by:
-            cover = execution_id(job.job_id, sorted_out.covered_by)
-            return self.executions.skip(job.job_id, execution.execution_id, _covered(cover), self.clock(), cover)
-        return bool(sorted_out.missed) and self.executions.miss(
-            job.job_id, execution.execution_id, _missed(job), self.clock()
-        )
-
-    def _first_look(self, execution: Execution) -> Check | None:
-        """The first look at its deadline, if that is near: the monitor sends what is due later, and what gets lost."""
-        if execution.check_at is None or execution.check_at > self.clock() + LONGEST_DELAY:
-            return None
-        return Check(job_id=execution.job_id, execution_id=execution.execution_id, at=execution.check_at)
-
-    def _order(self, execution: Execution) -> Order | None:
-        """The order for the next attempt, or ``None`` after a timer was set for it."""
-        not_before = execution.retry_at or execution.released_at
-        if not_before <= self.clock() + LONGEST_DELAY:
-            return order_for(execution, not_before, self.clock())
-        self._set_timer(execution, not_before, TimerReason.RETRY)
-        return None
 
     def _plan(self, job: Job, after: datetime | None, until: datetime | None = None) -> None:
         """Store the executions of ``job`` that come after ``after``, up to the first beyond reach, which leads.
@@ -314,10 +202,12 @@ class Planner:
         leads = last and job.schedule.recurring and not ends
         execution = execution_of(job, due, status=Status.SCHEDULED, now=now, leads=leads, last=last and ends)
         if due in sorted_out.missed:
-            return replace(execution, status=Status.MISSED, reason=_missed(job), ended_at=now, check_at=None)
+            return replace(
+                execution, status=Status.MISSED, reason=missed_words(job.misfire), ended_at=now, check_at=None
+            )
         if due in sorted_out.covered and sorted_out.covered_by:
             cover = execution_id(job.job_id, sorted_out.covered_by)
-            out = replace(execution, status=Status.SKIPPED, reason=_covered(cover), covered_by=cover)
+            out = replace(execution, status=Status.SKIPPED, reason=covered_words(cover), covered_by=cover)
             return replace(out, ended_at=now, check_at=None)
         if execution.released_at <= now + REACH:
             return replace(execution, status=Status.QUEUED, queued_at=now)
@@ -351,12 +241,12 @@ class Planner:
         if execution.status is Status.SCHEDULED and execution.lane is Lane.LONG and not execution.held:
             self.machines.arm(execution)
         elif execution.status is Status.SCHEDULED:
-            self._set_timer(execution, execution.released_at, TimerReason.DUE)
+            self.set_timer(execution, execution.released_at, TimerReason.DUE)
         elif standing is not None:
             self.executions.queue(_timer(execution, execution.released_at, TimerReason.DUE), self.clock())
         return standing
 
-    def _set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
+    def set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
         """Set a timer; if that took so long that the sweep may have passed it, queue the execution instead."""
         timer = _timer(execution, at, reason)
         self.timers.set(timer)
@@ -364,29 +254,9 @@ class Planner:
             self.executions.queue(timer, self.clock())
 
 
-def _covered(cover: str) -> str:
-    return f"its time went by; {cover} covers it"
-
-
-def _missed(job: Job) -> str:
-    return f"its time went by: misfire policy {job.misfire.policy}"
-
-
 def _never_began(execution: Execution) -> bool:
     """Whether it was cancelled, skipped or missed without an attempt."""
     return execution.status in FINAL and execution.attempt == 0
-
-
-def _as_planned(execution: Execution) -> Planned:
-    return Planned(
-        execution.execution_id,
-        execution.scheduled_at,
-        execution.revision,
-        execution.status,
-        execution.attempt,
-        execution.origin,
-        execution.queued_at,
-    )
 
 
 def _with_its_danger(execution: Execution, replaced: Execution) -> Execution:
