@@ -24,7 +24,7 @@ def let_days_pass(world: World, days: int) -> None:
         for _ in range(2):  # what becomes queued plans what follows
             world.tick()
             world.settle_down()
-        world.pass_time(DAY / 2)
+        world.idle_for(DAY / 2)
     world.tick()
     world.settle_down()
 

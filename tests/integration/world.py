@@ -27,6 +27,8 @@ import time_machine
 
 from punctual import Context
 from punctual.aws import clients, executions
+from punctual.domain.instant import to_text
+from punctual.domain.timer import Reached
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -98,6 +100,15 @@ class World:
 
     def pass_time(self, seconds: float) -> None:
         self._traveller.shift(timedelta(seconds=seconds))
+
+    def idle_for(self, seconds: float) -> None:
+        """Time passes in which nothing comes due: each minute the dispatcher has looked, and found nothing."""
+        since = to_text(self.now)
+        self.pass_time(seconds)
+        until = self.now - timedelta(minutes=1)
+        due = [item["due"]["S"].partition("#")[0] for item in self.items("timers")]
+        assert not [one for one in due if since < one < to_text(until)]
+        self.function("dispatcher").dispatcher.timers.advance(0, Reached(at=until))
 
     def hears_that_it_is_to_stop(self, context: Context) -> bool:
         """The lease is renewed by a thread, in real time, once ten seconds of the test's time have passed."""
