@@ -11,7 +11,8 @@ from punctual.domain.execution import Execution, Hold, Progress
 from punctual.domain.horizon import RENEWAL
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
 
 PROGRESS_REST = timedelta(seconds=2)
 """Progress is stored at most this often between renewals: each time costs a write."""

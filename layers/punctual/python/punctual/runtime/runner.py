@@ -18,7 +18,8 @@ from punctual.runtime.registry import Catalog
 from punctual.runtime.time_limit import TimeLimitReached, time_limit
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
 
 TRACE_LENGTH = 2000
 MESSAGE_LENGTH = 1000

@@ -19,7 +19,7 @@ from punctual.domain.metrics import Metric
 from punctual.runtime.figure import Figure
 
 if TYPE_CHECKING:
-    from punctual.ports import DeadLetters
+    from punctual.ports.planning import DeadLetters
 
 T = TypeVar("T")
 

@@ -23,7 +23,8 @@ from punctual.domain.part import Part
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Containers, Slots
+    from punctual.ports.clock import Clock
+    from punctual.ports.long_lane import Containers, Slots
 
 MOST_LOOKS = 20
 """Each time that the lane has changed, another admission was at work, and goes on. The next tick is the last resort."""

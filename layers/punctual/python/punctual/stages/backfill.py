@@ -25,7 +25,10 @@ from punctual.domain.job import LIVE, Job
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Doors, Executions, ExecutionShelf, Jobs
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions, ExecutionShelf
+    from punctual.ports.gates import Doors
+    from punctual.ports.jobs import Jobs
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,9 @@ from punctual.domain.outlook import DeadlineState, dangers_of
 from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, ExecutionShelf, JobShelf
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import ExecutionShelf
+    from punctual.ports.jobs import JobShelf
 
 MOST_LOOKED_AT = 1000
 FETCH = 100

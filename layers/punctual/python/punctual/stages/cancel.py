@@ -14,7 +14,9 @@ from punctual.domain.identity import job_of
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Doors, Executions
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+    from punctual.ports.gates import Doors
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,11 @@ from punctual.domain.prospect import Surroundings, awaited_of, outlook_of
 from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
-    from punctual.ports import Checks, Clock, Jobs, LaneOutlooks, Notices, Samples, UpstreamLookup, WatchedExecutions
+    from punctual.ports.clock import Clock
+    from punctual.ports.dependencies import UpstreamLookup
+    from punctual.ports.jobs import Jobs
+    from punctual.ports.monitoring import Checks, LaneOutlooks, Samples, WatchedExecutions
+    from punctual.ports.notices import Notices
 
 AHEAD = timedelta(seconds=75)
 """Looks that are due within this are sent out by the minute's tick, held back to their second."""

@@ -29,7 +29,11 @@ from punctual.domain.status import FINAL, HOLDING, Status
 from punctual.domain.turn import turn_of
 
 if TYPE_CHECKING:
-    from punctual.ports import Callbacks, Clock, Containers, Doors, Jobs, LongExecutions, Parts, Results
+    from punctual.ports.clock import Clock
+    from punctual.ports.gates import Doors
+    from punctual.ports.jobs import Jobs
+    from punctual.ports.long_lane import Callbacks, Containers, LongExecutions, Parts
+    from punctual.ports.running import Results
 
 SIDE_BY_SIDE = 40
 """Step Functions runs no more parts of one execution at the same time."""

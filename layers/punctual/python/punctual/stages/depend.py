@@ -22,7 +22,11 @@ from punctual.domain.timer import Timer, TimerReason
 from punctual.domain.upstream import Answer, Upstream, due_for, latest_retry, look_again_at, numbered, ruling_of
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Dependants, HeldExecutions, Jobs, ReadExecutions, Timers
+    from punctual.ports.clock import Clock
+    from punctual.ports.dependencies import Dependants, HeldExecutions
+    from punctual.ports.executions import ReadExecutions
+    from punctual.ports.jobs import Jobs
+    from punctual.ports.planning import Timers
 
 AT_ONCE = 100
 """Dependants that are looked at together when an upstream has ended."""

@@ -19,7 +19,10 @@ from punctual.domain.status import Status
 from punctual.domain.timer import Reached
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Doors, Executions, Lanes, Timers
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+    from punctual.ports.gates import Doors
+    from punctual.ports.planning import Lanes, Timers
 
 TICK = timedelta(minutes=1)
 

@@ -36,7 +36,7 @@ from punctual.domain.schedule import Schedule, check_comes_due, parse_schedule
 from punctual.domain.window import WindowUnit
 
 if TYPE_CHECKING:
-    from punctual.ports import Tasks
+    from punctual.ports.jobs import Tasks
 
 LONGEST_COMMAND = 4096
 """Characters: with all else that a container is started with it has to fit into 8 KB."""

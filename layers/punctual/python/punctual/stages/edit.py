@@ -17,7 +17,10 @@ from punctual.domain.overlap import Overlap
 from punctual.domain.replan import edited_until, planned_until, replan
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Drafts, Executions, Jobs, Ties
+    from punctual.ports.clock import Clock
+    from punctual.ports.dependencies import Ties
+    from punctual.ports.executions import Executions
+    from punctual.ports.jobs import Drafts, Jobs
 
 REPLACED = "replaced: the same instant, under the new rules"
 RETIED = frozenset({"depends_on", "schedule", "window"})

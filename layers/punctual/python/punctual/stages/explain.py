@@ -17,7 +17,10 @@ from punctual.domain.status import NOT_STARTED, Status
 from punctual.domain.upstream import Answer, Upstream, ruling_of
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Gates, LaneOutlooks, Samples
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+    from punctual.ports.gates import Gates
+    from punctual.ports.monitoring import LaneOutlooks, Samples
 
 RECENT = timedelta(minutes=2)
 """What was seen of a queue before that says nothing about now."""

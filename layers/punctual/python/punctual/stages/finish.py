@@ -11,7 +11,9 @@ from punctual.domain.schedule import last_due
 from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Jobs, LastExecutions
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import LastExecutions
+    from punctual.ports.jobs import Jobs
 
 
 @dataclass(frozen=True)

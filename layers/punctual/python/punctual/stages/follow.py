@@ -11,7 +11,7 @@ from punctual.domain.part import Part
 from punctual.domain.standing import standing_of
 
 if TYPE_CHECKING:
-    from punctual.ports import LongExecutions, Parts
+    from punctual.ports.long_lane import LongExecutions, Parts
 
 
 @dataclass(frozen=True)

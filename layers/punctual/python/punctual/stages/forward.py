@@ -27,7 +27,14 @@ from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import Checks, Clock, Doors, Executions, Jobs, Lanes, Plan, StateMachines, Upstreams
+    from punctual.ports.clock import Clock
+    from punctual.ports.dependencies import Upstreams
+    from punctual.ports.executions import Executions
+    from punctual.ports.gates import Doors
+    from punctual.ports.jobs import Jobs
+    from punctual.ports.long_lane import StateMachines
+    from punctual.ports.monitoring import Checks
+    from punctual.ports.planning import Lanes, Plan
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from punctual.domain.status import FINAL, NOT_STARTED, Status
 from punctual.domain.turn import turn_of
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, GatedExecutions, Gates
+    from punctual.ports.clock import Clock
+    from punctual.ports.gates import GatedExecutions, Gates
 
 TRIES = 10
 """How often something that others move at the same time is looked at again."""

@@ -21,7 +21,10 @@ from punctual.domain.limits import check_parameters
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, DeadLetters, Executions, Jobs
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+    from punctual.ports.jobs import Jobs
+    from punctual.ports.planning import DeadLetters
 
 
 @dataclass(frozen=True, kw_only=True)

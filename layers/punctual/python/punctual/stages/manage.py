@@ -13,7 +13,9 @@ from punctual.domain.errors import Conflict
 from punctual.domain.job import Job, JobState
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Jobs
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+    from punctual.ports.jobs import Jobs
 
 FROM = {
     JobState.PAUSED: {JobState.ACTIVE},

@@ -23,7 +23,10 @@ from punctual.domain.outlook import IN_DANGER, DeadlineState
 from punctual.domain.slots import LaneOutlook, lane_outlook
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, LaneOutlooks, LongRunFailures, QueueDepths, Slots, Timers, WatchedExecutions
+    from punctual.ports.clock import Clock
+    from punctual.ports.long_lane import Slots
+    from punctual.ports.monitoring import LaneOutlooks, LongRunFailures, QueueDepths, WatchedExecutions
+    from punctual.ports.planning import Timers
 
 TICK = timedelta(minutes=1)
 MOST_WAITING = 1000

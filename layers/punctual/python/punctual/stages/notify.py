@@ -38,7 +38,7 @@ from punctual.domain.notice_window import (
 
 if TYPE_CHECKING:
     from punctual.domain.notice import Notice
-    from punctual.ports import NoticeLedger, Topics, WindowEnds
+    from punctual.ports.notices import NoticeLedger, Topics, WindowEnds
 
 LEASE = timedelta(seconds=60)
 """Longer than the function may run, so that whoever is late is dead; shorter than a message stays hidden, so that the

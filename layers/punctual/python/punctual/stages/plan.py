@@ -34,7 +34,13 @@ from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Doors, Executions, Finish, Jobs, StateMachines, Timers, Upstreams
+    from punctual.ports.clock import Clock
+    from punctual.ports.dependencies import Upstreams
+    from punctual.ports.executions import Executions
+    from punctual.ports.gates import Doors
+    from punctual.ports.jobs import Finish, Jobs
+    from punctual.ports.long_lane import StateMachines
+    from punctual.ports.planning import Timers
 
 MOST_AT_ONCE = 300
 """How many instants of one job are planned in one go; the last of them leads on to the rest."""

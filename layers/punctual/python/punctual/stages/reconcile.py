@@ -23,7 +23,8 @@ from punctual.domain.settlement import Verdict, settle
 from punctual.domain.status import FINAL, HOLDING, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Callbacks, Clock, CountedSlots, KnownContainers, LongExecutions, Parts, StateMachines
+    from punctual.ports.clock import Clock
+    from punctual.ports.long_lane import Callbacks, CountedSlots, KnownContainers, LongExecutions, Parts, StateMachines
 
 GRACE = timedelta(minutes=2)
 """What has changed within this may not show everywhere yet."""

@@ -22,7 +22,9 @@ from punctual.domain.settlement import Settlement, Verdict, settle
 from punctual.domain.status import HOLDING, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Callbacks, Checkpoints, Clock, Containers, LongExecutions, Results, RunningParts
+    from punctual.ports.clock import Clock
+    from punctual.ports.long_lane import Callbacks, Checkpoints, Containers, LongExecutions, RunningParts
+    from punctual.ports.running import Results
 
 MOST_INLINE = 2_000_000
 """Bytes of results that are handed to the collecting step as they are; more are fetched one by one."""

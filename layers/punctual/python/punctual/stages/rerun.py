@@ -22,7 +22,10 @@ from punctual.domain.limits import check_parameters
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Executions, Gates, Jobs, Tasks
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+    from punctual.ports.gates import Gates
+    from punctual.ports.jobs import Jobs, Tasks
 
 MOST_TIMES = 100
 

@@ -16,7 +16,12 @@ from punctual.domain.part import EXECUTION, Part, kind_of
 from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 
 if TYPE_CHECKING:
-    from punctual.ports import CancelExecutions, Clock, Containers, Doors, Finish, Jobs, Notices, Parts, Runs
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import CancelExecutions
+    from punctual.ports.gates import Doors
+    from punctual.ports.jobs import Finish, Jobs
+    from punctual.ports.long_lane import Containers, Parts, Runs
+    from punctual.ports.notices import Notices
 
 TRIES = 5
 """A part may move while it is being cancelled: then it is looked at again."""

@@ -16,7 +16,9 @@ from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import Job, JobState
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Drafts, Jobs, Ties
+    from punctual.ports.clock import Clock
+    from punctual.ports.dependencies import Ties
+    from punctual.ports.jobs import Drafts, Jobs
 
 TOGETHER = 25
 """How many jobs with a ``dedupe_key`` are stored in one go: with the largest parameters they fit into a transaction."""

@@ -15,7 +15,7 @@ from punctual.domain.backlog import Limits, Sample, sample_of
 from punctual.domain.flow import LONG
 
 if TYPE_CHECKING:
-    from punctual.ports import Flows, QueueDepths, Samples
+    from punctual.ports.monitoring import Flows, QueueDepths, Samples
 
 
 @dataclass(frozen=True)

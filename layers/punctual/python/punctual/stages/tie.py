@@ -22,7 +22,8 @@ from punctual.domain.schedule import Every, base_of
 from punctual.domain.upstream import LOOKED_AHEAD, windows_agree
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Jobs
+    from punctual.ports.clock import Clock
+    from punctual.ports.jobs import Jobs
 
 MOST_WALKED = 10_000
 """Jobs that are looked at, level by level upstream, for whether an edit would close a circle."""

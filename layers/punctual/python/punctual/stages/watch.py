@@ -10,7 +10,8 @@ from punctual.domain.instant import to_text
 from punctual.domain.part import Part
 
 if TYPE_CHECKING:
-    from punctual.ports import Callbacks, Clock, Containers, Slots
+    from punctual.ports.clock import Clock
+    from punctual.ports.long_lane import Callbacks, Containers, Slots
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,10 @@ from punctual.domain.status import FINAL, Status
 from punctual.domain.turn import turn_of
 
 if TYPE_CHECKING:
-    from punctual.ports import Clock, Doors, Executions, Results, Runner
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+    from punctual.ports.gates import Doors
+    from punctual.ports.running import Results, Runner
 
 
 class Ending(StrEnum):
