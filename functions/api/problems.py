@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-import models
+import answers
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import (
@@ -35,10 +35,10 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
 faults = Figure(Metric.API_FAULTS)
 
 
-def answers(model: Any, *problems: HTTPStatus, success: HTTPStatus = HTTPStatus.OK) -> dict[int, Any]:
+def described(model: Any, *problems: HTTPStatus, success: HTTPStatus = HTTPStatus.OK) -> dict[int, Any]:
     """For a route's description: what it answers when all is well, and which statuses come as problem documents."""
     good = {int(success): {"description": success.phrase, "content": {"application/json": {"model": model}}}}
-    shape = {"application/problem+json": {"model": models.Problem}}
+    shape = {"application/problem+json": {"model": answers.Problem}}
     return good | {int(status): {"description": status.phrase, "content": shape} for status in problems}
 
 

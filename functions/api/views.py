@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 
-import models
+import answers
+import bodies
 
 from punctual.domain.backlog import Sample
 from punctual.domain.change import Changes, Foreseen
@@ -24,9 +25,9 @@ from punctual.stages.explain import WaitingFor
 from punctual.stages.rerun import Asked
 
 
-def job_view(job: Job, now: datetime) -> models.Job:
+def job_view(job: Job, now: datetime) -> answers.Job:
     batch = job.batch
-    return models.Job(
+    return answers.Job(
         job_id=job.job_id,
         name=job.name,
         owner=job.owner,
@@ -39,7 +40,7 @@ def job_view(job: Job, now: datetime) -> models.Job:
         lane=job.lane,
         priority=job.priority,
         timeout_seconds=job.timeout_seconds,
-        retry=models.Retry(**asdict(job.retry)),
+        retry=bodies.Retry(**asdict(job.retry)),
         deadline=job.deadline.to_spec() if job.deadline else None,
         window=job.window,
         resources=batch.resources.to_spec() if batch else None,
@@ -48,7 +49,7 @@ def job_view(job: Job, now: datetime) -> models.Job:
         preemptible=batch.preemptible if batch else False,
         expected_seconds=job.expected_seconds,
         overlap=job.overlap,
-        misfire=models.MisfireRule(**job.misfire.to_spec()),
+        misfire=bodies.MisfireRule(**job.misfire.to_spec()),
         concurrency=job.concurrency.to_spec() if job.concurrency else None,
         paused_at=_text(job.paused_at) if job.state is JobState.PAUSED else None,
         notify=(job.notify or DEFAULT).to_spec(),
@@ -66,8 +67,8 @@ def execution_view(
     outlook: Outlook | None = None,
     waiting_for: WaitingFor | None = None,
     upstreams: Iterable[Upstream] = (),
-) -> models.Execution:
-    return models.Execution(
+) -> answers.Execution:
+    return answers.Execution(
         execution_id=execution.execution_id,
         job_id=execution.job_id,
         owner=execution.owner,
@@ -86,7 +87,7 @@ def execution_view(
         attempt=execution.attempt,
         worker_id=execution.worker_id,
         window=_window_view(execution.window),
-        progress=models.Progress(**asdict(execution.progress)) if execution.progress else None,
+        progress=answers.Progress(**asdict(execution.progress)) if execution.progress else None,
         deadline=_deadline_view(execution, outlook or execution.outlook),
         result=_result_view(execution.result),
         error=_failure_view(execution.error),
@@ -101,12 +102,12 @@ def execution_view(
     )
 
 
-def _waiting_view(waiting_for: WaitingFor) -> models.WaitingFor:
-    return models.WaitingFor(**{**asdict(waiting_for), "as_of": _text(waiting_for.as_of)})
+def _waiting_view(waiting_for: WaitingFor) -> answers.WaitingFor:
+    return answers.WaitingFor(**{**asdict(waiting_for), "as_of": _text(waiting_for.as_of)})
 
 
-def _upstream_view(upstream: Upstream) -> models.Upstream:
-    return models.Upstream(
+def _upstream_view(upstream: Upstream) -> answers.Upstream:
+    return answers.Upstream(
         job_id=upstream.dependency.job,
         name=upstream.name,
         condition=upstream.dependency.condition,
@@ -115,14 +116,14 @@ def _upstream_view(upstream: Upstream) -> models.Upstream:
     )
 
 
-def _deadline_view(execution: Execution, outlook: Outlook | None) -> models.ExecutionDeadline | None:
+def _deadline_view(execution: Execution, outlook: Outlook | None) -> answers.ExecutionDeadline | None:
     if execution.deadline_at is None:
         return None
     if execution.status in FINAL:
         succeeded = execution.status is Status.SUCCEEDED
         state = state_at_end(execution.deadline_at, execution.ended_at, succeeded=succeeded)
-        return models.ExecutionDeadline(at=to_text(execution.deadline_at), state=state)
-    return models.ExecutionDeadline(
+        return answers.ExecutionDeadline(at=to_text(execution.deadline_at), state=state)
+    return answers.ExecutionDeadline(
         at=to_text(execution.deadline_at),
         state=outlook.state if outlook else DeadlineState.ON_TRACK,
         probability=round(outlook.probability, 4) if outlook else None,
@@ -135,33 +136,33 @@ def _deadline_view(execution: Execution, outlook: Outlook | None) -> models.Exec
     )
 
 
-def queue_views(sample: Sample | None) -> list[models.Queue]:
+def queue_views(sample: Sample | None) -> list[answers.Queue]:
     queues = sample.queues if sample else {}
-    return [models.Queue(queue=name, **asdict(backlog)) for name, backlog in queues.items()]
+    return [answers.Queue(queue=name, **asdict(backlog)) for name, backlog in queues.items()]
 
 
-def backfill_view(execution: Execution) -> models.BackfillEntry:
-    return models.BackfillEntry(
+def backfill_view(execution: Execution) -> answers.BackfillEntry:
+    return answers.BackfillEntry(
         execution_id=execution.execution_id,
         scheduled_at=to_text(execution.scheduled_at),
         window=_window_view(execution.window),
     )
 
 
-def run_view(asked: Asked) -> models.RunAnswer:
-    return models.RunAnswer(execution=execution_view(asked.execution), outcome=asked.outcome)
+def run_view(asked: Asked) -> answers.RunAnswer:
+    return answers.RunAnswer(execution=execution_view(asked.execution), outcome=asked.outcome)
 
 
-def changes_view(changes: Changes) -> models.Changes:
-    def shown(some: Iterable[Foreseen]) -> list[models.ForeseenExecution]:
+def changes_view(changes: Changes) -> answers.Changes:
+    def shown(some: Iterable[Foreseen]) -> list[answers.ForeseenExecution]:
         return [
-            models.ForeseenExecution(
+            answers.ForeseenExecution(
                 execution_id=one.execution_id, scheduled_at=to_text(one.scheduled_at), note=one.note
             )
             for one in some
         ]
 
-    return models.Changes(
+    return answers.Changes(
         appear=shown(changes.appear),
         vanish=shown(changes.vanish),
         repeat=shown(changes.repeat),
@@ -169,8 +170,8 @@ def changes_view(changes: Changes) -> models.Changes:
     )
 
 
-def _part_view(part: Part) -> models.Part:
-    return models.Part(
+def _part_view(part: Part) -> answers.Part:
+    return answers.Part(
         part=part.name,
         status=part.status,
         reason=part.reason,
@@ -183,19 +184,19 @@ def _part_view(part: Part) -> models.Part:
         started_at=_text(part.started_at),
         ended_at=_text(part.ended_at),
         retry_at=_text(part.retry_at),
-        progress=models.Progress(**asdict(part.progress)) if part.progress else None,
+        progress=answers.Progress(**asdict(part.progress)) if part.progress else None,
         result=_result_view(part.result),
         error=_failure_view(part.error),
         attempts=[_attempt_view(attempt) for attempt in part.attempts],
     )
 
 
-def occurrence_view(occurrence: Occurrence) -> models.Instant:
-    return models.Instant(at=_text(occurrence.at), local=occurrence.local.isoformat(), flag=occurrence.oddity)
+def occurrence_view(occurrence: Occurrence) -> answers.Instant:
+    return answers.Instant(at=_text(occurrence.at), local=occurrence.local.isoformat(), flag=occurrence.oddity)
 
 
-def _attempt_view(attempt: Attempt) -> models.Attempt:
-    return models.Attempt(
+def _attempt_view(attempt: Attempt) -> answers.Attempt:
+    return answers.Attempt(
         number=attempt.number,
         outcome=attempt.outcome,
         started_at=_text(attempt.started_at),
@@ -205,16 +206,16 @@ def _attempt_view(attempt: Attempt) -> models.Attempt:
     )
 
 
-def _window_view(window: Window | None) -> models.Window | None:
-    return models.Window(start=to_text(window.start), end=to_text(window.end)) if window else None
+def _window_view(window: Window | None) -> answers.Window | None:
+    return answers.Window(start=to_text(window.start), end=to_text(window.end)) if window else None
 
 
-def _result_view(result: Result | None) -> models.Result:
-    return models.Result(**asdict(result)) if result else models.Result()
+def _result_view(result: Result | None) -> answers.Result:
+    return answers.Result(**asdict(result)) if result else answers.Result()
 
 
-def _failure_view(failure: Failure | None) -> models.Failure | None:
-    return models.Failure(**asdict(failure)) if failure else None
+def _failure_view(failure: Failure | None) -> answers.Failure | None:
+    return answers.Failure(**asdict(failure)) if failure else None
 
 
 def _text(instant: datetime | None) -> str | None:

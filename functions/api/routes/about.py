@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-import models
+import answers
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer, Server
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
@@ -18,8 +18,8 @@ DESCRIPTION = "Submit jobs and see them run. Errors are problem documents (RFC 9
 
 
 @router.get("/health", summary="Whether the API answers", tags=["about"])
-def health() -> models.Health:
-    return models.Health(status="ok", stage=settings.punctual_stage)
+def health() -> answers.Health:
+    return answers.Health(status="ok", stage=settings.punctual_stage)
 
 
 def describe(app: APIGatewayHttpResolver) -> None:

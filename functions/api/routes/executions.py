@@ -8,11 +8,12 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
 
-import models
+import answers
+import bodies
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import answers
+from problems import described
 from views import changes_view, execution_view, run_view
 from wiring import (
     all_executions,
@@ -48,20 +49,22 @@ router = APIGatewayHttpRouter()
 TAGS = ["executions"]
 
 FOR_ONE = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-ON_ONE = answers(models.Execution, *FOR_ONE)
-ON_LIST = answers(models.ExecutionPage, *FOR_ONE, HTTPStatus.UNPROCESSABLE_ENTITY)
-ON_CANCEL = answers(models.Execution | models.Changes, *FOR_ONE, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
-ON_RETRY = answers(
-    models.RunAnswer,
+ON_ONE = described(answers.Execution, *FOR_ONE)
+ON_LIST = described(answers.ExecutionPage, *FOR_ONE, HTTPStatus.UNPROCESSABLE_ENTITY)
+ON_CANCEL = described(
+    answers.Execution | answers.Changes, *FOR_ONE, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY
+)
+ON_RETRY = described(
+    answers.RunAnswer,
     *FOR_ONE,
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.CONFLICT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
     success=HTTPStatus.CREATED,
-) | answers(models.Changes)
-ON_LOGS = answers(models.Logs, *FOR_ONE)
-ON_RESULT = answers(Any, *FOR_ONE, HTTPStatus.CONFLICT) | {
+) | described(answers.Changes)
+ON_LOGS = described(answers.Logs, *FOR_ONE)
+ON_RESULT = described(Any, *FOR_ONE, HTTPStatus.CONFLICT) | {
     int(HTTPStatus.SEE_OTHER): {"description": "A large result lies where `Location` says."}
 }
 
@@ -86,7 +89,7 @@ def list_executions(
     until: ToQuery = None,
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
-) -> models.ExecutionPage:
+) -> answers.ExecutionPage:
     caller(router)
     where = ExecutionFilter(
         job_id=job_id,
@@ -97,7 +100,7 @@ def list_executions(
         until=instant.parse("to", until) if until else None,
     )
     page = browse.list_executions(where, limit, cursor)
-    return models.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
+    return answers.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
 
 
 @router.get(
@@ -114,7 +117,7 @@ def list_executions_of_job(
     until: ToQuery = None,
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
-) -> models.ExecutionPage:
+) -> answers.ExecutionPage:
     caller(router)
     find_job(job_id)
     return list_executions(job_id, None, status, worker_id, since, until, limit, cursor)
@@ -126,7 +129,7 @@ def list_executions_of_job(
     tags=["executions"],
     responses=ON_ONE,
 )
-def get_execution(execution_id: str) -> models.Execution:
+def get_execution(execution_id: str) -> answers.Execution:
     execution = _find(execution_id)
     parts = _light(all_parts.of(execution_id)) if execution.lane is Lane.LONG else None
     job = all_jobs.get(execution.job_id) if execution.deadline_at else None
@@ -146,7 +149,7 @@ def get_execution(execution_id: str) -> models.Execution:
 )
 def cancel_execution(
     execution_id: str, grace_seconds: GraceQuery = 30, dry_run: DryRunQuery = False
-) -> models.Execution | models.Changes:
+) -> answers.Execution | answers.Changes:
     """One that runs is asked to stop; after its grace its lease is revoked and its result refused.
 
     In the long lane the grace is 100 seconds at most, and without any its containers are not asked but stopped.
@@ -165,8 +168,8 @@ def cancel_execution(
     responses=ON_RETRY,
 )
 def retry_execution(
-    execution_id: str, request: models.RunRequest | None = None, dry_run: DryRunQuery = False
-) -> Response[models.RunAnswer | models.Changes]:
+    execution_id: str, request: bodies.RunRequest | None = None, dry_run: DryRunQuery = False
+) -> Response[answers.RunAnswer | answers.Changes]:
     """Another execution of the same due instant, with its data window, under the rules that its job has now."""
     who = caller(router, Role.OPERATOR)
     parameters = request.parameters if request else None
@@ -176,7 +179,7 @@ def retry_execution(
     def act() -> dict[str, Any]:
         return run_view(rerun.retry(execution_id, parameters, who)).model_dump(mode="json")
 
-    return created(models.RunAnswer(**once_for(router, act, who)))
+    return created(answers.RunAnswer(**once_for(router, act, who)))
 
 
 @router.get("/executions/<execution_id>/result", summary="What the task returned", tags=TAGS, responses=ON_RESULT)
@@ -195,10 +198,10 @@ def get_result(execution_id: str) -> Response[Any]:
     tags=["executions"],
     responses=ON_LOGS,
 )
-def get_logs(execution_id: str) -> models.Logs:
+def get_logs(execution_id: str) -> answers.Logs:
     execution = _find(execution_id)
     lines = logs[execution.lane].lines(execution, instant.now())
-    return models.Logs(items=[models.LogLine(**line) for line in lines])
+    return answers.Logs(items=[answers.LogLine(**line) for line in lines])
 
 
 def _light(parts: list[Part]) -> list[Part]:

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated
 
-import models
+import answers
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import answers
+from problems import described
 from views import execution_view, queue_views
 from wiring import all_parts, browse, caller, gates, lane_outlooks, limits, samples, watched
 
@@ -26,56 +26,56 @@ StateQuery = Annotated[DeadlineState | None, Query()]
     "/queues",
     summary="The queues: how full, how fast, how long",
     tags=TAGS,
-    responses=answers(models.Queues, HTTPStatus.FORBIDDEN),
+    responses=described(answers.Queues, HTTPStatus.FORBIDDEN),
 )
-def list_queues() -> models.Queues:
+def list_queues() -> answers.Queues:
     """As the monitor saw them, at most a minute or so ago."""
     caller(router)
     sample = samples.latest()
-    return models.Queues(at=to_text(sample.at) if sample else None, items=queue_views(sample))
+    return answers.Queues(at=to_text(sample.at) if sample else None, items=queue_views(sample))
 
 
 @router.get(
     "/deadlines",
     summary="Live executions with a deadline, the endangered first",
     tags=TAGS,
-    responses=answers(models.ExecutionPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
+    responses=described(answers.ExecutionPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 def list_deadlines(
     state: StateQuery = None, limit: LimitQuery = 50, cursor: CursorQuery = None
-) -> models.ExecutionPage:
+) -> answers.ExecutionPage:
     caller(router)
     page = browse.list_deadlines(state, limit, cursor)
-    return models.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
+    return answers.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
 
 
 @router.get(
     "/overview",
     summary="All at a glance",
     tags=TAGS,
-    responses=answers(models.Overview, HTTPStatus.FORBIDDEN),
+    responses=described(answers.Overview, HTTPStatus.FORBIDDEN),
 )
-def overview() -> models.Overview:
+def overview() -> answers.Overview:
     caller(router)
     sample, lane, taken = samples.latest(), lane_outlooks.latest(), all_parts.occupancy()
-    return models.Overview(
+    return answers.Overview(
         at=to_text(sample.at) if sample else None,
         running=watched.count_running() + gates.count_inside_jobs(),
         queues=queue_views(sample),
-        slots=models.Slots(
+        slots=answers.Slots(
             tasks=limits.tasks,
             vcpus=limits.cpu / 1024,
             taken_tasks=taken.tasks,
             taken_vcpus=taken.cpu / 1024,
             waiting=lane.waiting if lane else 0,
         ),
-        deadlines=models.Deadlines(
+        deadlines=answers.Deadlines(
             missed=watched.count_in(DeadlineState.MISSED),
             will_miss=watched.count_in(DeadlineState.WILL_MISS),
             at_risk=watched.count_in(DeadlineState.AT_RISK),
         ),
         seconds=sample.seconds if sample else None,
-        lanes={name: models.Moved(**asdict(moved)) for name, moved in sample.lanes.items()} if sample else {},
+        lanes={name: answers.Moved(**asdict(moved)) for name, moved in sample.lanes.items()} if sample else {},
         lateness_p99=sample.lateness_p99 if sample else None,
         failure_rate=sample.failure_rate if sample else None,
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-import models
+import answers
+import bodies
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import answers
+from problems import described
 from views import occurrence_view
 from wiring import caller, catalog
 
@@ -20,10 +21,10 @@ router = APIGatewayHttpRouter()
     "/schedules/preview",
     summary="The next instants of a schedule, odd ones flagged",
     tags=["schedules"],
-    responses=answers(models.Preview, HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
+    responses=described(answers.Preview, HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
-def preview_schedule(request: models.PreviewRequest) -> models.Preview:
+def preview_schedule(request: bodies.PreviewRequest) -> answers.Preview:
     caller(router)
     after = instant.parse("after", request.after) if request.after is not None else instant.now()
     schedule = parse_schedule(request.schedule.to_spec(), now=after, calendars=catalog.calendars)
-    return models.Preview(items=[occurrence_view(one) for one in preview(schedule, after, request.count)])
+    return answers.Preview(items=[occurrence_view(one) for one in preview(schedule, after, request.count)])
