@@ -1,0 +1,130 @@
+"""An upstream that a person had done again counts in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.integration.dependants import Interrupted, after, only, outcome, plan, records, started_once
+from tests.integration.world import World
+
+
+def retry(world: World, execution_id: str, **parameters: Any) -> str:
+    status, answer = world.request("POST", f"/executions/{execution_id}/retry", {"parameters": parameters})
+    assert status == 201, answer
+    return answer["execution"]["execution_id"]
+
+
+def failed(world: World) -> tuple[dict[str, Any], str]:
+    first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9})
+    world.settle_down()
+    return first, only(world, first)["execution_id"]
+
+
+def test_a_retry_by_hand_that_succeeds_counts_for_who_comes_after(world: World) -> None:
+    first, execution_id = failed(world)
+    early = world.submit(depends_on=after(first))
+    world.settle_down()
+    assert outcome(world, early)[0] == "skipped"
+    again = retry(world, execution_id, times=0)
+    world.settle_down()
+    second = world.submit(depends_on=after(first))
+    world.settle_down()
+    started_once(world, second)
+    [shown] = world.execution(only(world, second)["execution_id"])["upstreams"]
+    assert (shown["execution_id"], shown["status"]) == (again, "succeeded")
+    assert outcome(world, early) == ("skipped", f"upstream failed: first ({execution_id})"), "it stays as it was"
+    cleanup = world.submit(depends_on=after(first, condition="failed"))
+    world.settle_down()
+    started_once(world, cleanup)
+
+
+def test_of_several_retries_the_latest_counts(world: World) -> None:
+    first, execution_id = failed(world)
+    for _ in range(4):
+        execution_id = retry(world, execution_id)
+        world.settle_down()
+    assert execution_id.endswith("-5")
+    second = world.submit(depends_on=after(first))
+    world.settle_down()
+    assert outcome(world, second) == ("skipped", f"upstream failed: first ({execution_id})")
+    retry(world, execution_id, times=0)
+    world.settle_down()
+    third = world.submit(depends_on=after(first))
+    world.settle_down()
+    started_once(world, third)
+
+
+def test_a_backfill_beside_the_upstreams_execution_is_no_retry_of_it(world: World) -> None:
+    schedule = {"cron": "0 * * * *"}
+    first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9}, schedule=schedule)
+    world.run_for(60, step=60)
+    execution_id = world.executions(first["job_id"])[0]["execution_id"]
+    assert world.request("PATCH", f"/jobs/{first['job_id']}", {"task": "echo"})[0] == 200
+    span = {"from": "2026-11-16T12:00:00Z", "to": "2026-11-16T12:01:00Z"}
+    _, answer = world.request("POST", f"/jobs/{first['job_id']}/backfill", {**span, "which": "all"})
+    assert [one["execution_id"] for one in answer["items"]] == [f"{execution_id}-2"]
+    second = world.submit(schedule=schedule, depends_on=after(first))
+    assert world.request("POST", f"/jobs/{second['job_id']}/backfill", span)[0] == 201
+    world.settle_down()
+    assert world.executions(second["job_id"])[0]["reason"] == f"upstream failed: first ({execution_id})"
+    retried = retry(world, execution_id, times=0)
+    assert retried == f"{execution_id}-3"
+    world.settle_down()
+    assert (
+        world.request("POST", f"/jobs/{second['job_id']}/backfill", {**span, "which": "missing_and_failed"})[0] == 201
+    )
+    world.settle_down()
+    assert world.executions(second["job_id"])[1]["status"] == "succeeded"
+
+
+@pytest.mark.parametrize(("times", "expected"), [(0, "succeeded"), (9, "skipped")])
+@pytest.mark.parametrize("moment", range(12))
+def test_a_retry_that_still_runs_is_waited_for_and_its_end_is_heard(
+    world: World, times: int, expected: str, moment: int
+) -> None:
+    """Also where it ends while its dependant is being held back."""
+    first, execution_id = failed(world)
+    again = retry(world, execution_id, times=times)
+    plan(world)
+    [order] = world.orders()
+    second = world.submit(depends_on=after(first))
+    world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+    held = records(world, "planner")
+
+    def retry_ends() -> None:
+        world.work(order)
+        world.call("settler", {"Records": records(world, "settler")})
+
+    with Interrupted(moment, retry_ends) as interrupted:
+        world.call("planner", {"Records": held})
+    if interrupted.calls <= moment:
+        assert outcome(world, second) == ("waiting", f"waits for first: {again}")
+        retry_ends()
+    world.settle_down()
+    assert only(world, second)["status"] == expected
+
+
+def test_word_of_a_failure_that_comes_after_its_retry_has_the_dependant_wait_for_that(world: World) -> None:
+    first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9})
+    second = world.submit(depends_on=after(first))
+    plan(world)
+    [order] = world.orders()
+    world.work(order)
+    again = retry(world, only(world, first)["execution_id"], times=0)
+    plan(world)
+    assert outcome(world, second) == ("waiting", f"waits for first: {again}")
+    world.settle_down()
+    started_once(world, second)
+
+
+def test_a_skipped_dependant_that_is_retried_lets_those_after_it_go(world: World) -> None:
+    first, execution_id = failed(world)
+    middle = world.submit(depends_on=after(first))
+    world.settle_down()
+    retry(world, execution_id, times=0)
+    retry(world, only(world, middle)["execution_id"])
+    last = world.submit(depends_on=after(middle))
+    world.settle_down()
+    started_once(world, last)
