@@ -26,10 +26,11 @@ import pytest
 import time_machine
 
 from punctual import Context
-from punctual.aws import clients, executions
+from punctual.aws import executions
 from punctual.domain.instant import to_text
 from punctual.domain.timer import Reached
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
+from tests.integration.kept_clients import as_made
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 PRIORITIES = ("high", "normal", "low")
@@ -60,19 +61,7 @@ def _client(service: str) -> Any:
 class World:
     def __init__(self, traveller: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> None:
         self._traveller, self._monkeypatch = traveller, monkeypatch
-        for one in (
-            clients.dynamodb,
-            clients.sqs,
-            clients.s3,
-            clients.cloudwatch_logs,
-            clients.states,
-            clients.scheduler,
-            clients.ecs,
-            clients.sns,
-            clients.cloudwatch,
-            clients.hasty_cloudwatch,
-        ):
-            one.cache_clear()
+        as_made()
         monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
         monkeypatch.setattr(random, "uniform", lambda _, most: most)  # who rests between attempts rests the longest
         self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")
