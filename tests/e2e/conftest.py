@@ -28,9 +28,10 @@ def punctual(stack: Stack) -> Punctual:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def far_ahead(punctual: Punctual) -> dict[str, Any]:
-    """A long job beyond the horizon. Submitted first and looked at late, so that nobody waits for it."""
-    return punctual.submit(lane="long", parameters={"hello": "later"}, schedule={"at": to_text(soon(250))})
+def far_ahead(punctual: Punctual) -> dict[str, dict[str, Any]]:
+    """A job of each lane beyond the planner's own reach. Submitted first and looked at late: nobody waits for them."""
+    due = {"at": to_text(soon(250))}
+    return {lane: punctual.submit(lane=lane, parameters={"hello": "later"}, schedule=due) for lane in ("short", "long")}
 
 
 def free_port() -> int:
