@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any
 
 from punctual.aws import clients
+from tests.integration.strict_dynamodb import refuse_overlapping_paths
 
 KEPT = (
     clients.dynamodb,
@@ -28,6 +29,8 @@ def as_made() -> None:
     for client in (one() for one in KEPT):
         events = client.meta.events
         if client not in _hooks:
+            for operation in ("UpdateItem", "TransactWriteItems"):
+                events.register(f"provide-client-params.dynamodb.{operation}", refuse_overlapping_paths)
             _hooks[client] = copy(events._emitter)
         events._emitter = copy(_hooks[client])
         vars(client).pop("_make_api_call", None)

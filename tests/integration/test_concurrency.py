@@ -576,3 +576,26 @@ def test_owners_share_a_queue_fairly_as_each_has_a_message_group(world: World) -
     world.deliver_streams()
     [again] = world.orders()
     assert again["attributes"]["MessageGroupId"] == orders[0]["attributes"]["MessageGroupId"]
+
+
+def test_one_that_gets_another_turn_while_it_waits_goes_once_and_leaves_nothing_in_line(world: World) -> None:
+    key = {"key": "k", "limit": 1}
+
+    def act(_context: Context) -> None:
+        waiting.append(submit(world, concurrency=key))
+        world.settle_down()
+        assert world.request("PATCH", f"/jobs/{waiting[0]}", {"priority": "high"})[0] == 200
+        world.settle_down()
+        waiting.append(submit(world, concurrency=key))
+        world.settle_down()
+        behind = world.execution(world.executions(waiting[1])[0]["execution_id"])
+        assert behind["waiting_for"]["ahead"] == 1
+
+    waiting: list[str] = []
+    MEANWHILE.append(act)
+    submit(world, concurrency=key)
+    world.settle_down()
+    world.run_for(120, step=60)
+    assert [status(world, one) for one in waiting] == ["succeeded", "succeeded"]
+    assert [one["attempt"] for job_id in waiting for one in world.executions(job_id)] == [1, 1]
+    assert not [item for item in world.items("gates") if item["gate"]["S"].startswith("line#")]

@@ -355,3 +355,19 @@ def test_an_edit_in_an_outage_tells_what_becomes_of_what_nobody_had_come_to(
     told = {one["execution_id"]: one["note"] for one in foreseen["appear"] if one["scheduled_at"] <= to_text(world.now)}
     assert {name: "queued" if note is None else note.partition(":")[0] for name, note in told.items()} == new
     assert len(new) >= 6
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("skip", "missed"), ("run_latest", "skipped")])
+def test_an_edit_tells_of_what_was_planned_and_is_too_late_by_now(world: World, policy: str, expected: str) -> None:
+    job_id = world.submit(schedule={"cron": "30 * * * *"}, misfire={"policy": policy})["job_id"]
+    world.settle_down()
+    [planned] = world.executions(job_id)
+    world.pass_time(2 * 3600)  # an outage
+    foreseen = edit(world, job_id, {"priority": "high"}, "?dry_run=true")
+    assert foreseen["repeat"] == []
+    assert [(one["execution_id"], one["note"].partition(":")[0]) for one in foreseen["vanish"]] == [
+        (planned["execution_id"], expected)
+    ]
+    edit(world, job_id, {"priority": "high"})
+    world.settle_down()
+    assert world.execution(planned["execution_id"])["status"] == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -198,3 +199,42 @@ def test_an_overlap_rule_that_nobody_chose_is_the_usual_one_of_the_new_schedule(
 ) -> None:
     job_id = world.submit(**submitted)["job_id"]
     assert edit(world, job_id, {"schedule": schedule})["overlap"] == expected
+
+
+@pytest.mark.parametrize("changes", [{"name": "better"}, {"schedule": {"cron": "0 3 * * *"}}])
+def test_messages_that_wait_are_not_lost_by_an_edit_of_their_job(world: World, changes: dict[str, Any]) -> None:
+    job_id = world.submit(task="test.meanwhile", schedule={"queue": True}, overlap="queue_all")["job_id"]
+
+    def send(number: int) -> None:
+        message = {"job_id": job_id, "payload": {"n": number}}
+        world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=json.dumps(message))
+
+    def act(_context: Context) -> None:
+        for number in (2, 3):
+            send(number)
+        world.settle_down()
+        foreseen = edit(world, job_id, changes, "?dry_run=true")
+        assert (foreseen["vanish"], foreseen["repeat"]) == ([], [])
+        edit(world, job_id, changes)
+        world.settle_down()
+
+    MEANWHILE.append(act)
+    send(1)
+    world.settle_down()
+    ran = [one["parameters"]["n"] for one in world.executions(job_id) if one["status"] == "succeeded"]
+    assert sorted(ran) == [1, 2, 3]
+
+
+def test_one_that_jitter_delays_is_not_late_when_an_edit_takes_the_jitter_away(world: World) -> None:
+    schedule = {"cron": "0 * * * *", "jitter_seconds": 3600, "starts_at": "2026-11-16T13:00:00Z"}
+    job_id = world.submit(schedule=schedule, misfire={"policy": "skip", "grace_seconds": 60})["job_id"]
+    world.settle_down()
+    world.idle_for(3720)
+    [first] = [one for one in world.executions(job_id) if one["scheduled_at"] == "2026-11-16T13:00:00.000Z"]
+    assert first["status"] == "scheduled"  # for later, by its jitter
+    without = {"schedule": {"cron": "0 * * * *"}}
+    foreseen = edit(world, job_id, without, "?dry_run=true")
+    assert [one["execution_id"] for one in foreseen["repeat"]] == [first["execution_id"]]
+    edit(world, job_id, without)
+    world.settle_down()
+    assert world.execution(first["execution_id"])["status"] == "succeeded"

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from punctual.domain.execution import Origin, Planned
+from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
+from punctual.domain.jitter import delay
 from punctual.domain.job import Job, JobState
 from punctual.domain.status import Status
 
@@ -34,12 +36,11 @@ class Replan:
 def replan(job: Job, was: Job | None, planned: Iterable[Planned], last_planned: datetime | None) -> Replan:
     """``planned`` is what lives of ``job``, ``last_planned`` its last due instant on record, up to ``planned_until``.
 
-    ``was`` is the job before the edit, if that is known. What a person asked for stays as they asked for it. Of a job
-    that is paused, what came due meanwhile waits for it to be resumed, if it still has the schedule that it is due by.
+    ``was`` is the job before the edit, if that is known. What a person asked for stays as they asked for it, and what a
+    message brought as it came. Of a job that is paused, what came due meanwhile waits for it to be resumed, if it still
+    has the schedule that it is due by.
     """
-    outdated = tuple(
-        one for one in planned if one.revision < job.revision and one.origin is Origin.SCHEDULE and one.has_not_started
-    )
+    outdated = tuple(one for one in planned if one.revision < job.revision and _of_an_instant(one, job))
     until, paused = edited_until(job), job.state is JobState.PAUSED
     waits = paused and was is not None and was.schedule == job.schedule
     forgotten = unplanned(was, last_planned, until) if was and not waits else []
@@ -48,8 +49,23 @@ def replan(job: Job, was: Job | None, planned: Iterable[Planned], last_planned: 
     return Replan(
         outdated=outdated,
         kept=tuple(sorted(kept)),
-        in_time=frozenset(one.scheduled_at for one in outdated if one.status is not Status.SCHEDULED) & kept,
+        in_time=frozenset(one.scheduled_at for one in outdated if _in_time(one, was, until)) & kept,
         dropped=tuple(due for due in forgotten if due not in kept),
+    )
+
+
+def _of_an_instant(one: Planned, job: Job) -> bool:
+    """Planned by the schedule, and not started. What several messages bring at one instant has more in its id."""
+    is_its = one.execution_id == execution_id(job.job_id, one.scheduled_at)
+    return is_its and one.origin is Origin.SCHEDULE and one.has_not_started
+
+
+def _in_time(one: Planned, was: Job | None, until: datetime) -> bool:
+    """Whether it was on its way by then, or was not to be yet: by its jitter."""
+    if one.status is not Status.SCHEDULED:
+        return True
+    return (
+        was is not None and one.scheduled_at + delay(was.job_id, one.scheduled_at, was.schedule.jitter_seconds) > until
     )
 
 

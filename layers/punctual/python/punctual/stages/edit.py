@@ -62,7 +62,8 @@ class Edit:
         [edited] = self._edited(job, changes, caller).jobs
         live = self.executions.live_of(job_id, since=edited.waiting_since(now))
         plan = replan(edited, job, live, self.executions.last_planned(job_id, before=planned_until(edited)))
-        appear = [*made_up(edited, plan, now), *coming(edited, edited_until(edited), now)]
+        late = made_up(edited, plan, now)
+        appear = [*late, *coming(edited, edited_until(edited), now)]
         known = [
             one for one in plan.outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)
         ]
@@ -71,10 +72,15 @@ class Edit:
         )
         # what has its state machine in the long lane already is not replaced
         carried = {one.execution_id for one in standing.values() if one.conductor}
+        replaced = [one for one in known if one.execution_id not in carried]
+        left_out = {one.execution_id: one for one in late if one.note}
         return Changes(
             appear=tuple(one for one in appear if one.execution_id not in standing),
-            vanish=foreseen(one for one in plan.outdated if one not in known),
-            repeat=foreseen((one for one in known if one.execution_id not in carried), REPLACED),
+            vanish=(
+                *foreseen(one for one in plan.outdated if one not in known),
+                *(left_out[one.execution_id] for one in replaced if one.execution_id in left_out),
+            ),
+            repeat=foreseen((one for one in replaced if one.execution_id not in left_out), REPLACED),
         ).shortened()
 
     def _take_back_a_circle(self, job: Job, edited: Job) -> None:

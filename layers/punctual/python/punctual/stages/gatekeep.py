@@ -204,6 +204,11 @@ class Gatekeeper:
 
     def _hand_on(self, name: str, execution_id: str) -> None:
         while (waiter := self.gates.first_in_line(name)) is not None:
+            if (
+                waiter.execution_id == execution_id
+            ):  # it stands in line itself: cancelled there, or since an earlier turn
+                self.gates.step_out(name, waiter)
+                continue
             if not self.gates.pass_on(name, execution_id, waiter.execution_id):
                 break
             self.gates.step_out(name, waiter)

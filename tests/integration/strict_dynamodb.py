@@ -1,0 +1,34 @@
+"""What DynamoDB refuses before it looks at a condition. moto looks at the condition first, and may never come to it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+TARGETS = {
+    "SET": re.compile(r"(#?\w+)\s*="),
+    "REMOVE": re.compile(r"(#?\w+)"),
+    "ADD": re.compile(r"(#?\w+)\s+:"),
+    "DELETE": re.compile(r"(#?\w+)\s+:"),
+}
+
+
+def refuse_overlapping_paths(params: dict[str, Any], **_: Any) -> None:
+    """One attribute twice in an update, be it by two names."""
+    updates = [params, *(one["Update"] for one in params.get("TransactItems", ()) if "Update" in one)]
+    for update in updates:
+        targets = changed_by(update.get("UpdateExpression", ""), update.get("ExpressionAttributeNames", {}))
+        if len(targets) > len(set(targets)):
+            error = {"Code": "ValidationException", "Message": f"Two document paths overlap: {sorted(targets)}"}
+            raise ClientError({"Error": error}, "UpdateItem")
+
+
+def changed_by(expression: str, names: dict[str, str]) -> list[str]:
+    """The attributes that an update expression changes, as often as it names them."""
+    _, *parts = re.split(r"\b(SET|REMOVE|ADD|DELETE)\b", expression)
+    found = [
+        name for word, clause in zip(parts[::2], parts[1::2], strict=True) for name in TARGETS[word].findall(clause)
+    ]
+    return [names.get(name, name) for name in found]
