@@ -79,3 +79,24 @@ def test_what_waits_for_another_since_its_time_is_not_missed_because_it_was_edit
     world.run_for(900, step=60)
     one = world.executions(job_id)[1]
     assert (one["status"], one["parameters"]) == ("succeeded", {"new": True})
+
+
+def test_one_that_was_cancelled_by_hand_stands_for_no_other(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 60})["job_id"]
+    world.settle_down()
+    third = world.executions(job_id)[2]["execution_id"]
+    assert world.request("PUT", f"/executions/{third}/cancel")[0] == 200
+    assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
+    world.settle_down()
+    world.pass_time(210)
+    _, foreseen = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
+    assert world.request("POST", f"/jobs/{job_id}/resume")[0] == 200
+    world.settle_down()
+    first, second, cancelled = world.executions(job_id)[:3]
+    assert (first["status"], first["covered_by"]) == ("skipped", second["execution_id"])
+    assert second["status"] == "succeeded"
+    assert (cancelled["execution_id"], cancelled["status"]) == (third, "cancelled")
+    assert [(one["execution_id"], one["note"]) for one in foreseen["appear"][:2]] == [
+        (first["execution_id"], "skipped: a later one covers it"),
+        (second["execution_id"], None),
+    ]

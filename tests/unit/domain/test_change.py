@@ -11,6 +11,11 @@ from punctual.domain.schedule import parse_schedule
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
+def none(_: datetime) -> bool:
+    """Nothing was cancelled by hand."""
+    return False
+
+
 def job(**schedule: object) -> Job:
     return Job(
         job_id="01kxq0v9m3c8e7w2r5t4y6h1nb",
@@ -34,7 +39,7 @@ def test_a_list_has_its_bound_and_what_is_left_out_is_counted() -> None:
 
 def test_of_what_went_by_the_latest_is_shown_and_the_rest_counted() -> None:
     now = START + timedelta(seconds=5000)
-    changes = resumed(job(every_seconds=1), START, now)
+    changes = resumed(job(every_seconds=1), START, now, none)
     assert [one.scheduled_at for one in changes.appear] == [
         now + timedelta(seconds=number) for number in range(-989, 11)
     ]
@@ -42,10 +47,10 @@ def test_of_what_went_by_the_latest_is_shown_and_the_rest_counted() -> None:
 
 
 def test_the_end_of_a_schedule_ends_what_is_shown() -> None:
-    changes = resumed(job(every_seconds=1, max_runs=4), START, START + timedelta(seconds=2))
+    changes = resumed(job(every_seconds=1, max_runs=4), START, START + timedelta(seconds=2), none)
     assert [one.scheduled_at.second for one in changes.appear] == [1, 2, 3, 4]
     assert changes.left_out == 0
 
 
 def test_counting_has_a_bound() -> None:
-    assert resumed(job(every_seconds=1), START, START + timedelta(days=30)).left_out == MOST_COUNTED
+    assert resumed(job(every_seconds=1), START, START + timedelta(days=30), none).left_out == MOST_COUNTED

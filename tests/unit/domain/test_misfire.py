@@ -12,6 +12,11 @@ from punctual.domain.schedule import At, Every
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
+def none(_: datetime) -> bool:
+    """Nothing was cancelled by hand."""
+    return False
+
+
 def every(seconds: int, since: timedelta) -> tuple[Every, list[datetime]]:
     """A schedule, and its instants since then up to half an hour ahead."""
     schedule = Every(seconds, NOW - since)
@@ -31,7 +36,7 @@ def every(seconds: int, since: timedelta) -> tuple[Every, list[datetime]]:
 )
 def test_each_instant_runs_or_has_one_reason_not_to(seconds: int, count: int, grace: int, policy: Policy) -> None:
     schedule, instants = every(seconds, timedelta(seconds=seconds * count))
-    sorted_out = Misfire(policy=policy, grace_seconds=grace).sort_out(instants, schedule, NOW)
+    sorted_out = Misfire(policy=policy, grace_seconds=grace).sort_out(instants, schedule, NOW, withdrawn=none)
     left_out = sorted_out.covered | sorted_out.missed
     assert not sorted_out.covered & sorted_out.missed
     in_time = {due for due in instants if due >= NOW - timedelta(seconds=grace)}
@@ -51,8 +56,9 @@ def test_each_instant_runs_or_has_one_reason_not_to(seconds: int, count: int, gr
 def test_sorting_out_piece_by_piece_gives_what_the_whole_would(split: int, policy: Policy) -> None:
     schedule, instants = every(60, timedelta(minutes=200))
     rule = Misfire(policy=policy)
-    whole = rule.sort_out(instants, schedule, NOW)
-    first, rest = (rule.sort_out(piece, schedule, NOW) for piece in (instants[:split], instants[split:]))
+    whole = rule.sort_out(instants, schedule, NOW, withdrawn=none)
+    pieces = (instants[:split], instants[split:])
+    first, rest = (rule.sort_out(piece, schedule, NOW, withdrawn=none) for piece in pieces)
     assert first.covered | rest.covered == whole.covered
     assert first.missed | rest.missed == whole.missed
 
@@ -60,7 +66,7 @@ def test_sorting_out_piece_by_piece_gives_what_the_whole_would(split: int, polic
 @pytest.mark.parametrize(("policy", "runs"), [(Policy.RUN_LATEST, True), (Policy.RUN_ALL, True), (Policy.SKIP, False)])
 def test_a_job_that_runs_once_is_its_own_latest(policy: Policy, runs: bool) -> None:
     at = NOW - timedelta(hours=1)
-    sorted_out = Misfire(policy=policy).sort_out([at], At(at), NOW)
+    sorted_out = Misfire(policy=policy).sort_out([at], At(at), NOW, withdrawn=none)
     assert (at not in sorted_out.missed | sorted_out.covered) is runs
 
 
@@ -68,9 +74,19 @@ def test_a_job_that_runs_once_is_its_own_latest(policy: Policy, runs: bool) -> N
 def test_what_came_due_in_a_pause_was_missed_however_short_the_pause(policy: Policy, run: int) -> None:
     schedule, instants = every(2, timedelta(seconds=41))
     gone_by = [due for due in instants if due <= NOW]
-    sorted_out = Misfire(policy=policy).sort_out(instants, schedule, NOW, missed_until=NOW)
+    sorted_out = Misfire(policy=policy).sort_out(instants, schedule, NOW, missed_until=NOW, withdrawn=none)
     ran = [due for due in gone_by if due not in sorted_out.missed | sorted_out.covered]
     assert (len(gone_by), len(ran)) == (20, run)
     assert not (sorted_out.missed | sorted_out.covered) - set(gone_by), "what comes later is not touched"
     if policy is Policy.RUN_LATEST:
         assert ran == gone_by[-1:] == [sorted_out.covered_by]
+
+
+def test_what_was_cancelled_by_hand_covers_no_other() -> None:
+    schedule, instants = every(60, timedelta(minutes=20))
+    gone_by = [due for due in instants if due <= NOW]
+    sorted_out = Misfire(grace_seconds=0).sort_out(instants, schedule, NOW, withdrawn=lambda due: due in gone_by[-2:])
+    assert sorted_out.covered_by == gone_by[-3]
+    assert sorted_out.covered >= set(gone_by[:-3])
+    all_of_them = Misfire(grace_seconds=0).sort_out(gone_by, schedule, NOW, withdrawn=lambda due: due in gone_by)
+    assert not all_of_them.covered | all_of_them.missed

@@ -14,7 +14,7 @@ from punctual.aws.table import Written
 from punctual.domain.execution import Attempt, Execution, Hold, Origin, Planned, Progress
 from punctual.domain.gate import Gate
 from punctual.domain.horizon import LEASE
-from punctual.domain.identity import due_key
+from punctual.domain.identity import due_key, execution_id
 from punctual.domain.instant import from_text
 from punctual.domain.lane import Lane
 from punctual.domain.order import Order
@@ -90,6 +90,10 @@ class DynamoExecutions(ExecutionTable):
     def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
         key = {"job_id": job_id, "execution_id": execution_id}
         return self._leave_out(key, Status.MISSED, {"reason": reason}, now)
+
+    def withdrawn(self, job_id: str, due: datetime) -> bool:
+        one = self.get(job_id, execution_id(job_id, due))
+        return one is not None and one.status is Status.CANCELLED and one.attempt == 0
 
     def last_planned(self, job_id: str, before: datetime) -> datetime | None:
         pages = self.table.query(

@@ -10,6 +10,7 @@ from punctual.domain.execution import Planned
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import Job, JobState
+from punctual.domain.misfire import Withdrawn
 from punctual.domain.replan import Replan
 from punctual.domain.schedule import Schedule
 
@@ -54,18 +55,18 @@ def coming(job: Job, after: datetime, now: datetime) -> list[Foreseen]:
     return [_of(job, due) for due in _ahead(job, after, now)]
 
 
-def resumed(job: Job, after: datetime, now: datetime) -> Changes:
+def resumed(job: Job, after: datetime, now: datetime, withdrawn: Withdrawn) -> Changes:
     """What resuming a job would bring that was planned up to ``after``: the latest that went by, and the next few."""
     went_by, before = _went_by(job.schedule, after, now)
     instants = [*went_by, *_ahead(job, max(after, now), now)]
-    return Changes(appear=tuple(_sorted_out(job, instants, now)), left_out=before)
+    return Changes(appear=tuple(_sorted_out(job, instants, now, withdrawn)), left_out=before)
 
 
-def made_up(job: Job, plan: Replan, now: datetime) -> list[Foreseen]:
+def made_up(job: Job, plan: Replan, now: datetime, withdrawn: Withdrawn) -> list[Foreseen]:
     """What became due before an edit and nobody had come to, in order: what is dropped, and what the new rules do."""
     late = [due for due in plan.kept if due not in plan.in_time]
     dropped = [_of(job, due, "skipped: job changed") for due in plan.dropped]
-    return sorted([*dropped, *_sorted_out(job, late, now)], key=lambda one: one.scheduled_at)
+    return sorted([*dropped, *_sorted_out(job, late, now, withdrawn)], key=lambda one: one.scheduled_at)
 
 
 def foreseen(planned: Iterable[Planned], note: str | None = None) -> tuple[Foreseen, ...]:
@@ -73,9 +74,9 @@ def foreseen(planned: Iterable[Planned], note: str | None = None) -> tuple[Fores
     return tuple(sorted(shown, key=lambda one: one.execution_id))
 
 
-def _sorted_out(job: Job, instants: Sequence[datetime], now: datetime) -> list[Foreseen]:
+def _sorted_out(job: Job, instants: Sequence[datetime], now: datetime, withdrawn: Withdrawn) -> list[Foreseen]:
     """With what becomes of those that went by, by the job's misfire rule."""
-    sorted_out = job.misfire.sort_out(instants, job.schedule, now, job.resumed_at)
+    sorted_out = job.misfire.sort_out(instants, job.schedule, now, job.resumed_at, withdrawn=withdrawn)
     notes = dict.fromkeys(sorted_out.missed, "missed") | dict.fromkeys(
         sorted_out.covered, "skipped: a later one covers it"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -13,6 +13,10 @@ from punctual.domain.schedule import Schedule
 
 MOST_MADE_UP = 100
 USUAL_GRACE = 300
+
+
+Withdrawn = Callable[[datetime], bool]
+"""Whether the execution of a due instant was cancelled before it began: it stands for no other."""
 
 
 class Policy(StrEnum):
@@ -31,7 +35,13 @@ class Misfire:
     """What is late by no more than this has not been missed: it runs."""
 
     def sort_out(
-        self, instants: Sequence[datetime], schedule: Schedule, now: datetime, missed_until: datetime | None = None
+        self,
+        instants: Sequence[datetime],
+        schedule: Schedule,
+        now: datetime,
+        missed_until: datetime | None = None,
+        *,
+        withdrawn: Withdrawn,
     ) -> SortedOut:
         """``instants`` of ``schedule`` rise. They may reach into the future, and more may follow that went by.
 
@@ -46,7 +56,11 @@ class Misfire:
         if self.policy is Policy.SKIP:
             return SortedOut(missed=frozenset(missed))
         if self.policy is Policy.RUN_LATEST:
-            latest = _counted_back(schedule, now + MILLISECOND, 1) or missed[-1]
+            latest = _counted_back(schedule, now + MILLISECOND, 1)
+            while latest is not None and withdrawn(latest):
+                latest = _counted_back(schedule, latest, 1)
+            if latest is None or latest < missed[0]:  # or all were withdrawn
+                return SortedOut()
             return SortedOut(covered=frozenset(missed) - {latest}, covered_by=latest)
         first = _counted_back(schedule, before, MOST_MADE_UP) or missed[0]
         return SortedOut(missed=frozenset(due for due in missed if due < first))

@@ -39,6 +39,9 @@ class Executions(Protocol):
     def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
         """Move what has not started to ``missed``; ``False`` when it is past that."""
 
+    def withdrawn(self, job_id: str, due: datetime) -> bool:
+        """Whether the one that a job's schedule has for an instant was cancelled before it began."""
+
     def last_planned(self, job_id: str, before: datetime) -> datetime | None:
         """The last due instant up to ``before`` that a job's schedule has an execution for."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.batch import OF_BATCHES
@@ -62,7 +63,7 @@ class Edit:
         [edited] = self._edited(job, changes, caller).jobs
         live = self.executions.live_of(job_id, since=edited.waiting_since(now))
         plan = replan(edited, job, live, self.executions.last_planned(job_id, before=planned_until(edited)))
-        late = made_up(edited, plan, now)
+        late = made_up(edited, plan, now, partial(self.executions.withdrawn, job_id))
         appear = [*late, *coming(edited, edited_until(edited), now)]
         known = [
             one for one in plan.outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)

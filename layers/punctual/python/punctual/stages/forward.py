@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from punctual.domain.check import Check
@@ -121,7 +122,13 @@ class Forwarder:
         if not planned or execution.conductor is not None:
             return False
         now = execution.queued_at or self.clock()
-        sorted_out = job.misfire.sort_out([execution.scheduled_at], job.schedule, now, job.resumed_at)
+        sorted_out = job.misfire.sort_out(
+            [execution.scheduled_at],
+            job.schedule,
+            now,
+            job.resumed_at,
+            withdrawn=partial(self.executions.withdrawn, job.job_id),
+        )
         if sorted_out.covered and sorted_out.covered_by:
             cover = execution_id(job.job_id, sorted_out.covered_by)
             return self.executions.skip(job.job_id, execution.execution_id, covered_words(cover), self.clock(), cover)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from punctual.domain.caller import Caller
@@ -59,7 +60,12 @@ class Manage:
     def _foresee_resumption(self, job: Job, now: datetime) -> Changes:
         assert job.paused_at is not None
         last = self.executions.last_planned(job.job_id, before=job.paused_at)
-        changes = resumed(job.moved(JobState.ACTIVE, now), job.goes_on_after(last), now)
+        changes = resumed(
+            job.moved(JobState.ACTIVE, now),
+            job.goes_on_after(last),
+            now,
+            partial(self.executions.withdrawn, job.job_id),
+        )
         standing = self.executions.read_many(one.execution_id for one in changes.appear)
         # what was cancelled before its time stays that
         return replace(changes, appear=tuple(one for one in changes.appear if one.execution_id not in standing))

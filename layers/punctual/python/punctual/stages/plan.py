@@ -15,9 +15,10 @@ already stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from punctual.domain.execution import Execution, Origin, Planned
@@ -146,7 +147,7 @@ class Planner:
             if ends and job.schedule.kind != "queue":
                 self.finish.if_over(job.job_id)
             return None
-        sorted_out = job.misfire.sort_out(instants, job.schedule, self.clock(), job.resumed_at)
+        sorted_out = self._sorted_out(job, instants)
         planned = [self._execution(job, due, sorted_out, last=due == instants[-1], ends=ends) for due in instants]
         standing = self._store(planned[0])
         if standing is None:  # a plan that is new, as almost always: all at once, the leader last
@@ -181,7 +182,7 @@ class Planner:
         instants, ends = self._instants(job, edited_until(job), until)
         dues = [*plan.kept, *instants]
         late = [due for due in dues if due not in plan.in_time]
-        sorted_out = job.misfire.sort_out(late, job.schedule, self.clock(), job.resumed_at)
+        sorted_out = self._sorted_out(job, late)
         self._drop(was, plan.dropped)
         standing = None
         for due in dues:
@@ -189,6 +190,10 @@ class Planner:
         for one in plan.gone(instants):
             self._leave(job, one, CHANGED)
         self._plan(job, after=self._beyond(standing, ends), until=until)
+
+    def _sorted_out(self, job: Job, instants: Sequence[datetime]) -> SortedOut:
+        withdrawn = partial(self.executions.withdrawn, job.job_id)
+        return job.misfire.sort_out(instants, job.schedule, self.clock(), job.resumed_at, withdrawn=withdrawn)
 
     def _replan(self, job: Job, was: Job | None) -> Replan:
         live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
