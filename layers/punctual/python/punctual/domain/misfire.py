@@ -59,7 +59,7 @@ class Misfire:
             latest = _counted_back(schedule, now + MILLISECOND, 1)
             while latest is not None and withdrawn(latest):
                 latest = _counted_back(schedule, latest, 1)
-            if latest is None or latest < missed[0]:  # or all were withdrawn
+            if latest is None or latest < missed[0]:  # it runs once, or all were withdrawn
                 return SortedOut()
             return SortedOut(covered=frozenset(missed) - {latest}, covered_by=latest)
         first = _counted_back(schedule, before, MOST_MADE_UP) or missed[0]
