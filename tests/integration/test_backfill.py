@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from punctual.aws import clients
+from tests.integration.keyed import nested, ordered
 from tests.integration.long_lane import LongLane
+from tests.integration.mishaps import dying_at, just_before, to
 from tests.integration.odd_tasks import MEANWHILE, Killed
-from tests.integration.test_overlap import dying_at
 from tests.integration.world import World
 
 HOURLY = {"cron": "0 * * * *"}
@@ -290,17 +291,12 @@ def test_two_who_ask_for_the_same_at_once_get_each_instant_once(world: World, se
     def ask() -> None:
         answers.append([one["execution_id"] for one in backfill(world, job, **MORNING)])
 
-    def meanwhile(params: dict[str, Any], **_: Any) -> None:
-        nonlocal stored
-        if b'"TableName": "executions"' in bytes(params["body"]):
-            stored -= 1
-        if stored == -1:
-            world.pass_time(seconds)
-            ask()
+    def meanwhile() -> None:
+        world.pass_time(seconds)
+        ask()
 
-    clients.dynamodb().meta.events.register("before-call.dynamodb.PutItem", meanwhile)
-    ask()
-    clients.dynamodb().meta.events.unregister("before-call.dynamodb.PutItem", meanwhile)
+    with just_before("PutItem", meanwhile, to("executions"), after=stored):
+        ask()
     started = noted(3)
     world.tick()
     world.pass_time(seconds)
@@ -406,3 +402,24 @@ def test_only_those_who_manage_the_job_may(world: World) -> None:
     assert world.request("POST", "/jobs/01kxq0v9m3c8e7w2r5t4y6h1nb/backfill", MORNING)[0] == 404
     world.request("DELETE", f"/jobs/{job['job_id']}")
     assert world.request("POST", path, MORNING)[0] == 409
+
+
+def test_a_backfill_runs_no_more_at_once_than_it_may(world: World) -> None:
+    job = world.submit(task="test.meanwhile", schedule={"cron": "0 * * * *"})
+    world.settle_down()
+    day = {"from": "2026-11-16T00:00:00Z", "to": "2026-11-16T05:00:00Z", "at_once": 2}
+    answer, stored = world.request("POST", f"/jobs/{job['job_id']}/backfill", day)
+    assert (answer, len(stored["items"])) == (201, 5)
+    orders = ordered(world)
+    backfilled = [one["execution_id"] for one in stored["items"]]
+
+    def look() -> None:
+        for order in orders[2:]:
+            world.work(order)
+        found = [world.execution(one)["status"] for one in backfilled]
+        assert found == ["running"] * 2 + ["waiting"] * 3
+
+    orders = [order for order in orders if json.loads(order["body"])["execution_id"] in backfilled]
+    nested(world, orders[:2], look)
+    world.settle_down()
+    assert [world.execution(one)["status"] for one in backfilled] == ["succeeded"] * 5

@@ -10,6 +10,7 @@ import pytest
 from punctual.aws import clients as aws
 from punctual.domain.instant import to_text
 from tests.integration.dependants import after, batch, in_an_hour, only, outcome, started_once
+from tests.integration.mishaps import just_before, to
 from tests.integration.world import World
 
 # jobs of a batch that are there already
@@ -262,15 +263,13 @@ def test_two_edits_at_once_that_close_a_circle_are_not_both_kept(world: World) -
     for one in (a, b):
         world.submit(schedule=at, depends_on=after(one))
     world.settle_down()
-    events, answers = aws.dynamodb().meta.events, []
+    answers = []
 
-    def meanwhile(params: dict[str, Any], **_: Any) -> None:
-        if b'"TableName": "jobs"' in bytes(params["body"]):  # the first is checked, and about to be stored
-            events.unregister("before-call.dynamodb.PutItem", meanwhile)
-            answers.append(world.request("PATCH", f"/jobs/{b['job_id']}", {"depends_on": after(a)}))
+    def depend(one: dict[str, Any], other: dict[str, Any]) -> None:
+        answers.append(world.request("PATCH", f"/jobs/{one['job_id']}", {"depends_on": after(other)}))
 
-    events.register("before-call.dynamodb.PutItem", meanwhile)
-    answers.append(world.request("PATCH", f"/jobs/{a['job_id']}", {"depends_on": after(b)}))
+    with just_before("PutItem", lambda: depend(b, a), to("jobs")):  # the first is checked, and about to be stored
+        depend(a, b)
     assert [status for status, _ in answers] == [200, 422]
     assert "a → b → a" in answers[1][1]["detail"]
     assert world.request("GET", f"/jobs/{a['job_id']}")[1]["depends_on"] == []

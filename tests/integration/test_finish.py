@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from punctual.aws import clients
 from punctual.domain.instant import to_text
+from tests.integration.mishaps import just_before
 from tests.integration.world import World
 
 
@@ -79,17 +78,14 @@ def test_a_last_one_that_was_cancelled_before_an_edit_made_it_the_last_does_not_
 def test_a_job_that_gets_other_rules_just_as_it_is_found_to_be_over_is_not_done(world: World) -> None:
     job_id = world.submit()["job_id"]
     schedule = {"at": to_text(world.now + timedelta(hours=1))}
-    events = clients.dynamodb().meta.events
-
-    def meanwhile(params: dict[str, Any], **_: Any) -> None:
-        if b'"done"' in bytes(params["body"]):
-            events.unregister("before-call.dynamodb.UpdateItem", meanwhile)
-            assert world.request("PATCH", f"/jobs/{job_id}", {"schedule": schedule})[0] == 200
-            edited.append(job_id)
-
     edited: list[str] = []
-    events.register("before-call.dynamodb.UpdateItem", meanwhile)
-    world.settle_down()
+
+    def edit() -> None:
+        assert world.request("PATCH", f"/jobs/{job_id}", {"schedule": schedule})[0] == 200
+        edited.append(job_id)
+
+    with just_before("UpdateItem", edit, '"done"'):
+        world.settle_down()
     assert (edited, state(world, job_id)) == ([job_id], "active")
     world.run_for(3700, step=60)
     assert [one["status"] for one in world.executions(job_id)] == ["succeeded"] * 2

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from punctual import Context
-from punctual.aws import clients
 from punctual.domain.instant import from_text
 from tests.integration.long_lane import LongLane
+from tests.integration.mishaps import dying_at
 from tests.integration.odd_tasks import MEANWHILE, Killed
 from tests.integration.world import World
 
@@ -407,28 +407,6 @@ def test_in_the_long_lane_the_later_one_is_skipped_when_its_time_comes(lane: Lon
     assert (skipped["status"], skipped["reason"]) == ("skipped", f"{first['execution_id']} still runs")
 
 
-class dying_at:
-    """The process dies at a call of AWS, after so many others of its kind to the gates table, or another one."""
-
-    def __init__(self, operation: str, after: int = 0, table: str = "gates") -> None:
-        self._operation, self._after = operation, after
-        self._table = f'"TableName": "{table}"'.encode()
-
-    def __enter__(self) -> None:
-        self._client = clients.dynamodb()
-        self._client.meta.events.register(f"before-call.dynamodb.{self._operation}", self._die)
-
-    def __exit__(self, *_: object) -> None:
-        self._client.meta.events.unregister(f"before-call.dynamodb.{self._operation}", self._die)
-
-    def _die(self, params: dict[str, Any], **_: Any) -> None:
-        if self._table not in bytes(params["body"]):
-            return
-        if self._after == 0:
-            raise Killed
-        self._after -= 1
-
-
 @pytest.mark.parametrize("body", [None, {}, {"parameters": None}])
 @pytest.mark.parametrize("key", [{}, {"idempotency-key": "once"}])
 def test_run_now_and_retry_need_no_body(world: World, body: Any, key: dict[str, str]) -> None:
@@ -440,3 +418,19 @@ def test_run_now_and_retry_need_no_body(world: World, body: Any, key: dict[str, 
     failed_id = world.executions(job_id)[0]["execution_id"]
     status, answer = world.request("POST", f"/executions/{failed_id}/retry", body, headers=key)
     assert (status, answer["execution"]["retry_of"]) == (201, failed_id)
+
+
+def test_what_runs_inside_a_gate_is_among_what_runs_now(world: World) -> None:
+    world.submit(task="test.meanwhile", schedule={"every_seconds": 60})
+    seen: list[Any] = []
+
+    def look(context: Context) -> None:
+        _, page = world.request("GET", "/executions?status=running")
+        _, overview = world.request("GET", "/overview")
+        seen.append(([one["execution_id"] for one in page["items"]] == [context.execution_id], overview["running"]))
+
+    MEANWHILE.append(look)
+    world.settle_down()
+    world.pass_time(60)
+    world.settle_down()
+    assert seen == [(True, 1)]

@@ -13,6 +13,7 @@ import pytest
 
 from punctual.aws import clients as aws
 from punctual.domain.instant import from_text, to_text
+from tests.integration.mishaps import just_before
 from tests.integration.odd_tasks import Killed
 from tests.integration.world import World
 
@@ -203,16 +204,14 @@ def test_a_job_that_changes_while_its_next_ones_are_planned_leaves_none_of_old(
     world.pass_time(121)
     world.tick()
     leader = world.stream_records("executions", "planner")
-    events = aws.dynamodb().meta.events
 
-    def meanwhile(**_: Any) -> None:
+    def meanwhile() -> None:
         """The job was read, and what follows is about to be stored: another planner hears of the change first."""
-        events.unregister("before-call.dynamodb.PutItem", meanwhile)
         assert world.request(method, f"/jobs/{job_id}{what}", change)[0] in (200, 204)
         world.call("planner", {"Records": world.stream_records("jobs", "planner")})
 
-    events.register("before-call.dynamodb.PutItem", meanwhile)
-    world.call("planner", {"Records": leader})
+    with just_before("PutItem", meanwhile):
+        world.call("planner", {"Records": leader})
     world.settle_down()
     standing = [item for item in world.items("executions") if item["status"]["S"] in ("scheduled", "queued")]
     assert {item["revision"]["N"] for item in standing} == ({"2"} if change else set())
