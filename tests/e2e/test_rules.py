@@ -63,7 +63,7 @@ def test_overlap_what_waits_runs_when_the_one_before_has_ended(punctual: Punctua
 
 def test_pause_resume_and_misfire_leave_no_gap_and_no_pile(punctual: Punctual) -> None:
     misfire = {"policy": "run_latest", "grace_seconds": 0}
-    job = punctual.submit(schedule={"every_seconds": 2}, misfire=misfire)
+    job = punctual.submit(schedule={"every_seconds": 2}, misfire=misfire, overlap="queue_all")
     punctual.ended(job, count=2)
     path = f"/jobs/{job['job_id']}"
     foreseen = act(punctual, "POST", f"{path}/pause?dry_run=true")
