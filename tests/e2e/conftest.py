@@ -28,10 +28,18 @@ def punctual(stack: Stack) -> Punctual:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def far_ahead(punctual: Punctual) -> dict[str, dict[str, Any]]:
-    """A job of each lane beyond the planner's own reach. Submitted first and looked at late: nobody waits for them."""
-    due = {"at": to_text(soon(250))}
-    return {lane: punctual.submit(lane=lane, parameters={"hello": "later"}, schedule=due) for lane in ("short", "long")}
+def begun(punctual: Punctual) -> dict[str, dict[str, Any]]:
+    """Jobs by name that take their time. Submitted first and looked at late: nobody waits for them."""
+    far_ahead = {"parameters": {"hello": "later"}, "schedule": {"at": to_text(soon(250))}}  # than the planner reaches
+    next_minute = {"cron": "* * * * *", "max_runs": 1}
+    jobs = punctual.submit_all(
+        {"name": "far", **far_ahead},
+        {"name": "far and long", "lane": "long", **far_ahead},
+        {"name": "cron", "schedule": {**next_minute, "timezone": "Australia/Lord_Howe"}},
+        {"name": "load", "task": "sleep", "parameters": {"seconds": 3}, "schedule": next_minute},
+        {"name": "report", "schedule": next_minute, "depends_on": [{"job": "load"}]},
+    )
+    return {job["name"]: job for job in jobs}
 
 
 def free_port() -> int:

@@ -211,12 +211,8 @@ def test_its_recovery_is_told_too_and_each_thing_once(
 
 
 def test_a_flooded_queue_alarms_with_the_time_that_it_then_takes(punctual: Punctual, page: Subscriber) -> None:
-    jobs = [
-        {"task": "sleep", "name": f"flood-{n}", "parameters": {"seconds": 1}, "priority": "low"} for n in range(FLOOD)
-    ]
-    answer = punctual.request("POST", "/jobs/batch", {"jobs": jobs})
-    assert answer.status_code == 201
-    flood = {job["job_id"] for job in answer.json()["items"]}
+    second = {"task": "sleep", "parameters": {"seconds": 1}, "priority": "low"}
+    flood = {job["job_id"] for job in punctual.submit_all(*[{**second, "name": f"flood-{n}"} for n in range(FLOOD)])}
 
     def waiting() -> int:
         low = {"QueueUrl": punctual.stack["queues"]["low"], "AttributeNames": ["ApproximateNumberOfMessages"]}

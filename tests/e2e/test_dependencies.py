@@ -10,13 +10,6 @@ from tests.e2e.punctual import Punctual, awaited
 OVER = {"succeeded", "failed", "skipped"}
 
 
-def submitted(punctual: Punctual, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
-    answer = punctual.request("POST", "/jobs/batch", {"jobs": [{"task": "echo", **job} for job in jobs]})
-    assert answer.status_code == 201, answer.text
-    items: list[dict[str, Any]] = answer.json()["items"]
-    return items
-
-
 def over(punctual: Punctual, job: dict[str, Any]) -> dict[str, Any]:
     """The first execution of a job, awaited until it ran or was skipped, with what it waited for."""
 
@@ -29,8 +22,7 @@ def over(punctual: Punctual, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_diamond_runs_from_top_to_bottom_and_each_of_its_jobs_once(punctual: Punctual) -> None:
-    jobs = submitted(
-        punctual,
+    jobs = punctual.submit_all(
         {"name": "bottom", "depends_on": [{"job": "left"}, {"job": "right"}]},
         {"name": "left", "depends_on": [{"job": "top"}]},
         {"name": "right", "depends_on": [{"job": "top"}]},
@@ -50,8 +42,7 @@ def test_a_diamond_runs_from_top_to_bottom_and_each_of_its_jobs_once(punctual: P
 def test_a_failed_upstream_skips_what_depends_on_its_success_and_lets_the_rest_go(punctual: Punctual) -> None:
     first = punctual.submit(name="first", task="fail", parameters={"fatal": True})
     [upstream] = punctual.ended(first)
-    second, third, cleanup = submitted(
-        punctual,
+    second, third, cleanup = punctual.submit_all(
         {"name": "second", "depends_on": [{"job": first["job_id"]}]},
         {"name": "third", "depends_on": [{"job": "second"}]},
         {"name": "cleanup", "depends_on": [{"job": first["job_id"], "condition": "failed"}]},
@@ -65,15 +56,13 @@ def test_a_failed_upstream_skips_what_depends_on_its_success_and_lets_the_rest_g
     assert refused.status_code in (409, 422)
 
 
-def test_a_recurring_job_waits_for_the_execution_of_its_own_window(punctual: Punctual) -> None:
-    schedule = {"cron": "* * * * *"}
-    first = punctual.submit(name="load", task="sleep", parameters={"seconds": 3}, schedule=schedule)
-    second = punctual.submit(name="report", schedule=schedule, depends_on=[{"job": first["job_id"]}])
-    report = over(punctual, second)
-    for job in (first, second):
-        assert punctual.request("DELETE", f"/jobs/{job['job_id']}").status_code == 200
+def test_a_recurring_job_waits_for_the_execution_of_its_own_window(
+    punctual: Punctual, begun: dict[str, dict[str, Any]]
+) -> None:
+    report = over(punctual, begun["report"])
     assert (report["status"], report["attempt"]) == ("succeeded", 1)
     [upstream] = report["upstreams"]
     load = punctual.get(f"/executions/{upstream['execution_id']}")
+    assert load["job_id"] == begun["load"]["job_id"]
     assert load["window"] == report["window"]
     assert from_text(load["ended_at"]) <= from_text(report["started_at"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import httpx
 
@@ -53,10 +54,8 @@ def test_a_job_of_every_second_runs_every_second(punctual: Punctual) -> None:
     assert all(one["attempt"] == 1 for one in ended)
 
 
-def test_a_cron_job_runs_at_the_minute_with_its_window(punctual: Punctual) -> None:
-    job = punctual.submit(schedule={"cron": "* * * * *", "timezone": "Australia/Lord_Howe"})
-    [execution] = punctual.ended(job, seconds=90)
-    punctual.request("DELETE", f"/jobs/{job['job_id']}")
+def test_a_cron_job_runs_at_the_minute_with_its_window(punctual: Punctual, begun: dict[str, dict[str, Any]]) -> None:
+    [execution] = punctual.ended(begun["cron"], seconds=90)
     due = from_text(execution["scheduled_at"])
     assert (due.second, due.microsecond) == (0, 0)
     assert execution["window"] == {"start": to_text(due - timedelta(minutes=1)), "end": to_text(due)}
