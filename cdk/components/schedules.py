@@ -51,8 +51,8 @@ class Schedules(Construct):
         )
 
     def allow_making(self, function: Function) -> None:
-        """Let `function` make schedules in this group, which have the schedules' role."""
-        self.allow(function, "scheduler:CreateSchedule")
+        """Let `function` make and move schedules in this group, which have the schedules' role."""
+        self.allow(function, "scheduler:CreateSchedule", "scheduler:UpdateSchedule")
         function.allow(
             "iam:PassRole",
             on=[self._role.role_arn],

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from punctual.domain.identity import short_name
 from punctual.domain.instant import from_text, to_text
 from tests.e2e.processes import descendants
 from tests.e2e.punctual import Punctual, awaited, soon
@@ -195,7 +194,7 @@ def test_cancelling_at_once_stops_the_container_and_the_state_machine_and_frees_
     lane_is_free(punctual)
     states = punctual.aws("stepfunctions")
     runs = states.list_executions(stateMachineArn=punctual.stack["state_machine_arn"])["executions"]
-    [run] = [one for one in runs if one["name"] == short_name(execution["execution_id"])]
+    [run] = [one for one in runs if one["name"].startswith(execution["execution_id"])]
     assert run["status"] == "ABORTED"
     assert punctual.get(f"/executions/{execution['execution_id']}")["parts"][0]["status"] == "cancelled"
 
@@ -327,8 +326,9 @@ def test_a_start_that_ecs_refuses_is_tried_again_by_the_state_machine(punctual: 
     with image_shell_is(punctual, family) as shell:
         job = punctual.submit(task=None, lane="long", container={"image": "shell", "command": ["true"]})
         execution = standing(punctual, job, "starting")
-        arn = punctual.stack["state_machine_arn"].replace(":stateMachine:", ":execution:")
-        run = f"{arn}:{short_name(execution['execution_id'])}"
+        arn = punctual.stack["state_machine_arn"]
+        runs = states.list_executions(stateMachineArn=arn, statusFilter="RUNNING")["executions"]
+        [run] = [one["executionArn"] for one in runs if one["name"].startswith(execution["execution_id"])]
 
         def refused() -> list[dict[str, Any]]:
             events = states.get_execution_history(executionArn=run)["events"]

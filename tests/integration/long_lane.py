@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from punctual.aws import clients
+from punctual.domain.identity import short_name
 from tests.integration.world import STATE_MACHINE, World
 
 NO_REST = {"backoff_seconds": 0}
@@ -90,9 +91,20 @@ class LongLane:
         """The job's first execution, with its parts."""
         return self.world.execution(self.world.executions(job["job_id"])[0]["execution_id"])
 
-    def runs(self) -> list[str]:
-        """The names of the state machine runs that were started."""
-        return [one["name"] for one in self.world.states.list_executions(stateMachineArn=STATE_MACHINE)["executions"]]
+    def runs(self, status: str | None = None) -> list[str]:
+        """The execution that each state machine run was started for, in their order."""
+        only = {"statusFilter": status} if status else {}
+        listed = self.world.states.list_executions(stateMachineArn=STATE_MACHINE, **only)["executions"]
+        runs = [self.world.states.describe_execution(executionArn=one["executionArn"]) for one in listed]
+        return sorted(json.loads(one["input"])["execution_id"] for one in runs)
+
+    def end_runs(self, execution_id: str) -> None:
+        """Those that were answered that there is nothing more to do."""
+        for one in self.world.states.list_executions(stateMachineArn=STATE_MACHINE, statusFilter="RUNNING")[
+            "executions"
+        ]:
+            if one["name"].startswith(short_name(execution_id)):
+                self.world.states.stop_execution(executionArn=one["executionArn"])
 
     def schedules(self) -> dict[str, str]:
         names = [one["Name"] for one in self.world.scheduler.list_schedules(GroupName="long")["Schedules"]]

@@ -372,3 +372,14 @@ def test_a_short_dependant_of_a_long_job_goes_when_that_has_ended(world: World, 
     world.request("PUT", f"/executions/{only(world, first)['execution_id']}/cancel")
     world.settle_down()
     assert outcome(world, second)[0] == "skipped"
+
+
+def test_the_same_schedule_and_window_meet_also_where_a_calendar_moves_runs_to_monday(world: World) -> None:
+    daily = {"cron": "0 2 * * *", "skip": ["weekends"], "on_skip": "next_business_day"}
+    load = world.submit(name="load", schedule=daily, window="week")
+    report = world.submit(name="report", schedule=daily, window="week", depends_on=after(load))
+    world.settle_down()
+    world.run_for(15 * 3600, step=300)  # until Tuesday 03:00
+    first, second = (world.executions(job["job_id"])[0] for job in (load, report))
+    assert (second["scheduled_at"], second["window"]) == (first["scheduled_at"], first["window"])
+    assert (first["status"], second["status"], second["reason"]) == ("succeeded", "succeeded", None)

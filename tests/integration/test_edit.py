@@ -10,6 +10,7 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import from_text, to_text
+from punctual.domain.jitter import delay
 from tests.integration.conftest import START
 from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
@@ -238,3 +239,27 @@ def test_one_that_jitter_delays_is_not_late_when_an_edit_takes_the_jitter_away(w
     edit(world, job_id, without)
     world.settle_down()
     assert world.execution(first["execution_id"])["status"] == "succeeded"
+
+
+def test_with_a_longer_jitter_what_was_planned_starts_by_that(world: World) -> None:
+    hourly = {"cron": "0 * * * *"}
+    world.pass_time(1)
+    jobs = [world.submit(schedule=hourly, overlap="allow")["job_id"] for _ in range(4)]
+    world.settle_down()
+    for job_id in jobs:
+        change = {"schedule": {**hourly, "jitter_seconds": 3600}}
+        assert world.request("PATCH", f"/jobs/{job_id}", change)[0] == 200
+    world.settle_down()
+    world.run_for(7500, step=60)
+    for job_id in jobs:
+        first = world.executions(job_id)[0]
+        assert (first["scheduled_at"], first["status"]) == ("2026-11-16T13:00:00.000Z", "succeeded")
+        late = from_text(first["started_at"]) - from_text(first["scheduled_at"])
+        wanted = delay(job_id, from_text(first["scheduled_at"]), 3600)
+        assert wanted <= late < wanted + timedelta(seconds=61)
+
+
+def test_a_revision_of_thousands_of_digits_is_refused(world: World) -> None:
+    path = f"/jobs/{world.submit(schedule={'every_seconds': 600})['job_id']}"
+    answer, problem = world.request("PATCH", path, {"priority": "low"}, headers={"if-match": "9" * 5000})
+    assert (answer, problem["errors"][0]["field"]) == (422, "If-Match")

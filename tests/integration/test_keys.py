@@ -172,3 +172,68 @@ def test_run_now_says_that_it_waits_for_its_key_or_its_rate(world: World) -> Non
     assert said[1] == f"waits for {said[0]}, and for its rate: no start before {soon}"
     world.run_for(130)
     assert run(limited)[0] == run(rated)[0] == run(both)[0] == "starts now"
+
+
+def test_two_that_wait_for_a_key_and_then_go_by_another_overlap_do_not_wait_for_each_other(world: World) -> None:
+    key = {"key": "k", "limit": 1}
+    submit(world, concurrency=key)
+    [order] = ordered(world)
+    jobs: list[str] = []
+
+    def fail(_context: Context) -> None:
+        raise ValueError("try again")
+
+    def hold(_context: Context) -> None:
+        twice = {"schedule": {"every_seconds": 10, "max_runs": 2}, "overlap": "allow", "retry": {"backoff_seconds": 5}}
+        jobs.append(submit(world, concurrency=key, **twice))
+        world.run_for(25)
+        assert world.request("PATCH", f"/jobs/{jobs[0]}", {"overlap": "queue_all"})[0] == 200
+        world.settle_down()
+        assert [one["status"] for one in world.executions(jobs[0])] == ["waiting"] * 2
+        MEANWHILE.append(fail)  # the first keeps its place in the job, and gives back that of the key
+
+    MEANWHILE.append(hold)
+    world.work(order)
+    world.run_for(600, step=20)
+    assert [one["status"] for one in world.executions(jobs[0])] == ["succeeded"] * 2
+    assert world.items("gates") == []
+
+
+def test_one_that_waits_for_a_key_and_then_for_another_job_of_it_lets_that_go_first(world: World) -> None:
+    key = {"key": "k", "limit": 1}
+    in_five_minutes = {"at": to_text(world.now + timedelta(minutes=5))}
+    load = submit(world, concurrency=key, schedule=in_five_minutes)
+    submit(world, concurrency=key)
+    [order] = ordered(world)
+    reports: list[str] = []
+
+    def hold(_context: Context) -> None:
+        reports.append(submit(world, concurrency=key))
+        world.settle_down()
+        assert status(world, reports[0]) == "waiting"
+        assert world.request("PATCH", f"/jobs/{reports[0]}", {"depends_on": [{"job": load}]})[0] == 200
+        world.settle_down()
+
+    MEANWHILE.append(hold)
+    world.work(order)
+    world.run_for(600, step=20)
+    assert [status(world, job) for job in (load, *reports)] == ["succeeded"] * 2
+
+
+def test_one_that_got_its_place_just_before_it_had_to_wait_elsewhere_hands_it_on_within_a_minute(world: World) -> None:
+    key = {"key": "k", "limit": 1}
+    job = submit(world, concurrency=key, schedule={"every_seconds": 10, "max_runs": 2}, overlap="queue_all")
+    passed_on: list[bool] = []
+
+    def hold(_context: Context) -> None:
+        """The second waits for the first, which has lost its place at the key to it."""
+        world.run_for(15)
+        first, second = (one["execution_id"] for one in world.executions(job))
+        gates = world.function("worker").worker.doors.gates
+        passed_on.append(gates.pass_on("key#data-quality#k", first, second))
+        raise ValueError("try again")
+
+    MEANWHILE.append(hold)
+    world.run_for(300, step=20)
+    assert passed_on == [True]
+    assert [one["status"] for one in world.executions(job)] == ["succeeded"] * 2

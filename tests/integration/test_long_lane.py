@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from punctual.domain.identity import short_name
 from punctual.domain.instant import from_text, to_text
 from tests.integration.long_lane import Container, LongLane, begun
 from tests.integration.world import STATE_MACHINE, World
@@ -66,8 +65,10 @@ def test_each_message_of_a_queue_job_is_a_batch_of_its_own(world: World, lane: L
     world.deliver_streams()
     executions = world.executions(job["job_id"])
     assert sorted(one["parameters"]["b"] for one in executions) == [2, 3]
-    assert sorted(lane.runs()) == sorted(short_name(one["execution_id"]) for one in executions)
-    assert all(len(name) <= 64 for name in lane.runs())
+    assert lane.runs() == sorted(one["execution_id"] for one in executions)
+    listed = world.states.list_executions(stateMachineArn=STATE_MACHINE)["executions"]
+    assert len({one["name"] for one in listed}) == 2
+    assert all(len(one["name"]) <= 80 for one in listed)
 
 
 def test_each_instant_of_a_recurring_job_gets_a_schedule_and_the_next_when_it_is_on_its_way(

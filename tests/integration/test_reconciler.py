@@ -30,7 +30,7 @@ def test_one_whose_schedule_never_fired_is_started(world: World, lane: LongLane)
     world.scheduler.delete_schedule(Name=lane.execution(job)["execution_id"], GroupName="long")
     assert lane.reconcile()["started"] == [lane.execution(job)["execution_id"]]
     world.deliver_streams()
-    assert lane.runs() == [f"{lane.execution(job)['execution_id']}-1"]
+    assert lane.runs() == [lane.execution(job)["execution_id"]]
 
 
 def test_a_schedule_without_an_execution_is_removed(world: World, lane: LongLane) -> None:
@@ -56,7 +56,7 @@ def test_a_state_machine_that_stopped_is_replaced_and_its_container_goes(world: 
     assert lane.taken() == (0, 0)
     assert lane.stopped == [container.task_arn]
     world.deliver_streams()
-    assert sorted(lane.runs()) == [execution_id, f"{execution_id}-1"]
+    assert lane.runs() == [execution_id, execution_id]
     lane.next(job, run="the new one")
     second = lane.container(job)
     assert second.claim()["resume"] == {"half": True}
@@ -100,3 +100,16 @@ def test_a_container_whose_end_nobody_told_is_noticed(world: World, lane: LongLa
     world.ecs.stop_task(cluster="long", task=container.task_arn, reason="host retired")
     assert len(lane.reconcile()["containers_gone"]) == 1
     assert lane.answers_to(container.token)[-1] == "SendTaskFailure"
+
+
+def test_one_that_waits_in_line_is_left_alone(world: World, lane: LongLane) -> None:
+    key = {"key": "one", "limit": 1}
+    first, second = lane.submit(concurrency=key), lane.submit(concurrency=key)
+    assert lane.next(first)["parts"] == ["all"]
+    assert lane.next(second)["next"] == "end"
+    waits = lane.execution(second)["execution_id"]
+    lane.end_runs(waits)
+    world.settle_down()
+    world.pass_time(3600)
+    assert waits not in lane.reconcile()["restarted"]
+    assert lane.execution(second)["status"] == "waiting"

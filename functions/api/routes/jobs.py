@@ -25,6 +25,9 @@ from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
 
+LONGEST_REVISION = 18
+"""Digits."""
+
 FOR_SUBMISSIONS = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.FORBIDDEN,
@@ -200,6 +203,6 @@ def _revision(if_match: str | None) -> int | None:
     if if_match is None or if_match.strip() == "*":
         return None
     number = if_match.strip().removeprefix("W/").strip('"')
-    if not number.isdecimal():
+    if not number.isdecimal() or len(number) > LONGEST_REVISION:
         raise Invalid("If-Match", "is the number of a revision, as the job shows it")
     return int(number)

@@ -14,8 +14,8 @@ from punctual.aws.table import Written
 from punctual.domain.execution import Attempt, Execution, Hold, Origin, Planned, Progress
 from punctual.domain.gate import Gate
 from punctual.domain.horizon import LEASE
-from punctual.domain.identity import due_key, execution_id
-from punctual.domain.instant import from_text
+from punctual.domain.identity import due_key, due_of, execution_id
+from punctual.domain.instant import MILLISECOND, from_text
 from punctual.domain.lane import Lane
 from punctual.domain.order import Order
 from punctual.domain.outlook import DeadlineState, danger_of
@@ -27,13 +27,6 @@ T = TypeVar("T")
 
 PARALLEL = 8
 """How many of the many small writes of a sweep or a plan are under way at once."""
-
-_AWAITING = {
-    TimerReason.DUE: ((Status.SCHEDULED,), ""),
-    # also one whose start a rate limit has put off
-    TimerReason.RETRY: ((Status.RETRYING, Status.QUEUED), "#retry_at = :at"),
-    TimerReason.UPSTREAM: ((Status.WAITING,), f"#look_at = :at AND {HELD}"),
-}
 
 
 @dataclass(frozen=True)
@@ -61,14 +54,14 @@ class DynamoExecutions(ExecutionTable):
 
     def queue(self, timer: Timer, now: datetime) -> bool:
         """Each reason moves what waits for it and nothing else: an old timer must not touch a later rest."""
-        waits_in, also = _AWAITING[timer.reason]
+        waits_in, also, values = _what_waits_for(timer)
         return self._move(
             {"job_id": timer.job_id, "execution_id": timer.execution_id},
             Status.QUEUED,
             {"queued_at": instant_text(now)},
             sources=waits_in,
             also=also,
-            values={"at": instant_text(timer.at)} if also else {},
+            values=values,
         ).won
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
@@ -113,7 +106,7 @@ class DynamoExecutions(ExecutionTable):
         pages = self.table.query(
             "#job_id = :job_id AND #execution_id >= :since",
             {"job_id": job_id, "since": due_key(since)},
-            only=["execution_id", "scheduled_at", "revision", "origin", "status", "attempt", "queued_at"],
+            only=["execution_id", "scheduled_at", "revision", "origin", "status", "attempt", "queued_at", "lane"],
             where={"status": [str(status) for status in LIVE]},
             descending=True,
             consistent=True,
@@ -128,6 +121,7 @@ class DynamoExecutions(ExecutionTable):
                     item["attempt"],
                     Origin(item.get("origin", Origin.SCHEDULE)),
                     instant_of(item.get("queued_at")),
+                    Lane(item["lane"]),
                 )
 
     def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
@@ -258,3 +252,16 @@ class DynamoExecutions(ExecutionTable):
 
         with ThreadPoolExecutor(PARALLEL) as pool:
             return list(pool.map(act, things))
+
+
+def _what_waits_for(timer: Timer) -> tuple[tuple[Status, ...], str, Item]:
+    """In which statuses, under which condition."""
+    if timer.reason is TimerReason.DUE:  # by its jitter: with another one it has another timer
+        delay = round((timer.at - due_of(timer.execution_id)) / MILLISECOND)
+        if delay:
+            return (Status.SCHEDULED,), "#delay_ms = :delay", {"delay": delay}
+        return (Status.SCHEDULED,), "attribute_not_exists(#delay_ms)", {}
+    at = {"at": instant_text(timer.at)}
+    if timer.reason is TimerReason.RETRY:  # also one whose start a rate limit has put off
+        return (Status.RETRYING, Status.QUEUED), "#retry_at = :at", at
+    return (Status.WAITING,), f"#look_at = :at AND {HELD}", at

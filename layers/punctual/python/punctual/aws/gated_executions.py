@@ -30,14 +30,15 @@ class DynamoGatedExecutions(ExecutionTable):
             values=values,
         ).won
 
-    def wake(self, job_id: str, execution_id: str, now: datetime) -> bool:
+    def wake(self, job_id: str, execution_id: str, gate: str, now: datetime) -> bool:
         return self._move(
             {"job_id": job_id, "execution_id": execution_id},
             Status.QUEUED,
             {"woken_at": instant_text(now)},
             remove=["waits_at", "turn", "reason"],
             sources=[Status.WAITING],
-            also="attribute_exists(#waits_at)",
+            also="#waits_at = :gate",
+            values={"gate": gate},
         ).won
 
     def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from punctual.aws.items import instant_text
 from punctual.domain.execution import Execution
 from punctual.domain.identity import short_name
 
@@ -48,29 +50,28 @@ class LongStateMachine(LongRuns):
     schedule_role_arn: str
 
     def start(self, execution: Execution) -> None:
-        again = f"-{execution.restarts}" if execution.restarts else ""
         try:
-            self.states().start_execution(
-                stateMachineArn=self.arn, name=f"{short_name(execution.execution_id)}{again}", input=_input(execution)
-            )
+            self.states().start_execution(stateMachineArn=self.arn, name=_run_name(execution), input=_input(execution))
         except ClientError as error:
             _unless(error, "ExecutionAlreadyExists")
 
     def arm(self, execution: Execution) -> None:
         at = execution.released_at - AHEAD
+        schedule = {
+            "Name": short_name(execution.execution_id),
+            "GroupName": self.schedule_group,
+            "Description": f"Starts {execution.execution_id}",
+            "ScheduleExpression": f"at({at:%Y-%m-%dT%H:%M:%S})",
+            "ScheduleExpressionTimezone": "UTC",
+            "FlexibleTimeWindow": {"Mode": "OFF"},
+            "ActionAfterCompletion": "DELETE",
+            "Target": {"Arn": self.arn, "RoleArn": self.schedule_role_arn, "Input": _input(execution)},
+        }
         try:
-            self.scheduler().create_schedule(
-                Name=short_name(execution.execution_id),
-                GroupName=self.schedule_group,
-                Description=f"Starts {execution.execution_id}",
-                ScheduleExpression=f"at({at:%Y-%m-%dT%H:%M:%S})",
-                ScheduleExpressionTimezone="UTC",
-                FlexibleTimeWindow={"Mode": "OFF"},
-                ActionAfterCompletion="DELETE",
-                Target={"Arn": self.arn, "RoleArn": self.schedule_role_arn, "Input": _input(execution)},
-            )
+            self.scheduler().create_schedule(**schedule)
         except ClientError as error:
             _unless(error, "ConflictException")
+            self.scheduler().update_schedule(**schedule)  # with another jitter it fires at another time
 
     def armed(self) -> Iterator[str]:
         for page in self.scheduler().get_paginator("list_schedules").paginate(GroupName=self.schedule_group):
@@ -122,6 +123,15 @@ class TaskTokens:
             _unless(error, *_ENDED)
             return False
         return True
+
+
+def _run_name(execution: Execution) -> str:
+    """The same for what is asked for twice; another for what was replaced, or forgotten and planned again.
+
+    Step Functions never starts a second run of a name, also when the first has ended. A name has 80 characters at most.
+    """
+    planned = f"{execution.revision} {instant_text(execution.queued_at)} {execution.restarts}"
+    return f"{short_name(execution.execution_id)}-{hashlib.sha256(planned.encode()).hexdigest()[:8]}"
 
 
 def _input(execution: Execution) -> str:

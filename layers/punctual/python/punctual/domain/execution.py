@@ -191,6 +191,12 @@ class Execution:
         on_its_way = self.status not in FINAL and self.status is not Status.SCHEDULED
         return on_its_way and any(one.name == gate for one in self.gates)
 
+    def waits_before(self, gate: str) -> bool:
+        """Whether it waits for what it depends on, or at a gate that it has to pass before this one."""
+        names = [one.name for one in self.gates]
+        before = names[: names.index(gate)] if gate in names else []
+        return self.status is Status.WAITING and (self.held or self.waits_at in before)
+
     @property
     def released_at(self) -> datetime:
         """From when on it may run: its due instant, or for one of the past when it was asked for."""
@@ -210,6 +216,7 @@ class Planned:
     attempt: int = 0
     origin: Origin = Origin.SCHEDULE
     queued_at: datetime | None = None
+    lane: Lane = Lane.SHORT
 
     @property
     def has_not_started(self) -> bool:

@@ -63,6 +63,11 @@ def due_key(due: datetime) -> str:
     return due.astimezone(UTC).strftime("%Y%m%dT%H%M%S") + f"{due.microsecond // 1000:03d}Z"
 
 
+def due_of(an_execution_id: str) -> datetime:
+    """The due instant in an execution id."""
+    return datetime.fromisoformat(f"{an_execution_id[:15]}.{an_execution_id[15:18]}+00:00")
+
+
 def job_of(an_execution_id: str) -> str:
     """The job that an execution belongs to. Raises ``NotFound`` for what cannot be an execution id."""
     match = _EXECUTION_ID.fullmatch(an_execution_id)

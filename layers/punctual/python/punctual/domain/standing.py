@@ -44,7 +44,7 @@ def standing_of(parts: Sequence[Part]) -> Standing | None:
         return None
     if [part.name for part in parts] == [WHOLE]:
         return _standing_of_one(parts[0])
-    started = [part.started_at for part in parts if part.started_at]
+    started = _starts(parts)
     return Standing(
         status=status,
         reason=_reason(statuses),
@@ -71,7 +71,7 @@ def ending_of(parts: Sequence[Part], result: Result | None) -> Ending:
             error=part.error,
             result=result if not bad else part.result,
         )
-    started = [attempt.started_at for part in parts for attempt in part.attempts if attempt.started_at]
+    started = _starts(parts)
     return Ending(
         status=_worst(bad),
         reason=f"{len(bad)} of {len(parts)} parts did not succeed: {_names(bad)}" if bad else None,
@@ -81,6 +81,12 @@ def ending_of(parts: Sequence[Part], result: Result | None) -> Ending:
         error=next((part.error for part in bad if part.error), None),
         result=result if not bad else None,
     )
+
+
+def _starts(parts: Sequence[Part]) -> list[datetime]:
+    """Of all their attempts. One that was granted another slot has not started in it yet."""
+    started = [attempt.started_at for part in parts for attempt in part.attempts if attempt.started_at]
+    return started + [part.started_at for part in parts if part.started_at]
 
 
 def _worst(bad: Sequence[Part]) -> Status:

@@ -35,15 +35,18 @@ SHORTEST_REST, LONGEST_REST = timedelta(minutes=5), timedelta(hours=1)
 def due_of_window(schedule: Schedule, unit: WindowUnit | None, window: Window) -> datetime | None:
     """The first due instant of a schedule whose data window is this one; ``None`` when it has none.
 
-    A window ends at or before its due instant, and which one it is follows from its end.
+    A window ends at or before its due instant. Several may end together: where a calendar moves runs, one of them has
+    the data of those that it stands for, too.
     """
     due = schedule.next_after(window.end - MILLISECOND)
     for _ in range(MOST_TRIED):
         found = window_of(schedule, due, unit) if due is not None else None
         if due is None or found is None:
             return None
-        if found.end >= window.end:
-            return due if found == window else None
+        if found == window:
+            return due
+        if found.end > window.end:
+            return None
         due = schedule.next_after(due)
     return None
 

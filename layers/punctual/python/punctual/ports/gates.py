@@ -22,8 +22,8 @@ class GatedExecutions(CancelExecutions, Protocol):
     def wait(self, entrant: Entrant, gate: str, reason: str) -> bool:
         """Have what is on its way wait at a gate."""
 
-    def wake(self, job_id: str, execution_id: str, now: datetime) -> bool:
-        """Have what waits at a gate go on its way again."""
+    def wake(self, job_id: str, execution_id: str, gate: str, now: datetime) -> bool:
+        """Have what waits at this gate go on its way again."""
 
     def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
         """Have what is on its way arrive later."""

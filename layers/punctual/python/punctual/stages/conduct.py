@@ -78,8 +78,8 @@ class Conductor:
             return Step(not_before=self.clock())
         try:
             parts = self.parts.of(execution_id)
-            if not parts and execution.gates:
-                if self.clock() < execution.released_at:  # whoever runs now may be gone by then
+            if not parts:
+                if self.clock() < execution.released_at:  # whoever runs now may be gone by then, and so may this one
                     return Step(not_before=execution.released_at, again=True)
                 if not self._let_in(execution):
                     return self._held_back(execution)

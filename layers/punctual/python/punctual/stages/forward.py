@@ -160,4 +160,5 @@ def _as_planned(execution: Execution) -> Planned:
         execution.attempt,
         execution.origin,
         execution.queued_at,
+        execution.lane,
     )

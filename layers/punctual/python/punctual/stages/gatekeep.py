@@ -112,6 +112,8 @@ class Gatekeeper:
                     standing = found.get(execution_id)
                     if standing is None or self._is_gone(standing, name):
                         self._throw_out_if_gone(name, execution_id)
+                    elif standing.waits_before(name):
+                        self._throw_out_if_waiting_before(name, execution_id)
                     elif standing.status is Status.WAITING and standing.waits_at == name:
                         self._wake(name, execution_id)
                     elif _may_be_stuck(standing, name, self.clock()):
@@ -124,6 +126,15 @@ class Gatekeeper:
         if gone:
             self._hand_on(name, execution_id)
         return gone
+
+    def _throw_out_if_waiting_before(self, name: str, execution_id: str) -> None:
+        """One that was given a place here, and then had to wait elsewhere by rules that it got meanwhile.
+
+        Others here may be what it waits for. It comes by here again.
+        """
+        standing = self.executions.get(job_of(execution_id), execution_id)
+        if standing is not None and standing.waits_before(name):
+            self._hand_on(name, execution_id)
 
     def _is_gone(self, standing: Execution | None, name: str) -> bool:
         return not may_yet_come(name, self.clock()) if standing is None else not standing.belongs_in(name)
@@ -229,14 +240,19 @@ class Gatekeeper:
             self.gates.step_out(name, waiter)
 
     def _wake(self, name: str, execution_id: str) -> bool:
-        """Send one that waits on its way again; ``False`` when it has no business in line any more."""
+        """Send one that waits here on its way again; ``False`` when it has no business in line any more.
+
+        Rules that it got meanwhile may have it wait elsewhere first: then it stands in line again when it comes by.
+        """
         job_id = job_of(execution_id)
-        if self.executions.wake(job_id, execution_id, self.clock()):
+        if self.executions.wake(job_id, execution_id, name, self.clock()):
             return True
         standing = self.executions.get(job_id, execution_id)
         if standing is None:
             return may_yet_come(name, self.clock())
-        return standing.status in (Status.QUEUED, Status.WAITING)
+        if standing.status is Status.WAITING:
+            return standing.waits_at == name
+        return standing.status is Status.QUEUED and not standing.held
 
     def _skip(self, execution_id: str, reason: str, covered_by: str | None) -> None:
         self.executions.skip(job_of(execution_id), execution_id, reason, self.clock(), covered_by)

@@ -127,7 +127,7 @@ class Planner:
         if one.scheduled_at <= self.clock():
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
         elif self.executions.unplan(job.job_id, one.execution_id, one.revision):
-            if job.lane is Lane.LONG:
+            if one.lane is Lane.LONG:  # if its state machine runs already, that finds it gone when it is due
                 self.machines.disarm(one.execution_id)
             if job.feeds:
                 self.upstreams.forgotten(one.execution_id)
@@ -246,15 +246,15 @@ class Planner:
             if standing.lane is Lane.LONG and (execution.lane is not Lane.LONG or execution.held):
                 self.machines.disarm(execution.execution_id)
             standing = None
-        if standing is not None and standing.status is not Status.SCHEDULED:
+        planned = standing or execution  # what stands there may be by later rules
+        if planned.status is not Status.SCHEDULED:
             return standing
-        # what is held comes by here first, by a timer: a schedule would start its state machine
-        if execution.status is Status.SCHEDULED and execution.lane is Lane.LONG and not execution.held:
-            self.machines.arm(execution)
-        elif execution.status is Status.SCHEDULED:
-            self.set_timer(execution, execution.released_at, TimerReason.DUE)
-        elif standing is not None:
-            self.executions.queue(_timer(execution, execution.released_at, TimerReason.DUE), self.clock())
+        if standing is not None and standing.released_at <= self.clock() + REACH:
+            self.executions.queue(_timer(standing, standing.released_at, TimerReason.DUE), self.clock())
+        elif planned.lane is Lane.LONG and not planned.held:
+            self.machines.arm(planned)
+        else:  # what is held comes by here first: a schedule would start its state machine
+            self.set_timer(planned, planned.released_at, TimerReason.DUE)
         return standing
 
     def set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:

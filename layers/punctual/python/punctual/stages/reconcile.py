@@ -65,6 +65,8 @@ class Reconciler:
         for execution in live:
             if execution.held and (execution.status is not Status.SCHEDULED or self._is_to_come(execution, grace)):
                 continue  # not started by a schedule, but when what it depends on has ended
+            if execution.status is Status.WAITING and execution.waits_at is not None:
+                continue  # in line at a gate, where no state machine carries it
             if execution.status is Status.SCHEDULED:
                 self._see_to_schedule(execution, armed, repairs)
             elif execution.conductor not in running and self.clock() - _moved_at(execution) > grace:
