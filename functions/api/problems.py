@@ -18,6 +18,7 @@ from aws_lambda_powertools.utilities.idempotency.exceptions import (
     IdempotencyAlreadyInProgressError,
     IdempotencyValidationError,
 )
+from strictness import says_json
 
 from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, Stale, TooLarge
 from punctual.domain.metrics import Metric
@@ -32,6 +33,7 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
     Stale: HTTPStatus.PRECONDITION_FAILED,
     Forbidden: HTTPStatus.FORBIDDEN,
 }
+NOT_JSON = ("Content-Type", "must be application/json: send it as a header")
 faults = Figure(Metric.API_FAULTS)
 
 
@@ -64,6 +66,8 @@ def register(app: APIGatewayHttpResolver) -> None:
 
     @app.exception_handler(RequestValidationError)
     def misshapen(error: RequestValidationError) -> Response[Any]:
+        if not says_json(app.current_event):
+            return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, [NOT_JSON])
         entries = error.errors()
         malformed = any(entry.get("type") == "json_invalid" for entry in entries)
         status = HTTPStatus.BAD_REQUEST if malformed else HTTPStatus.UNPROCESSABLE_ENTITY
@@ -71,8 +75,7 @@ def register(app: APIGatewayHttpResolver) -> None:
 
     @app.exception_handler(RequestUnsupportedContentType)
     def not_json(_error: RequestUnsupportedContentType) -> Response[Any]:
-        message = "must be application/json"
-        return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, [("Content-Type", message)])
+        return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, [NOT_JSON])
 
     @app.exception_handler(RecursionError)
     def too_deep(_error: RecursionError) -> Response[Any]:
@@ -119,12 +122,15 @@ _WORDS = {
     "missing": "is required: add it",
     "too_short": "needs at least {min_length} item(s), and has {actual_length}: add what is missing",
     "too_long": "takes at most {max_length} items, and has {actual_length}: leave some out, or send them apart",
-    "string_too_short": "needs at least {min_length} character(s): give some, or leave the field out",
+    "string_too_short": "needs at least {min_length} character(s): give some",
     "string_too_long": "takes at most {max_length} characters: shorten it",
     "string_type": "must be text",
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
+    "string_unicode": "must be text of whole characters, as UTF-8",
+    "int_parsing": "must be a whole number",
     "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
     "list_type": "must be a list",
     "dict_type": "must be a JSON object",
     "model_type": "must be a JSON object",

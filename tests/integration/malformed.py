@@ -193,6 +193,8 @@ LONG_ONES: list[tuple[str, Any, str, str]] = [
     ("partitions in the short lane", {"lane": "short", "partitions": 2}, "partitions", '"lane": "long"'),
 ]
 
+DEEP = "[" * 100 + "]" * 100
+"""With the object around it, one level too many."""
 RAW_BODIES: list[tuple[str, str, int, str]] = [
     ("nothing", "", 422, "body"),
     ("no JSON", "task=echo", 400, "body"),
@@ -202,6 +204,7 @@ RAW_BODIES: list[tuple[str, str, int, str]] = [
     ("a number without end", '{"task": "echo", "parameters": {"x": [Infinity]}}', 422, "parameters"),
     ("half a character", '{"task": "echo", "parameters": {"x": "\\ud800"}}', 422, "parameters"),
     ("half a character in a name", '{"task": "echo", "name": "\\ud800"}', 422, "name"),
+    ("a deep hole", '{"task": "echo", "parameters": {"x": ' + DEEP + "}}", 422, "parameters"),
     (
         "a well without bottom",
         '{"task": "echo", "parameters": {"x": ' + "[" * 20_000 + "]" * 20_000 + "}}",

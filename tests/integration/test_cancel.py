@@ -254,6 +254,20 @@ def test_a_result_after_its_grace_is_refused_also_if_nobody_has_revoked_the_leas
     assert [attempt["outcome"] for attempt in one["attempts"]] == ["cancelled"]
 
 
+def test_one_that_was_cancelled_before_its_time_is_not_retried_before_it(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 3600})["job_id"]
+    world.settle_down()
+    [one] = world.executions(job_id)
+    path = f"/executions/{one['execution_id']}"
+    assert world.request("PUT", f"{path}/cancel")[0] == 200
+    for query in ("", "?dry_run=true"):
+        status, problem = world.request("POST", f"{path}/retry{query}", {})
+        assert (status, problem["errors"][0]["field"]) == (409, "execution_id")
+        assert f"not due before {one['scheduled_at']}: retry it then, or run the job now" in problem["detail"]
+    world.pass_time(3600)
+    assert world.request("POST", f"{path}/retry", {})[0] == 201
+
+
 def test_one_instant_is_not_retried_twice_at_once_by_whichever_of_its_executions(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"times": 9, "fatal": True})["job_id"]
     world.settle_down()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -369,3 +370,89 @@ def test_what_came_due_in_a_pause_by_a_schedule_that_is_gone_is_on_record(world:
     world.settle_down()
     due = [one for one in world.executions(job_id) if paused_at < from_text(one["scheduled_at"]) <= world.now]
     assert [one["reason"] for one in due] == ["job changed"] * (5 + 3)
+
+
+@pytest.mark.parametrize("how", ["DELETE", "PUT"])
+@pytest.mark.parametrize("schedule", [MINUTELY, "once"])
+def test_what_came_due_in_a_pause_is_on_record_when_its_job_goes(world: World, how: str, schedule: Any) -> None:
+    in_a_minute = {"at": to_text(world.now + timedelta(seconds=60))}
+    job_id = world.submit(schedule=in_a_minute if schedule == "once" else schedule)["job_id"]
+    world.settle_down()
+    act(world, job_id, "pause")
+    world.settle_down()
+    world.run_for(190, step=10)
+    path = f"/jobs/{job_id}" if how == "DELETE" else f"/jobs/{job_id}/cancel"
+    _, foreseen = world.request(how, f"{path}?dry_run=true")
+    assert world.executions(job_id) == []
+    assert world.request(how, path)[0] == 200
+    world.settle_down()
+    gone_by = [(one["scheduled_at"], one["status"], one["reason"]) for one in world.executions(job_id)]
+    assert len(gone_by) == (1 if schedule == "once" else 3)
+    assert {one[1:] for one in gone_by} == {("skipped", "paused")}
+    assert [(one["scheduled_at"], one["note"]) for one in foreseen["appear"]] == [
+        (due, "skipped: paused") for due, *_ in gone_by
+    ]
+
+
+def test_what_came_due_in_an_outage_is_on_record_when_its_job_goes(world: World) -> None:
+    job_id = world.submit(schedule=MINUTELY)["job_id"]
+    world.run_for(70)
+    world.pass_time(3600)
+    _, foreseen = world.request("DELETE", f"/jobs/{job_id}?dry_run=true")
+    assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
+    world.settle_down()
+    dues = instants(world, job_id)
+    assert {later - earlier for earlier, later in pairwise(dues)} == {timedelta(seconds=60)}
+    assert world.now - dues[-1] < timedelta(seconds=60)
+    assert {(one["status"], one["reason"]) for one in due(world, job_id)[1:]} == {
+        ("skipped", "job deleted"),
+        ("cancelled", "job deleted"),
+    }
+    skipped = [one["scheduled_at"] for one in due(world, job_id) if one["status"] == "skipped"]
+    assert [one["scheduled_at"] for one in foreseen["appear"]] == skipped
+
+
+def test_of_ages_of_seconds_the_latest_are_on_record_when_their_job_goes(world: World) -> None:
+    job_id = world.submit(schedule={"every_seconds": 1})["job_id"]
+    act(world, job_id, "pause")
+    world.settle_down()
+    world.pass_time(30 * 86400)
+    _, foreseen = world.request("DELETE", f"/jobs/{job_id}?dry_run=true")
+    assert (len(foreseen["appear"]), foreseen["left_out"]) == (990, 100_000)
+    assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
+    world.settle_down()
+    dues = instants(world, job_id)
+    assert len(dues) == 990
+    assert world.now - dues[-1] < timedelta(seconds=2)
+
+
+def test_what_comes_due_after_a_pause_that_is_heard_of_late_waits_for_the_resumption(world: World) -> None:
+    once = world.submit(schedule={"at": to_text(world.now + timedelta(seconds=3))})["job_id"]
+    often = world.submit(schedule={"every_seconds": 2, "max_runs": 5}, misfire={"policy": "run_all"}, overlap="allow")[
+        "job_id"
+    ]
+    world.settle_down()
+    world.pass_time(1)
+    for job_id in (once, often):
+        act(world, job_id, "pause")
+    world.pass_time(5)  # the planner comes to it only now
+    world.settle_down()
+    assert (world.executions(once), world.executions(often)) == ([], [])
+    world.pass_time(5)
+    for job_id in (once, often):
+        act(world, job_id, "resume")
+    world.run_for(10)
+    assert statuses(world, once) == ["succeeded"]
+    assert statuses(world, often) == ["succeeded"] * 5
+
+
+def test_a_message_that_crosses_a_pause_is_on_record(world: World) -> None:
+    job_id = world.submit(schedule={"queue": True})["job_id"]
+    world.settle_down()
+    body = json.dumps({"job_id": job_id, "payload": {}})
+    act(world, job_id, "pause")
+    world.pass_time(1)
+    world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=body)
+    world.take_in()
+    world.settle_down()
+    assert [(one["status"], one["reason"]) for one in world.executions(job_id)] == [("skipped", "paused")]

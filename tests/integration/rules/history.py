@@ -23,15 +23,18 @@ class Said:
 def due_instants(history: Sequence[Said], now: datetime) -> Iterator[datetime]:
     """Those up to now that must be on record: of each schedule while it was in force, up to its last active time.
 
-    What came due in a pause is made up for when the job is resumed, or gets another schedule. What nobody got round to
-    before a job was cancelled or deleted is dropped.
+    What came due in a pause is made up for when the job is resumed, gets another schedule, or goes.
     """
+    gone = next((said.job for said in history if said.job.state in GONE), None)
     for _, group in itertools.groupby(enumerate(history), key=lambda pair: pair[1].job.schedule):
         numbers = [number for number, _ in group]
         first = history[numbers[0]].job
         start = first.created_at if first.revision == 1 else first.updated_at
         if numbers[-1] + 1 < len(history):  # it got another schedule
             yield from instants(first, start, history[numbers[-1] + 1].job.updated_at - MILLISECOND)
+            continue
+        if gone is not None:
+            yield from instants(first, start, gone.updated_at - MILLISECOND)
             continue
         active = [number for number in numbers if history[number].job.state is JobState.ACTIVE]
         if not active:
@@ -40,7 +43,7 @@ def due_instants(history: Sequence[Said], now: datetime) -> Iterator[datetime]:
         followed = history[last + 1].job if last + 1 < len(history) else None
         if followed is not None and followed.state is JobState.DONE:
             followed = None
-        if followed is not None:  # paused, or gone: only up to its pause, or its edit, before
+        if followed is not None:  # paused: only up to its pause, or its edit, before
             if len(active) < 2:
                 continue
             last = active[-2]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from punctual.domain.change import MOST_COUNTED, MOST_SHOWN, Changes, Foreseen, resumed
+from punctual.domain.change import MOST_SHOWN, Changes, Foreseen, resumed
 from punctual.domain.job import Job
 from punctual.domain.schedule import parse_schedule
+from punctual.domain.went_by import MOST_COUNTED
 
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)
 

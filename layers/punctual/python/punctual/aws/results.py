@@ -1,4 +1,4 @@
-"""Results: inline in the execution's record when small, else in the results bucket."""
+"""Results: inline in the execution's record when small and not too deep to be shown, else in the results bucket."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from punctual.domain.errors import Fatal
 from punctual.domain.execution import Result
-from punctual.domain.limits import INLINE_RESULT_BYTES
+from punctual.domain.limits import INLINE_RESULT_BYTES, is_deep
 
 LINK_SECONDS = 300
 
@@ -22,7 +22,7 @@ class S3Results:
 
     def keep(self, name: str, value: Any, *, always: bool = False) -> Result:
         text = _json(value)
-        small = len(text) <= INLINE_RESULT_BYTES
+        small = len(text) <= INLINE_RESULT_BYTES and not is_deep(value)
         if small and not always:
             return Result(value=value)
         key = f"results/{name}.json"
@@ -43,5 +43,5 @@ class S3Results:
 def _json(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise Fatal(f"the task's result cannot be written as JSON: {error}") from error

@@ -8,17 +8,14 @@ from datetime import datetime
 
 from punctual.domain.execution import Planned
 from punctual.domain.identity import execution_id
-from punctual.domain.instant import MILLISECOND
 from punctual.domain.job import Job, JobState
 from punctual.domain.misfire import Withdrawn
 from punctual.domain.replan import Replan
-from punctual.domain.schedule import Schedule
+from punctual.domain.went_by import LATEST, went_by
 
 AHEAD = 10
 """How many of the coming executions are shown."""
-MOST_SHOWN = 1000
-MOST_COUNTED = 100_000
-"""Instants that went by and are not shown are counted up to this."""
+MOST_SHOWN = LATEST + AHEAD
 
 
 @dataclass(frozen=True)
@@ -57,9 +54,15 @@ def coming(job: Job, after: datetime, now: datetime) -> list[Foreseen]:
 
 def resumed(job: Job, after: datetime, now: datetime, withdrawn: Withdrawn) -> Changes:
     """What resuming a job would bring that was planned up to ``after``: the latest that went by, and the next few."""
-    went_by, before = _went_by(job.schedule, after, now)
-    instants = [*went_by, *_ahead(job, max(after, now), now)]
+    latest, before = went_by(job.schedule, after, now)
+    instants = [*latest, *_ahead(job, max(after, now), now)]
     return Changes(appear=tuple(_sorted_out(job, instants, now, withdrawn)), left_out=before)
+
+
+def left_behind(job: Job, after: datetime, now: datetime, note: str) -> Changes:
+    """What a job that was planned up to ``after`` leaves on record when it goes: what went by."""
+    latest, before = went_by(job.schedule, after, now)
+    return Changes(appear=tuple(_of(job, due, note) for due in latest), left_out=before)
 
 
 def made_up(job: Job, plan: Replan, now: datetime, withdrawn: Withdrawn) -> list[Foreseen]:
@@ -96,27 +99,3 @@ def _ahead(job: Job, after: datetime, now: datetime) -> list[datetime]:
         ahead += due > now
         due = job.schedule.next_after(due)
     return instants
-
-
-def _went_by(schedule: Schedule, after: datetime, now: datetime) -> tuple[list[datetime], int]:
-    """The latest instants later than ``after`` up to ``now``, in order, and how many there are before those."""
-    previous_before = getattr(schedule, "previous_before", None)
-    if previous_before is None:
-        due = schedule.next_after(after)
-        return [due] if due is not None and due <= now else [], 0
-    latest: list[datetime] = []
-    due = previous_before(now + MILLISECOND)
-    while due is not None and due > after and len(latest) < MOST_SHOWN - AHEAD:
-        latest.append(due)
-        due = previous_before(due)
-    if due is None or due <= after:
-        return latest[::-1], 0
-    return latest[::-1], _count(schedule, after, due)
-
-
-def _count(schedule: Schedule, after: datetime, until: datetime) -> int:
-    """The instants later than ``after`` up to ``until``, of which there is one at least."""
-    number, due = 0, schedule.next_after(after)
-    while due is not None and due <= until and number < MOST_COUNTED:
-        number, due = number + 1, schedule.next_after(due)
-    return number

@@ -10,6 +10,7 @@ from typing import Any
 from punctual.domain.batch import Batch
 from punctual.domain.dependency import Dependency
 from punctual.domain.gate import Gate
+from punctual.domain.identity import execution_id, job_of
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.outlook import Outlook
 from punctual.domain.progress import Progress as Progress
@@ -217,6 +218,12 @@ class Planned:
     origin: Origin = Origin.SCHEDULE
     queued_at: datetime | None = None
     lane: Lane = Lane.SHORT
+
+    @property
+    def is_of_an_instant(self) -> bool:
+        """Whether its schedule planned it. What several messages bring at one instant has more in its id."""
+        own = execution_id(job_of(self.execution_id), self.scheduled_at)
+        return self.origin is Origin.SCHEDULE and self.execution_id == own
 
     @property
     def has_not_started(self) -> bool:

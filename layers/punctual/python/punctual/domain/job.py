@@ -112,6 +112,10 @@ class Job:
         """Whether this is one of its schedule's due instants."""
         return self.schedule.next_after(instant - MILLISECOND) == instant
 
+    def planned_until(self, now: datetime) -> datetime:
+        """When planning by its schedule came to its end: since a pause there is none."""
+        return self.paused_at if self.state is JobState.PAUSED and self.paused_at else now
+
     def goes_on_after(self, last_planned: datetime | None) -> datetime:
         """From where planning goes on. What was due under another schedule is not made up for."""
         known_since = (self.rescheduled_at or self.created_at) - MILLISECOND

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from punctual.domain.execution import Origin, Planned
-from punctual.domain.identity import execution_id
+from punctual.domain.execution import Planned
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jitter import delay
 from punctual.domain.job import Job, JobState
@@ -40,7 +39,9 @@ def replan(job: Job, was: Job | None, planned: Iterable[Planned], last_planned: 
     message brought as it came. Of a job that is paused, what came due meanwhile waits for it to be resumed, if it still
     has the schedule that it is due by.
     """
-    outdated = tuple(one for one in planned if one.revision < job.revision and _of_an_instant(one, job))
+    outdated = tuple(
+        one for one in planned if one.revision < job.revision and one.is_of_an_instant and one.has_not_started
+    )
     until, paused = edited_until(job), job.state is JobState.PAUSED
     waits = paused and was is not None and was.schedule == job.schedule
     forgotten = unplanned(was, last_planned, until) if was and not waits else []
@@ -52,12 +53,6 @@ def replan(job: Job, was: Job | None, planned: Iterable[Planned], last_planned: 
         in_time=frozenset(one.scheduled_at for one in outdated if _in_time(one, was, until)) & kept,
         dropped=tuple(due for due in forgotten if due not in kept),
     )
-
-
-def _of_an_instant(one: Planned, job: Job) -> bool:
-    """Planned by the schedule, and not started. What several messages bring at one instant has more in its id."""
-    is_its = one.execution_id == execution_id(job.job_id, one.scheduled_at)
-    return is_its and one.origin is Origin.SCHEDULE and one.has_not_started
 
 
 def _in_time(one: Planned, was: Job | None, until: datetime) -> bool:
@@ -76,7 +71,7 @@ def edited_until(job: Job) -> datetime:
 
 def planned_until(job: Job) -> datetime:
     """When planning by the rules from before the edit came to its end: since a pause there is none."""
-    return job.paused_at if job.state is JobState.PAUSED and job.paused_at else edited_until(job)
+    return job.planned_until(edited_until(job))
 
 
 def unplanned(job: Job, last_planned: datetime | None, until: datetime) -> list[datetime]:

@@ -226,6 +226,10 @@ def check_comes_due(schedule: Schedule, now: datetime) -> None:
     until = f"{to_text(schedule.until)}" if isinstance(schedule, Bounded) and schedule.until else "its end"
     starts_at = schedule.starts_at if isinstance(schedule, Bounded) else None
     kind = _kind(base)
+    bare = replace(schedule, base=plain) if isinstance(schedule, Bounded) and isinstance(plain, Cron | Every) else None
+    if bare is not None and bare.next_after(since) is not None:
+        message = f"never comes due: each date that schedule.{kind} has until schedule.ends_at, {until}, is skipped"
+        raise Invalid("schedule.skip", f"{message}; skip fewer, or give a later end")
     first = f"schedule.{kind}, {base.to_spec()[kind]!r},"  # type: ignore[index]
     since_then = f" from schedule.starts_at, {to_text(starts_at)}, on" if starts_at and starts_at > now else ""
     message = f"never comes due before {until}: {first} has no time until then{since_then}"

@@ -9,9 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from punctual.domain.caller import Caller
-from punctual.domain.change import Changes, foreseen, resumed
+from punctual.domain.change import Changes, foreseen, left_behind, resumed
 from punctual.domain.errors import Conflict
-from punctual.domain.job import Job, JobState
+from punctual.domain.job import GONE, LIVE, Job, JobState
+from punctual.domain.went_by import why
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -55,7 +56,15 @@ class Manage:
             return self._foresee_resumption(job, now)
         live = self.executions.live_of(job_id, since=job.waiting_since(now))
         vanish = foreseen(one for one in live if one.has_not_started or state is not JobState.PAUSED)
-        return Changes(vanish=vanish).shortened()
+        changes = self._foresee_what_stays(job, state, now) if state in GONE and job.state in LIVE else Changes()
+        return replace(changes, vanish=vanish).shortened()
+
+    def _foresee_what_stays(self, job: Job, state: JobState, now: datetime) -> Changes:
+        """What went by in a pause or an outage is then on record."""
+        last = self.executions.last_planned(job.job_id, before=job.planned_until(now))
+        return self._without_those_on_record(
+            left_behind(job, job.goes_on_after(last), now, f"skipped: {why(job.state, state)}")
+        )
 
     def _foresee_resumption(self, job: Job, now: datetime) -> Changes:
         assert job.paused_at is not None
@@ -66,8 +75,11 @@ class Manage:
             now,
             partial(self.executions.withdrawn, job.job_id),
         )
+        return self._without_those_on_record(changes)
+
+    def _without_those_on_record(self, changes: Changes) -> Changes:
+        """What was cancelled before its time stays that."""
         standing = self.executions.read_many(one.execution_id for one in changes.appear)
-        # what was cancelled before its time stays that
         return replace(changes, appear=tuple(one for one in changes.appear if one.execution_id not in standing))
 
     def _movable(self, job_id: str, state: JobState, caller: Caller) -> Job:

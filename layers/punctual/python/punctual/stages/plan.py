@@ -26,13 +26,14 @@ from punctual.domain.execution_of import execution_of
 from punctual.domain.horizon import CANCEL_GRACE, REACH, SWEEP
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.job import GONE, Job, JobState
+from punctual.domain.job import GONE, LIVE, Job, JobState
 from punctual.domain.lane import Lane
 from punctual.domain.misfire import SortedOut, covered_words, missed_words
 from punctual.domain.outlook import IN_DANGER
 from punctual.domain.replan import Replan, edited_until, planned_until, replan
 from punctual.domain.status import FINAL, Status
 from punctual.domain.timer import Timer, TimerReason
+from punctual.domain.went_by import went_by, why
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -85,6 +86,8 @@ class Planner:
                 if now.state is JobState.PAUSED or one.revision < now.revision:
                     self.hold_back(job, one)
         elif job.state in GONE:
+            if before is not None and before.state in LIVE:
+                self._note_what_went_by(before, job)
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 self.stop(job.job_id, one.execution_id, f"job {job.state}")
 
@@ -119,12 +122,17 @@ class Planner:
             return False
         if one.origin is not Origin.SCHEDULE and one.queued_at is not None and one.queued_at > job.paused_at:
             return False
-        self._leave(job, one, PAUSED)
+        self._leave(job, one, PAUSED, job.paused_at)
         return True
 
-    def _leave(self, job: Job, one: Planned, reason: str) -> None:
-        """Skip what is due, and forget what is not: its time may come yet, under other rules."""
-        if one.scheduled_at <= self.clock():
+    def _leave(self, job: Job, one: Planned, reason: str, by: datetime) -> None:
+        """Skip what was due by then, and forget what was not: its time comes yet, or has come, under other rules.
+
+        In the long lane one that is due by now may have asked for slots: what is skipped gives them back.
+        """
+        if one.lane is Lane.LONG:
+            by = max(by, self.clock())
+        if one.scheduled_at <= by or not one.is_of_an_instant:
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
         elif self.executions.unplan(job.job_id, one.execution_id, one.revision):
             if one.lane is Lane.LONG:  # if its state machine runs already, that finds it gone when it is due
@@ -188,7 +196,7 @@ class Planner:
         for due in dues:
             standing = self._store(self._execution(job, due, sorted_out, last=due == dues[-1], ends=ends))
         for one in plan.gone(instants):
-            self._leave(job, one, CHANGED)
+            self._leave(job, one, CHANGED, edited_until(job))
         self._plan(job, after=self._beyond(standing, ends), until=until)
 
     def _sorted_out(self, job: Job, instants: Sequence[datetime]) -> SortedOut:
@@ -199,14 +207,21 @@ class Planner:
         live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
         return replan(job, was, live, self.executions.last_planned(job.job_id, before=planned_until(job)))
 
-    def _drop(self, job: Job | None, instants: Iterable[datetime]) -> None:
-        """What came due under rules that are gone, and nobody had come to, is on record."""
-        self.executions.add_all(self._dropped(job, due) for due in instants if job)
+    def _note_what_went_by(self, job: Job, gone: Job) -> None:
+        """What came due before a job went, and nobody had come to, is on record: the latest of it."""
+        until = gone.updated_at - MILLISECOND
+        last = self.executions.last_planned(job.job_id, before=job.planned_until(until))
+        latest, _ = went_by(job.schedule, job.goes_on_after(last), until)
+        self._drop(job, latest, why(job.state, gone.state))
 
-    def _dropped(self, job: Job, due: datetime) -> Execution:
+    def _drop(self, job: Job | None, instants: Iterable[datetime], reason: str = CHANGED) -> None:
+        """What came due under rules that are gone, and nobody had come to, is on record."""
+        self.executions.add_all(self._dropped(job, due, reason) for due in instants if job)
+
+    def _dropped(self, job: Job, due: datetime, reason: str) -> Execution:
         now = self.clock()
         execution = execution_of(job, due, status=Status.SKIPPED, now=now)
-        return replace(execution, reason=CHANGED, ended_at=now, check_at=None)
+        return replace(execution, reason=reason, ended_at=now, check_at=None)
 
     def _execution(self, job: Job, due: datetime, sorted_out: SortedOut, *, last: bool, ends: bool) -> Execution:
         now = self.clock()

@@ -98,6 +98,9 @@ class Rerun:
         if failed.status not in FINAL or failed.status is Status.SUCCEEDED:
             remedy = "only one that ended without success is retried"
             raise Conflict(f"the execution is {failed.status}: {remedy}", field="execution_id")
+        if failed.scheduled_at > self.clock():
+            due = to_text(failed.scheduled_at)
+            raise Conflict(f"it is not due before {due}: retry it then, or run the job now", field="execution_id")
         retry = execution_of(
             job,
             failed.scheduled_at,
