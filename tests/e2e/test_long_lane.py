@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.instant import from_text, to_text
+from punctual.domain.jitter import delay
 from tests.e2e.processes import descendants
 from tests.e2e.punctual import Punctual, awaited, soon
 
@@ -367,6 +368,20 @@ def test_an_edit_before_it_fires_moves_its_schedule_and_deletion_removes_it(punc
     assert gone.status_code == 404, "what never came due leaves no record"
     punctual.request("DELETE", path)
     awaited(lambda: moved["execution_id"] not in schedules(punctual), 30, "its schedule to go")
+
+
+def test_an_edit_of_its_jitter_moves_its_schedule(punctual: Punctual) -> None:
+    due = soon(1800).replace(second=0, microsecond=0)
+    schedule = {"cron": f"{due.minute} {due.hour} * * *"}
+    job = punctual.submit(lane="long", schedule=schedule)
+    [planned] = awaited(lambda: punctual.executions(job), 30, "its execution")
+    awaited(lambda: planned["execution_id"] in schedules(punctual), 30, "its schedule")
+    answer = punctual.request("PATCH", f"/jobs/{job['job_id']}", {"schedule": {**schedule, "jitter_seconds": 600}})
+    assert answer.status_code == 200
+    fires_at = due + delay(job["job_id"], due, 600) - timedelta(seconds=60)
+    awaited(lambda: fires(punctual, planned) == f"at({fires_at:%Y-%m-%dT%H:%M:%S})", 30, "its schedule to move")
+    punctual.request("DELETE", f"/jobs/{job['job_id']}")
+    awaited(lambda: planned["execution_id"] not in schedules(punctual), 30, "its schedule to go")
 
 
 def test_a_runner_with_a_key_of_another_is_refused(punctual: Punctual) -> None:

@@ -263,3 +263,20 @@ def test_a_revision_of_thousands_of_digits_is_refused(world: World) -> None:
     path = f"/jobs/{world.submit(schedule={'every_seconds': 600})['job_id']}"
     answer, problem = world.request("PATCH", path, {"priority": "low"}, headers={"if-match": "9" * 5000})
     assert (answer, problem["errors"][0]["field"]) == (422, "If-Match")
+
+
+@pytest.mark.parametrize(
+    ("job", "change", "field"),
+    [
+        ({"schedule": {"every_seconds": 600}, "misfire": {"policy": "skip"}}, {"schedule": None}, "misfire"),
+        ({"schedule": {"cron": "@daily"}, "window": "day"}, {"schedule": {"at": "2027-01-01T00:00:00Z"}}, "window"),
+    ],
+)
+def test_what_the_job_has_and_does_not_go_with_the_edit_can_be_taken_away_with_it(
+    world: World, job: dict[str, Any], change: dict[str, Any], field: str
+) -> None:
+    path = f"/jobs/{world.submit(**job)['job_id']}"
+    answer, problem = world.request("PATCH", path, change)
+    assert (answer, problem["errors"][0]["field"]) == (422, field)
+    assert problem["detail"].endswith("the job has it: null takes it away")
+    assert world.request("PATCH", path, {**change, field: None})[0] == 200

@@ -126,7 +126,13 @@ class Edit:
         said = {**standing, **changes}
         kept = None if "schedule" in changes else job.schedule
         submission = {name: value for name, value in said.items() if value is not None}
-        edited = self.drafts.draft(submission, caller, now, kept=kept, changed=changes)
+        try:
+            edited = self.drafts.draft(submission, caller, now, kept=kept, changed=changes)
+        except Invalid as error:
+            name = str(error.field).partition(".")[0]
+            if name in changes or name not in standing or name == "task":
+                raise
+            raise Invalid(str(error.field), f"{error.message}; the job has it: null takes it away") from None
         edited = replace(
             edited,
             job_id=job.job_id,
