@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from punctual.domain.job import LIVE, Job, JobState
 from punctual.domain.misfire import Misfire
 from punctual.domain.overlap import Overlap
 from punctual.domain.replan import edited_until, planned_until, replan
+from punctual.domain.schedule import Schedule
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -123,16 +125,8 @@ class Edit:
             standing.pop("overlap")  # what is usual may be another thing with another schedule
         if changes.get("lane", job.lane) != job.lane:  # what belongs to the lane that it leaves goes with it
             standing = {name: value for name, value in standing.items() if name not in OF_THE_LANE}
-        said = {**standing, **changes}
         kept = None if "schedule" in changes else job.schedule
-        submission = {name: value for name, value in said.items() if value is not None}
-        try:
-            edited = self.drafts.draft(submission, caller, now, kept=kept, changed=changes)
-        except Invalid as error:
-            name = str(error.field).partition(".")[0]
-            if name in changes or name not in standing or name == "task":
-                raise
-            raise Invalid(str(error.field), f"{error.message}; the job has it: null takes it away") from None
+        edited = self._drafted(standing, changes, kept, caller, now)
         edited = replace(
             edited,
             job_id=job.job_id,
@@ -153,6 +147,24 @@ class Edit:
         if (since := job.waiting_since(now)) < edited.waiting_since(now):  # what waits by the rules of now
             edited = replace(edited, live_since=since)
         return self.ties.check(edited) if RETIED.intersection(changes) else Tied([edited])
+
+    def _drafted(
+        self,
+        standing: Mapping[str, Any],
+        changes: Mapping[str, Any],
+        kept: Schedule | None,
+        caller: Caller,
+        now: datetime,
+    ) -> Job:
+        """The job that a submission of all this would make."""
+        said = {name: value for name, value in {**standing, **changes}.items() if value is not None}
+        try:
+            return self.drafts.draft(said, caller, now, kept=kept, changed=changes)
+        except Invalid as error:
+            name = str(error.field).partition(".")[0]
+            if name in changes or name not in standing or name == "task":
+                raise
+            raise Invalid(str(error.field), f"{error.message}; the job has it: null takes it away") from None
 
 
 def _as_submitted(job: Job) -> dict[str, Any]:

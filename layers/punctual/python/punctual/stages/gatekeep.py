@@ -215,9 +215,7 @@ class Gatekeeper:
 
     def _hand_on(self, name: str, execution_id: str) -> None:
         while (waiter := self.gates.first_in_line(name)) is not None:
-            if (
-                waiter.execution_id == execution_id
-            ):  # it stands in line itself: cancelled there, or since an earlier turn
+            if waiter.execution_id == execution_id:  # in line itself: cancelled there, or since an earlier turn
                 self.gates.step_out(name, waiter)
                 continue
             if not self.gates.pass_on(name, execution_id, waiter.execution_id):
@@ -225,7 +223,7 @@ class Gatekeeper:
             self.gates.step_out(name, waiter)
             if self._wake(name, waiter.execution_id):
                 return
-            execution_id = waiter.execution_id  # it has ended while it waited: its place goes on to the next
+            execution_id = waiter.execution_id  # it has ended, or waits elsewhere: its place goes on to the next
         self._let_go(name, execution_id)
 
     def _let_go(self, name: str, execution_id: str) -> None:
