@@ -13,4 +13,4 @@ COPY tasks/ tasks/
 RUN useradd --system --create-home runner
 USER runner
 
-CMD ["python", "-m", "punctual.runtime.batch"]
+CMD ["python", "-m", "punctual.runtime.container.main"]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from bench import prices
 from bench.report import Report
 from bench.stack import metered
-from punctual.domain.horizon import REACH
+from punctual.domain.executions.horizon import REACH
 from punctual.domain.instant import from_text
 from tests.e2e.punctual import FINAL, Punctual, awaited
 

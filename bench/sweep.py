@@ -9,12 +9,12 @@ from typing import Any
 
 from bench.report import Report, console
 from bench.stack import metered
-from punctual.aws.table import Table
-from punctual.aws.timers import DynamoTimers
-from punctual.domain.horizon import SWEEP
+from punctual.aws.dynamodb.table import Table
+from punctual.aws.dynamodb.timers import DynamoTimers
+from punctual.domain.executions.horizon import SWEEP
+from punctual.domain.executions.timer import Timer, TimerReason
 from punctual.domain.identity import execution_id, new_job_id
 from punctual.domain.instant import to_epoch_ms
-from punctual.domain.timer import Timer, TimerReason
 from tests.e2e.punctual import Punctual, awaited
 
 STORED = (1_000, 50_000)

@@ -26,13 +26,13 @@ from enum import StrEnum
 
 from bench.picture import MARGIN, PICTURES
 from bench.report import Report
-from punctual.domain.history import expected_seconds
+from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.lane import Priority
-from punctual.domain.laxity import Grant, Limits, Occupancy, latest_start, turn_of
-from punctual.domain.part import WHOLE, Part
+from punctual.domain.long_lane.laxity import Grant, Limits, Occupancy, latest_start, turn_of
+from punctual.domain.long_lane.part import WHOLE, Part
 from punctual.domain.status import Status
-from punctual.stages.admit import Admission
+from punctual.stages.long_lane.admit import Admission
 
 JOBS = 10_000
 MEDIAN_SECONDS = 8 * 3600

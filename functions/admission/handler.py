@@ -7,23 +7,23 @@ import secrets
 from typing import Any
 
 from punctual.aws.clients import sqs
-from punctual.aws.lanes import SqsDeadLetters
-from punctual.aws.part_item import item_to_part
+from punctual.aws.dynamodb.part_item import item_to_part
+from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
-from punctual.domain.assignment import assignment_of
-from punctual.domain.death import IMPOSSIBLE
-from punctual.domain.laxity import Limits
-from punctual.domain.part import Part
+from punctual.domain.long_lane.assignment import assignment_of
+from punctual.domain.long_lane.container_death import IMPOSSIBLE
+from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
-from punctual.runtime import adapters, long_lane
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import AdmissionSettings
-from punctual.runtime.streams import Change, Lag, changes_in, each
-from punctual.stages.admit import Admission
-from punctual.stages.follow import Follower
-from punctual.stages.watch import Watch
+from punctual.runtime.lambdas import wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import AdmissionSettings
+from punctual.runtime.lambdas.streams import Change, Lag, changes_in, each
+from punctual.stages.long_lane.admit import Admission
+from punctual.stages.long_lane.execution_sync import Follower
+from punctual.stages.long_lane.lease_watch import Watch
 
-RUNNER_COMMAND = ["python", "-m", "punctual.runtime.batch"]
+RUNNER_COMMAND = ["python", "-m", "punctual.runtime.container.main"]
 SETTLING_SECONDS = 60
 """Beyond a task's own time-out, which its runner keeps: for the container to come up and to say how it ended."""
 SILENCE_SECONDS = 300
@@ -31,9 +31,9 @@ SILENCE_SECONDS = 300
 
 settings = AdmissionSettings.from_env()
 task_definitions: dict[str, str] = json.loads(settings.task_definitions)
-parts = long_lane.parts(settings)
-containers, callbacks = long_lane.containers(settings), long_lane.callbacks()
-follower = Follower(adapters.long_executions(settings), parts)
+parts = wiring.parts(settings)
+containers, callbacks = wiring.containers(settings), wiring.callbacks()
+follower = Follower(wiring.long_executions(settings), parts)
 watch = Watch(parts, containers, callbacks, instant.now)
 admission = Admission(
     slots=parts,

@@ -7,15 +7,15 @@ from typing import Any
 from bodies import MisfireRule, Retry
 from pydantic import BaseModel, Field
 
-from punctual.domain.cron import Oddity
-from punctual.domain.dependency import Condition
-from punctual.domain.execution import Origin, Outcome
-from punctual.domain.job import JobState
+from punctual.domain.executions.deadline_outlook import DeadlineState
+from punctual.domain.executions.execution import Origin, Outcome
+from punctual.domain.jobs.dependency import Condition
+from punctual.domain.jobs.job import JobState
+from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.outlook import DeadlineState
-from punctual.domain.overlap import Overlap
+from punctual.domain.schedules.cron import Oddity
+from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.status import Status
-from punctual.domain.window import WindowUnit
 
 
 class Job(BaseModel):

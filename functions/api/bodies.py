@@ -6,13 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from punctual.domain.backfill import Order, Which
-from punctual.domain.bounded import LONGEST_JITTER, MOST_RUNS
-from punctual.domain.calendar import MOST_DATES, OnSkip
-from punctual.domain.concurrency import LONGEST_KEY, MOST_AT_ONCE
-from punctual.domain.cron import Fold, Gap
-from punctual.domain.dependency import MOST_UPSTREAMS, Condition
-from punctual.domain.duplicate import OnDuplicate
+from punctual.domain.jobs.concurrency import LONGEST_KEY, MOST_AT_ONCE
+from punctual.domain.jobs.dependency import MOST_UPSTREAMS, Condition
+from punctual.domain.jobs.misfire import USUAL_GRACE, Policy
+from punctual.domain.jobs.notify_rule import Event, Topic
+from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.limits import (
     BATCH_JOBS,
@@ -21,10 +19,12 @@ from punctual.domain.limits import (
     USUAL_LONG_RUN,
     USUAL_SHORT_RUN,
 )
-from punctual.domain.misfire import USUAL_GRACE, Policy
-from punctual.domain.notify import Event, Topic
-from punctual.domain.overlap import Overlap
-from punctual.domain.window import WindowUnit
+from punctual.domain.requests.backfill_range import Order, Which
+from punctual.domain.requests.dedupe import OnDuplicate
+from punctual.domain.schedules.bounds import LONGEST_JITTER, MOST_RUNS
+from punctual.domain.schedules.calendar import MOST_DATES, OnSkip
+from punctual.domain.schedules.cron import Fold, Gap
+from punctual.domain.schedules.data_window import WindowUnit
 
 
 class Strict(BaseModel):

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from routes import about, executions, jobs, overview, schedules
 from strictness import refuse_what_would_be_ignored
 
-from punctual.runtime.function import function
+from punctual.runtime.lambdas.function import function
 
 app = APIGatewayHttpResolver(enable_validation=True)
 app.use([refuse_what_would_be_ignored])

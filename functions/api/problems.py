@@ -22,8 +22,8 @@ from strictness import says_json
 
 from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, Stale, TooLarge
 from punctual.domain.metrics import Metric
-from punctual.runtime.figure import Figure
-from punctual.runtime.function import logger
+from punctual.runtime.lambdas.alarm_metric import Figure
+from punctual.runtime.lambdas.function import logger
 
 STATUSES: dict[type[Rejected], HTTPStatus] = {
     Invalid: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -9,20 +9,20 @@ from datetime import datetime
 import answers
 import bodies
 
-from punctual.domain.backlog import Sample
-from punctual.domain.change import Changes, Foreseen
-from punctual.domain.cron import Occurrence
-from punctual.domain.execution import Attempt, Execution, Failure, Result
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, state_at_end
+from punctual.domain.executions.execution import Attempt, Execution, Failure, Result
+from punctual.domain.forecasts.queue_backlog import Sample
 from punctual.domain.instant import to_text
-from punctual.domain.job import Job, JobState
-from punctual.domain.notify import DEFAULT
-from punctual.domain.outlook import DeadlineState, Outlook, state_at_end
-from punctual.domain.part import Part
+from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.notify_rule import DEFAULT
+from punctual.domain.long_lane.part import Part
+from punctual.domain.planning.upstreams import Upstream
+from punctual.domain.requests.dry_run import Changes, Foreseen
+from punctual.domain.schedules.cron import Occurrence
+from punctual.domain.schedules.data_window import Window
 from punctual.domain.status import FINAL, Status
-from punctual.domain.upstream import Upstream
-from punctual.domain.window import Window
-from punctual.stages.explain import WaitingFor
-from punctual.stages.rerun import Asked
+from punctual.stages.api.explain import WaitingFor
+from punctual.stages.api.rerun import Asked
 
 
 def job_view(job: Job, now: datetime) -> answers.Job:

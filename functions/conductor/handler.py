@@ -6,22 +6,22 @@ import random
 from typing import Any
 
 from punctual.aws.clients import s3
-from punctual.aws.results import S3Results
+from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
-from punctual.runtime import adapters, log, long_lane
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import ConductorSettings
-from punctual.stages.conduct import Conductor
+from punctual.runtime.lambdas import log, wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import ConductorSettings
+from punctual.stages.long_lane.conduct import Conductor
 
 settings = ConductorSettings.from_env()
 conductor = Conductor(
-    jobs=adapters.jobs(settings),
-    executions=adapters.long_executions(settings),
-    parts=long_lane.parts(settings),
+    jobs=wiring.jobs(settings),
+    executions=wiring.long_executions(settings),
+    parts=wiring.parts(settings),
     results=S3Results(settings.results_bucket, s3),
-    containers=long_lane.containers(settings),
-    callbacks=long_lane.callbacks(),
-    doors=adapters.doors(settings),
+    containers=wiring.containers(settings),
+    callbacks=wiring.callbacks(),
+    doors=wiring.gatekeeper(settings),
     clock=instant.now,
     uniform=random.uniform,
 )

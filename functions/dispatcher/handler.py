@@ -6,19 +6,19 @@ from dataclasses import asdict
 from typing import Any
 
 from punctual.aws.clients import sqs
-from punctual.aws.lanes import SqsLanes
+from punctual.aws.sqs.work_queues import SqsLanes
 from punctual.domain import instant
-from punctual.runtime import adapters
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import DispatcherSettings
-from punctual.stages.dispatch import Dispatcher
+from punctual.runtime.lambdas import wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import DispatcherSettings
+from punctual.stages.dispatch.sweep import Dispatcher
 
 settings = DispatcherSettings.from_env()
 dispatcher = Dispatcher(
-    executions=adapters.executions(settings),
-    timers=adapters.timers(settings),
+    executions=wiring.executions(settings),
+    timers=wiring.timers(settings),
     lanes=SqsLanes(settings.queue_urls, sqs),
-    doors=adapters.doors(settings),
+    doors=wiring.gatekeeper(settings),
     clock=instant.now,
 )
 

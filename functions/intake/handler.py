@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from punctual.aws.clients import dynamodb, sqs
-from punctual.aws.flows import DynamoFlows
-from punctual.aws.lanes import SqsDeadLetters
-from punctual.aws.table import Table
+from punctual.aws.dynamodb.queue_flows import DynamoFlows
+from punctual.aws.dynamodb.table import Table
+from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
-from punctual.domain.flow import INTAKE, Tally
-from punctual.runtime import adapters
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import IntakeSettings
-from punctual.stages.intake import Intake, Message
+from punctual.domain.forecasts.queue_flow import INTAKE, Tally
+from punctual.runtime.lambdas import wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import IntakeSettings
+from punctual.stages.plan.intake import Intake, Message
 
 settings = IntakeSettings.from_env()
 intake = Intake(
-    jobs=adapters.jobs(settings),
-    executions=adapters.executions(settings),
+    jobs=wiring.jobs(settings),
+    executions=wiring.executions(settings),
     dead_letters=SqsDeadLetters(settings.dead_letter_queue_url, sqs),
     clock=instant.now,
 )

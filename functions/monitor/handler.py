@@ -5,38 +5,37 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from punctual.aws.checks import SqsChecks
 from punctual.aws.clients import cloudwatch, dynamodb, sqs, states
-from punctual.aws.flows import DynamoFlows
-from punctual.aws.lanes import SqsDeadLetters
-from punctual.aws.metrics import CloudWatchMetrics, emf
-from punctual.aws.notice_queue import SqsNotices
-from punctual.aws.queue_depths import SqsQueueDepths
-from punctual.aws.state_machines import FailedLongRuns
-from punctual.aws.table import Table
+from punctual.aws.cloudwatch.metrics import CloudWatchMetrics, emf
+from punctual.aws.dynamodb.queue_flows import DynamoFlows
+from punctual.aws.dynamodb.table import Table
+from punctual.aws.sqs.deadline_checks import SqsChecks
+from punctual.aws.sqs.notice_queue import SqsNotices
+from punctual.aws.sqs.queue_depths import SqsQueueDepths
+from punctual.aws.sqs.work_queues import SqsDeadLetters
+from punctual.aws.step_functions.long_runs import FailedLongRuns
 from punctual.domain import instant
-from punctual.domain.backlog import Limits as BacklogLimits
-from punctual.domain.check import Check, read_check
 from punctual.domain.errors import Unreadable
-from punctual.domain.laxity import Limits
-from punctual.runtime import adapters, long_lane, signals
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import MonitorSettings
-from punctual.stages.check import Checker, Forecaster
-from punctual.stages.depend import Lookup
-from punctual.stages.monitor import Monitor
-from punctual.stages.survey import Survey
+from punctual.domain.forecasts.deadline_check import Check, read_check
+from punctual.domain.forecasts.queue_backlog import Limits as BacklogLimits
+from punctual.domain.long_lane.laxity import Limits
+from punctual.runtime.lambdas import wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import MonitorSettings
+from punctual.stages.plan.upstreams import Lookup
+from punctual.stages.watch.check_deadlines import Checker, Forecaster
+from punctual.stages.watch.measure import Monitor, Survey
 
 settings = MonitorSettings.from_env()
-executions = adapters.watched_executions(settings)
+executions = wiring.watched_executions(settings)
 concurrency: dict[str, int] = json.loads(settings.concurrency)
 queue_urls = {str(name): url for name, url in settings.queue_urls.items()} | {"intake": settings.intake_queue_url}
 dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)
-samples, lane_outlooks = signals.samples(settings), signals.lane_outlooks(settings)
+samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
 metrics = CloudWatchMetrics(cloudwatch)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
-jobs = adapters.jobs(settings)
+jobs = wiring.jobs(settings)
 checker = Checker(
     jobs=jobs,
     executions=executions,
@@ -61,9 +60,9 @@ monitor = Monitor(
         limits=BacklogLimits(minutes=settings.backlog_minutes, messages=settings.backlog_messages),
     ).tick,
     executions=executions,
-    slots=long_lane.parts(settings),
+    slots=wiring.parts(settings),
     lane_outlooks=lane_outlooks,
-    timers=adapters.timers(settings),
+    timers=wiring.timers(settings),
     runs=FailedLongRuns(settings.state_machine_arn, states),
     dead_letters=SqsQueueDepths({url: url for url in dead_letter_urls}, sqs, logger.warning),
     limits=limits,

@@ -7,18 +7,18 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from punctual.aws.clients import dynamodb, sns, sqs
-from punctual.aws.lanes import SqsDeadLetters
-from punctual.aws.notice_ledger import DynamoNoticeLedger
-from punctual.aws.notice_queue import SqsNotices
-from punctual.aws.table import Table
-from punctual.aws.topics import SnsTopics
+from punctual.aws.dynamodb.notice_ledger import DynamoNoticeLedger
+from punctual.aws.dynamodb.table import Table
+from punctual.aws.sns.topics import SnsTopics
+from punctual.aws.sqs.notice_queue import SqsNotices
+from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
-from punctual.domain.notice import Notice
-from punctual.domain.notice_window import read_message
-from punctual.domain.notify import Topic
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import NotifierSettings
-from punctual.stages.notify import Fate, Notifier
+from punctual.domain.jobs.notify_rule import Topic
+from punctual.domain.notices.digest_window import read_message
+from punctual.domain.notices.notice import Notice
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import NotifierSettings
+from punctual.stages.watch.notify import Fate, Notifier
 
 settings = NotifierSettings.from_env()
 notifier = Notifier(

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.checks import SqsChecks
 from punctual.aws.clients import scheduler, sqs, states
-from punctual.aws.execution_item import item_to_execution
-from punctual.aws.job_item import item_to_job
-from punctual.aws.lanes import SqsDeadLetters, SqsLanes
-from punctual.aws.state_machines import LongStateMachine
-from punctual.aws.timers import item_to_timer
+from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.dynamodb.job_item import item_to_job
+from punctual.aws.dynamodb.timers import item_to_timer
+from punctual.aws.sqs.deadline_checks import SqsChecks
+from punctual.aws.sqs.work_queues import SqsDeadLetters, SqsLanes
+from punctual.aws.step_functions.long_runs import LongStateMachine
 from punctual.domain import instant
 from punctual.domain.errors import PunctualError
-from punctual.domain.execution import Execution
+from punctual.domain.executions.execution import Execution
 from punctual.domain.status import Status
-from punctual.runtime import adapters
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import PlannerSettings
-from punctual.runtime.streams import Change, Lag, changes_in, each
-from punctual.stages.depend import HoldBack, Lookup
-from punctual.stages.finish import Finish
-from punctual.stages.forward import Forwarder
-from punctual.stages.plan import Planner
+from punctual.runtime.lambdas import wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import PlannerSettings
+from punctual.runtime.lambdas.streams import Change, Lag, changes_in, each
+from punctual.stages.dispatch.send import Forwarder
+from punctual.stages.plan.plan import Planner
+from punctual.stages.plan.upstreams import HoldBack, Lookup
+from punctual.stages.settle.finish_job import Finish
 
 settings = PlannerSettings.from_env()
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 lag = Lag()
-jobs, executions, timers = adapters.jobs(settings), adapters.executions(settings), adapters.timers(settings)
-doors = adapters.doors(settings)
+jobs, executions, timers = wiring.jobs(settings), wiring.executions(settings), wiring.timers(settings)
+doors = wiring.gatekeeper(settings)
 machines = LongStateMachine(
     arn=settings.state_machine_arn,
     schedule_group=settings.schedule_group,
@@ -38,8 +38,8 @@ machines = LongStateMachine(
 )
 upstreams = HoldBack(
     lookup=Lookup(jobs=jobs, executions=executions),
-    executions=adapters.held_executions(settings),
-    dependants=adapters.dependants(settings),
+    executions=wiring.held_executions(settings),
+    dependants=wiring.dependants(settings),
     timers=timers,
     clock=instant.now,
 )

@@ -9,20 +9,20 @@ from datetime import timedelta
 from typing import Any
 
 from punctual.domain import instant
-from punctual.runtime import adapters, long_lane
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import ReconcilerSettings
-from punctual.stages.reconcile import GRACE, Reconciler
+from punctual.runtime.lambdas import wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import ReconcilerSettings
+from punctual.stages.long_lane.reconcile import GRACE, Reconciler
 
 settings = ReconcilerSettings.from_env()
-parts = long_lane.parts(settings)
+parts = wiring.parts(settings)
 reconciler = Reconciler(
-    executions=adapters.long_executions(settings),
+    executions=wiring.long_executions(settings),
     parts=parts,
     slots=parts,
-    machines=long_lane.state_machine(settings),
-    containers=long_lane.containers(settings),
-    callbacks=long_lane.callbacks(),
+    machines=wiring.state_machine(settings),
+    containers=wiring.containers(settings),
+    callbacks=wiring.callbacks(),
     clock=instant.now,
     sleep=time.sleep,
     uniform=random.uniform,

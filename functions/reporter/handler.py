@@ -6,32 +6,32 @@ import random
 from datetime import datetime
 from typing import Any
 
-from punctual.aws.checkpoints import S3Checkpoints
 from punctual.aws.clients import s3
-from punctual.aws.results import S3Results
+from punctual.aws.s3.checkpoints import S3Checkpoints
+from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
-from punctual.domain.assignment import Assignment, read_assignment
-from punctual.domain.execution import Failure, Outcome, Progress
-from punctual.domain.part import Part
-from punctual.domain.settlement import Verdict
-from punctual.domain.window import Window
-from punctual.runtime import adapters, log, long_lane
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import ReporterSettings
-from punctual.stages.follow import Follower
-from punctual.stages.report import Reporter
+from punctual.domain.executions.execution import Failure, Outcome, Progress
+from punctual.domain.executions.settlement import Verdict
+from punctual.domain.long_lane.assignment import Assignment, read_assignment
+from punctual.domain.long_lane.part import Part
+from punctual.domain.schedules.data_window import Window
+from punctual.runtime.lambdas import log, wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import ReporterSettings
+from punctual.stages.long_lane.execution_sync import Follower
+from punctual.stages.long_lane.report import Reporter
 
 settings = ReporterSettings.from_env()
-executions = adapters.long_executions(settings)
-parts = long_lane.parts(settings)
+executions = wiring.long_executions(settings)
+parts = wiring.parts(settings)
 reporter = Reporter(
     executions=executions,
     parts=parts,
     follow=Follower(executions, parts).parts_changed,
     checkpoints=S3Checkpoints(settings.results_bucket, s3),
     results=S3Results(settings.results_bucket, s3),
-    callbacks=long_lane.callbacks(),
-    containers=long_lane.containers(settings),
+    callbacks=wiring.callbacks(),
+    containers=wiring.containers(settings),
     clock=instant.now,
     uniform=random.uniform,
     beat_seconds=settings.heartbeat_seconds,

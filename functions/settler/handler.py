@@ -5,41 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from punctual.aws.clients import dynamodb, sqs
-from punctual.aws.execution_item import item_to_execution
-from punctual.aws.flows import DynamoFlows
-from punctual.aws.lanes import SqsDeadLetters
-from punctual.aws.notice_queue import SqsNotices
-from punctual.aws.table import Table
+from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.dynamodb.queue_flows import DynamoFlows
+from punctual.aws.dynamodb.table import Table
+from punctual.aws.sqs.notice_queue import SqsNotices
+from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
-from punctual.domain.execution import Execution
-from punctual.domain.flow import LONG, Tally
+from punctual.domain.executions.execution import Execution
+from punctual.domain.forecasts.queue_flow import LONG, Tally
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, Status
-from punctual.runtime import adapters, long_lane
-from punctual.runtime.function import function, logger
-from punctual.runtime.settings import SettlerSettings
-from punctual.runtime.streams import Change, Lag, changes_in, each
-from punctual.stages.depend import Lookup, Waker
-from punctual.stages.finish import Finish
-from punctual.stages.settle import Settler
+from punctual.runtime.lambdas import wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import SettlerSettings
+from punctual.runtime.lambdas.streams import Change, Lag, changes_in, each
+from punctual.stages.plan.upstreams import Lookup, Waker
+from punctual.stages.settle.after_execution import Settler
+from punctual.stages.settle.finish_job import Finish
 
 settings = SettlerSettings.from_env()
-jobs, executions = adapters.jobs(settings), adapters.executions(settings)
+jobs, executions = wiring.jobs(settings), wiring.executions(settings)
 settler = Settler(
     jobs=jobs,
     executions=executions,
-    parts=long_lane.parts(settings),
-    runs=long_lane.runs(settings),
-    containers=long_lane.containers(settings),
+    parts=wiring.parts(settings),
+    runs=wiring.runs(settings),
+    containers=wiring.containers(settings),
     notices=SqsNotices(settings.notices_queue_url, sqs),
-    doors=adapters.doors(settings),
+    doors=wiring.gatekeeper(settings),
     finish=Finish(jobs=jobs, executions=executions, clock=instant.now),
     clock=instant.now,
 )
 waker = Waker(
     lookup=Lookup(jobs=jobs, executions=executions),
-    executions=adapters.held_executions(settings),
-    dependants=adapters.dependants(settings),
+    executions=wiring.held_executions(settings),
+    dependants=wiring.dependants(settings),
     clock=instant.now,
 )
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)

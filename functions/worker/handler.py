@@ -8,21 +8,21 @@ import uuid
 from typing import Any
 
 from punctual.aws.clients import dynamodb, s3, sqs
-from punctual.aws.flows import DynamoFlows
-from punctual.aws.lanes import SqsDeadLetters
-from punctual.aws.results import S3Results
-from punctual.aws.table import Table
+from punctual.aws.dynamodb.queue_flows import DynamoFlows
+from punctual.aws.dynamodb.table import Table
+from punctual.aws.s3.results import S3Results
+from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
-from punctual.domain.flow import Tally
+from punctual.domain.executions.work_order import read_order
+from punctual.domain.forecasts.queue_flow import Tally
 from punctual.domain.lane import Priority
-from punctual.domain.order import read_order
-from punctual.runtime import adapters, log
-from punctual.runtime.function import function, logger
-from punctual.runtime.registry import Catalog
-from punctual.runtime.runner import TaskRunner
-from punctual.runtime.settings import WorkerSettings
-from punctual.stages.work import Worker
+from punctual.runtime.lambdas import log, wiring
+from punctual.runtime.lambdas.function import function, logger
+from punctual.runtime.lambdas.settings import WorkerSettings
+from punctual.runtime.tasks.registry import Catalog
+from punctual.runtime.tasks.runner import TaskRunner
+from punctual.stages.run.work import Worker
 
 SETTLING_SECONDS = 15
 """Kept back from the function's own time, to settle what was stopped."""
@@ -30,7 +30,7 @@ FIRST_REDELIVERY, LAST_REDELIVERY = 5, 600
 """Seconds. When AWS itself is in trouble, a message comes back this soon, and then less and less often."""
 
 settings = WorkerSettings.from_env()
-executions = adapters.executions(settings)
+executions = wiring.executions(settings)
 flows = DynamoFlows(Table(settings.signals_table, dynamodb()))
 flow = Tally()
 worker = Worker(
@@ -42,7 +42,7 @@ worker = Worker(
     uniform=random.uniform,
     worker_id=f"lambda-{uuid.uuid4().hex[:12]}",
     flow=flow,
-    doors=adapters.doors(settings),
+    doors=wiring.gatekeeper(settings),
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.jitter import delay
+from punctual.domain.schedules.jitter import delay
 from tests.e2e.processes import descendants
 from tests.e2e.punctual import Punctual, awaited, soon
 

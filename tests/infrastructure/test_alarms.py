@@ -11,7 +11,7 @@ from aws_cdk import App
 from cdk.metrics import Logged, Published
 from cdk.settings import LOCAL, PROD, Alerts
 from cdk.stack import PunctualStack
-from punctual.domain.horizon import SWEEP
+from punctual.domain.executions.horizon import SWEEP
 from punctual.domain.metrics import NAMESPACE, Detail, Metric
 from tests.infrastructure.conftest import ROOT
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable

@@ -4,7 +4,7 @@ from typing import get_type_hints
 
 import pytest
 
-from punctual.runtime import settings
+from punctual.runtime.lambdas import settings
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 
 ALWAYS = {"PUNCTUAL_STAGE", "LOG_LEVEL"}

@@ -8,14 +8,14 @@ import boto3
 import pytest
 
 from punctual.aws import clients as aws
-from punctual.aws.flows import DynamoFlows
-from punctual.aws.metrics import CloudWatchMetrics
-from punctual.aws.queue_depths import SqsQueueDepths
-from punctual.aws.samples import DynamoSamples
-from punctual.aws.table import Table
-from punctual.domain.backlog import Limits
-from punctual.domain.flow import PACE, Flow
-from punctual.stages.survey import Survey
+from punctual.aws.cloudwatch.metrics import CloudWatchMetrics
+from punctual.aws.dynamodb.monitor_state import DynamoSamples
+from punctual.aws.dynamodb.queue_flows import DynamoFlows
+from punctual.aws.dynamodb.table import Table
+from punctual.aws.sqs.queue_depths import SqsQueueDepths
+from punctual.domain.forecasts.queue_backlog import Limits
+from punctual.domain.forecasts.queue_flow import PACE, Flow
+from punctual.stages.watch.measure import Survey
 from tests.integration.odd_tasks import Killed
 from tests.integration.world import World
 

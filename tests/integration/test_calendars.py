@@ -7,7 +7,7 @@ from typing import Any
 
 from punctual import Context
 from punctual.domain.instant import from_text
-from punctual.domain.jitter import delay
+from punctual.domain.schedules.jitter import delay
 from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
 

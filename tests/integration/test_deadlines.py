@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from punctual.aws.watched_executions import DynamoWatchedExecutions
+from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
 from tests.integration.long_lane import Container, LongLane, begun
 from tests.integration.world import World
 

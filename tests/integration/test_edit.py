@@ -10,7 +10,7 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.jitter import delay
+from punctual.domain.schedules.jitter import delay
 from tests.integration.conftest import START
 from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World

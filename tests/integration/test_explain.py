@@ -9,7 +9,7 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import to_text
-from punctual.domain.jitter import delay
+from punctual.domain.schedules.jitter import delay
 from tests.integration.keyed import status, submit
 from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World

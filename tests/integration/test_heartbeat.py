@@ -19,7 +19,7 @@ GRANT: Final[dict[str, Any]] = {
     "capacity": [],
     "cpu": "1024",
     "memory": "2048",
-    "command": ["python", "-m", "punctual.runtime.batch"],
+    "command": ["python", "-m", "punctual.runtime.container.main"],
     "order": "{}",
     "start_at": "2026-11-16T12:00:00.000Z",
     "timeout_seconds": 30,

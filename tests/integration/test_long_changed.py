@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.items import plain
-from punctual.aws.part_item import item_to_part
+from punctual.aws.dynamodb.items import plain
+from punctual.aws.dynamodb.part_item import item_to_part
 from tests.integration.long_lane import LongLane
 from tests.integration.world import World
 

@@ -15,11 +15,11 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
 from punctual.aws import clients as aws
-from punctual.aws.notice_queue import SqsNotices
-from punctual.domain.execution import Execution, Failure
-from punctual.domain.notice import Notice, outcome_notice
-from punctual.domain.notice_window import GROUP_WINDOW, MOST_NAMED, Window, group_of
-from punctual.domain.notify import Event, Notify, Topic
+from punctual.aws.sqs.notice_queue import SqsNotices
+from punctual.domain.executions.execution import Execution, Failure
+from punctual.domain.jobs.notify_rule import Event, Notify, Topic
+from punctual.domain.notices.digest_window import GROUP_WINDOW, MOST_NAMED, Window, group_of
+from punctual.domain.notices.notice import Notice, outcome_notice
 from punctual.domain.status import Status
 from tests.integration.odd_tasks import Killed
 from tests.integration.world import World

@@ -13,7 +13,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
 from punctual.aws import clients as aws
-from punctual.aws import refusals
+from punctual.aws import throttling
 from punctual.domain.identity import new_job_id
 from punctual.domain.metrics import AS_IT_HAPPENS, Metric
 from tests.integration.world import World
@@ -265,14 +265,14 @@ def test_a_transaction_that_lacked_capacity_was_refused(world: World, refusing: 
         refusing(1, "TransactionCanceledException", CancellationReasons=[{"Code": "None"}, {"Code": reason}])
         with pytest.raises(ClientError):
             aws.dynamodb().transact_write_items(TransactItems=[_update()])
-        assert refusals.take() is noticed
+        assert throttling.take() is noticed
 
 
 def test_a_message_that_a_queue_had_no_room_for_was_refused(world: World) -> None:
     del world
     for code, noticed in (("RequestThrottled", True), ("InvalidMessageContents", False)):
-        refusals._look({"Failed": [{"Id": "0", "Code": code}]})
-        assert refusals.take() is noticed
+        throttling._look({"Failed": [{"Id": "0", "Code": code}]})
+        assert throttling.take() is noticed
 
 
 def _update() -> dict[str, Any]:

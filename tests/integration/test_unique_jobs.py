@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 
-from punctual.domain.caller import Caller, Role
 from punctual.domain.errors import Conflict
-from punctual.domain.job import JobState
+from punctual.domain.jobs.job import JobState
+from punctual.domain.requests.caller import Caller, Role
 from tests.integration.odd_tasks import Killed
 from tests.integration.world import World
 

@@ -26,9 +26,9 @@ import pytest
 import time_machine
 
 from punctual import Context
-from punctual.aws import executions
+from punctual.aws.dynamodb import executions
+from punctual.domain.executions.timer import Reached
 from punctual.domain.instant import to_text
-from punctual.domain.timer import Reached
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
 from tests.integration.kept_clients import as_made
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from punctual.domain.errors import Invalid
-from punctual.domain.execution import Progress
-from punctual.runtime import registry
+from punctual.domain.executions.execution import Progress
+from punctual.runtime.tasks import registry
 from tests.unit.contexts import context
 
 README = Path(__file__).parents[2] / "README.md"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from punctual.domain.execution import Progress
-from punctual.runtime import registry
+from punctual.domain.executions.execution import Progress
+from punctual.runtime.tasks import registry
 from tests.recipes import MARK, PAGES, ROOT, Recipe, blocks_of, printed_by, recipes_of
 from tests.unit.contexts import context
 

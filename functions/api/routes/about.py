@@ -9,7 +9,7 @@ import answers
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer, Server
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from wiring import settings
+from services import settings
 
 router = APIGatewayHttpRouter()
 

@@ -14,8 +14,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import described
-from views import changes_view, execution_view, run_view
-from wiring import (
+from services import (
     all_executions,
     all_jobs,
     all_parts,
@@ -33,16 +32,17 @@ from wiring import (
     results,
     upstreams,
 )
+from views import changes_view, execution_view, run_view
 
 from punctual.domain import instant
-from punctual.domain.caller import Role
 from punctual.domain.errors import Conflict, NotFound
-from punctual.domain.execution import Execution
+from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
-from punctual.domain.part import Part
+from punctual.domain.long_lane.part import Part
+from punctual.domain.requests.caller import Role
 from punctual.domain.status import Status
-from punctual.stages.browse import LARGEST_PAGE, ExecutionFilter
+from punctual.stages.api.browse import LARGEST_PAGE, ExecutionFilter
 from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()

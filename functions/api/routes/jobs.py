@@ -11,16 +11,16 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import described
+from services import backfill, browse, caller, created, edit, find_job, foreseen, manage, once_for, rerun, submit
 from views import backfill_view, changes_view, job_view, run_view
-from wiring import backfill, browse, caller, created, edit, find_job, foreseen, manage, once_for, rerun, submit
 
 from punctual.domain import instant
-from punctual.domain.backfill import parse_range
-from punctual.domain.caller import Role
 from punctual.domain.errors import Invalid
-from punctual.domain.job import JobState
+from punctual.domain.jobs.job import JobState
 from punctual.domain.lane import Priority
-from punctual.stages.browse import JobFilter
+from punctual.domain.requests.backfill_range import parse_range
+from punctual.domain.requests.caller import Role
+from punctual.stages.api.browse import JobFilter
 from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()

@@ -10,11 +10,11 @@ import answers
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import described
+from services import all_parts, browse, caller, gates, lane_outlooks, limits, samples, watched
 from views import execution_view, queue_views
-from wiring import all_parts, browse, caller, gates, lane_outlooks, limits, samples, watched
 
+from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.instant import to_text
-from punctual.domain.outlook import DeadlineState
 from routes.queries import CursorQuery, LimitQuery
 
 router = APIGatewayHttpRouter()

@@ -8,11 +8,11 @@ import answers
 import bodies
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import described
+from services import caller, catalog
 from views import occurrence_view
-from wiring import caller, catalog
 
 from punctual.domain import instant
-from punctual.domain.schedule import parse_schedule, preview
+from punctual.domain.schedules.schedule import parse_schedule, preview
 
 router = APIGatewayHttpRouter()
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from punctual.aws.items import plain
-from punctual.aws.job_item import item_to_job
-from punctual.domain.job import Job, JobState
+from punctual.aws.dynamodb.items import plain
+from punctual.aws.dynamodb.job_item import item_to_job
+from punctual.domain.jobs.job import Job, JobState
 from tests.integration.rules.history import Said
 from tests.integration.rules.process import Manner, Process
 from tests.integration.rules.stage import Stage

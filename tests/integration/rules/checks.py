@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from punctual.aws.execution_item import item_to_execution
-from punctual.aws.items import plain
-from punctual.domain.dependency import Dependency
-from punctual.domain.execution import DEPENDENT, Execution, Origin
-from punctual.domain.gate import Gate, WhenFull
+from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.dynamodb.items import plain
+from punctual.domain.executions.execution import DEPENDENT, Execution, Origin
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import to_text
-from punctual.domain.job import GONE, JobState
+from punctual.domain.jobs.dependency import Dependency
+from punctual.domain.jobs.gate import Gate, WhenFull
+from punctual.domain.jobs.job import GONE, JobState
 from punctual.domain.status import FINAL, LIVE, Status
 from tests.integration.conftest import START
 from tests.integration.rules.backstage import Backstage

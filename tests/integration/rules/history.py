@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.job import GONE, Job, JobState
+from punctual.domain.jobs.job import GONE, Job, JobState
 
 
 @dataclass

@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from punctual.domain.execution import Execution, Failure, Outcome
-from punctual.domain.settlement import Verdict
+from punctual.domain.executions.execution import Execution, Failure, Outcome
+from punctual.domain.executions.settlement import Verdict
 from tests.integration.odd_tasks import Killed
 
 

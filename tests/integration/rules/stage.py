@@ -11,8 +11,8 @@ import pytest
 
 from punctual.aws import clients
 from punctual.domain import identity
-from punctual.domain.execution import Execution
-from punctual.domain.flow import Tally
+from punctual.domain.executions.execution import Execution
+from punctual.domain.forecasts.queue_flow import Tally
 from tests.integration.conftest import START
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, table_in_memory
 from tests.integration.rules.process import Run, Runner, about_to_call

@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from punctual.domain.execution import Hold
-from punctual.domain.horizon import LEASE
+from punctual.domain.executions.execution import Hold
+from punctual.domain.executions.horizon import LEASE
 from punctual.domain.instant import to_text
-from punctual.domain.job import JobState
+from punctual.domain.jobs.job import JobState
 from punctual.domain.status import FINAL, LIVE, Status
 from tests.integration.rules.checks import Checks, picked, told
 from tests.integration.rules.process import Manner

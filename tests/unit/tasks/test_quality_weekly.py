@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from punctual import Context, Fatal
-from punctual.domain.partition import Partition
-from punctual.domain.window import Window
+from punctual.domain.jobs.partitions import Partition
+from punctual.domain.schedules.data_window import Window
 from tasks.quality_weekly import report, weekly
 from tests.unit.contexts import context
 

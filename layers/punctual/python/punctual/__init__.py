@@ -10,7 +10,7 @@
 """
 
 from punctual.domain.errors import Fatal, Retry
-from punctual.runtime.context import Context
-from punctual.runtime.registry import calendar, collect, task
+from punctual.runtime.tasks.context import Context
+from punctual.runtime.tasks.registry import calendar, collect, task
 
 __all__ = ["Context", "Fatal", "Retry", "calendar", "collect", "task"]

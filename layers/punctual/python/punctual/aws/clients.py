@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from punctual.aws import meter, refusals
+from punctual.aws import call_meter, throttling
 
 _CONFIG = Config(
     # all attempts together stay below a lease: whoever cannot renew in that time has lost it
@@ -75,6 +75,6 @@ def hasty_cloudwatch() -> Any:
 
 def _made(service: str, config: Config | None = None) -> Any:
     client = boto3.client(service, config=_CONFIG.merge(config) if config else _CONFIG)
-    meter.watch(client)
-    refusals.watch(client)
+    call_meter.watch(client)
+    throttling.watch(client)
     return client

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from punctual.domain.execution import Execution
-from punctual.domain.graph import Tied
-from punctual.domain.job import Job
-from punctual.domain.upstream import Upstream
+from punctual.domain.executions.execution import Execution
+from punctual.domain.jobs.job import Job
+from punctual.domain.planning.dependency_graph import Tied
+from punctual.domain.planning.upstreams import Upstream
 from punctual.ports.executions import ReadExecutions
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Protocol
 
-from punctual.domain.execution import Attempt, Execution, Hold, Planned, Progress
-from punctual.domain.order import Order
-from punctual.domain.settlement import Settlement
-from punctual.domain.timer import Timer
+from punctual.domain.executions.execution import Attempt, Execution, Hold, Planned, Progress
+from punctual.domain.executions.settlement import Settlement
+from punctual.domain.executions.timer import Timer
+from punctual.domain.executions.work_order import Order
 
 
 class Executions(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from punctual.domain.execution import Execution
-from punctual.domain.gate import Entrant, Gate, Rate, Waiter
+from punctual.domain.executions.execution import Execution
+from punctual.domain.jobs.gate import Entrant, Gate, Rate, Waiter
 from punctual.ports.executions import CancelExecutions
 
 

@@ -6,10 +6,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from punctual.domain.calendar import Calendars
-from punctual.domain.caller import Caller
-from punctual.domain.job import Job, JobState
-from punctual.domain.schedule import Schedule
+from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.requests.caller import Caller
+from punctual.domain.schedules.calendar import Calendars
+from punctual.domain.schedules.schedule import Schedule
 
 
 class Jobs(Protocol):

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from punctual.domain.assignment import Assignment
-from punctual.domain.execution import Execution, Progress
-from punctual.domain.laxity import Grant, Occupancy
-from punctual.domain.part import Part
-from punctual.domain.settlement import Settlement
-from punctual.domain.standing import Ending, Standing
+from punctual.domain.executions.execution import Execution, Progress
+from punctual.domain.executions.settlement import Settlement
+from punctual.domain.long_lane.assignment import Assignment
+from punctual.domain.long_lane.laxity import Grant, Occupancy
+from punctual.domain.long_lane.part import Part
+from punctual.domain.long_lane.parts_status import Ending, Standing
 
 
 class LongExecutions(Protocol):

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Protocol
 
-from punctual.domain.backlog import Sample
-from punctual.domain.check import Check
-from punctual.domain.drain import Depth
-from punctual.domain.execution import Execution
-from punctual.domain.flow import Flow
-from punctual.domain.outlook import DeadlineState, Outlook
-from punctual.domain.slots import LaneOutlook
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook
+from punctual.domain.executions.execution import Execution
+from punctual.domain.forecasts.deadline_check import Check
+from punctual.domain.forecasts.queue_backlog import Sample
+from punctual.domain.forecasts.queue_capacity import Depth
+from punctual.domain.forecasts.queue_flow import Flow
+from punctual.domain.long_lane.lane_forecast import LaneOutlook
 
 
 class WatchedExecutions(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
-from punctual.domain.notice import Notice
-from punctual.domain.notice_window import Group, Noted, Telling, Window
+from punctual.domain.notices.digest_window import Group, Noted, Telling, Window
+from punctual.domain.notices.notice import Notice
 
 
 class Notices(Protocol):

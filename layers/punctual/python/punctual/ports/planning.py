@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Protocol
 
-from punctual.domain.execution import Execution, Planned
-from punctual.domain.job import Job
-from punctual.domain.order import Order
-from punctual.domain.timer import Reached, Timer, TimerReason
+from punctual.domain.executions.execution import Execution, Planned
+from punctual.domain.executions.timer import Reached, Timer, TimerReason
+from punctual.domain.executions.work_order import Order
+from punctual.domain.jobs.job import Job
 
 
 class Plan(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from punctual.domain.execution import Execution, Result
-from punctual.domain.settlement import Verdict
+from punctual.domain.executions.execution import Execution, Result
+from punctual.domain.executions.settlement import Verdict
 
 
 class Runner(Protocol):

@@ -1,0 +1,53 @@
+"""The executions table, read through its indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from punctual.aws.dynamodb.execution_table import ExecutionTable
+from punctual.aws.dynamodb.gates import DynamoGates
+from punctual.domain.executions.execution import Execution
+
+PAGE = 200
+
+
+@dataclass(frozen=True)
+class DynamoExecutionShelf:
+    executions: ExecutionTable
+    gates: DynamoGates
+
+    def ids_of_job(self, job_id: str, low: str, high: str) -> Iterator[list[str]]:
+        return self._ids("job_id", job_id, low, high, index=None)
+
+    def ids_of_owner(self, owner: str, low: str, high: str) -> Iterator[list[str]]:
+        return self._ids("owner", owner, low, high, index="by_owner")
+
+    def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        """Those that an index knows, and those inside the gate of their job, which may also rest between attempts."""
+        shards = range(self.executions.shards)
+        indexed = [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
+        return [*indexed, *(self._inside(shard, low, high) for shard in shards)]
+
+    def _inside(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
+        inside = self.gates.inside_jobs(shard)
+        yield sorted((one for one in inside if low <= one < high), reverse=True)
+
+    def dangers(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        return [self._dangers(shard, low, high) for shard in range(self.executions.shards)]
+
+    def _dangers(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
+        condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
+        values = {"shard": str(shard), "low": low or "0", "high": high}
+        for page in self.executions.table.query(condition, values, index="deadlines", page_size=PAGE):
+            yield [item["danger"] for item in page]
+
+    def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
+        return {execution.execution_id: execution for execution in self.executions.get_many(execution_ids)}
+
+    def _ids(self, name: str, value: str, low: str, high: str, index: str | None) -> Iterator[list[str]]:
+        # BETWEEN takes in both ends; the upper one is left out below
+        condition = f"#{name} = :value AND #execution_id BETWEEN :low AND :high"
+        values = {"value": value, "low": low or "0", "high": high}
+        for page in self.executions.table.query(condition, values, index=index, descending=True, page_size=PAGE):
+            yield [item["execution_id"] for item in page if item["execution_id"] < high]

@@ -1,0 +1,246 @@
+"""An execution as an item of the executions table, and back. What is absent is at its default: items stay small."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from punctual.aws.dynamodb.items import Item, dumped, instant_of, instant_text, loaded
+from punctual.domain.errors import PunctualError, Unreadable
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, Seen
+from punctual.domain.executions.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
+from punctual.domain.instant import from_text
+from punctual.domain.jobs.batch import Batch
+from punctual.domain.jobs.dependency import Condition, Dependency
+from punctual.domain.jobs.gate import Gate, of_entry
+from punctual.domain.jobs.partitions import parse_partitions
+from punctual.domain.jobs.resources import parse_resources
+from punctual.domain.jobs.retry import RetryPolicy
+from punctual.domain.lane import Lane, Priority
+from punctual.domain.schedules.data_window import Window
+from punctual.domain.status import Status
+
+T = TypeVar("T")
+
+
+def execution_to_item(execution: Execution) -> Item:
+    """For a new execution: what only a started one has is written by the claim and the settlement."""
+    return {
+        "job_id": execution.job_id,
+        "execution_id": execution.execution_id,
+        "owner": execution.owner,
+        "task": execution.task,
+        "parameters": dumped(execution.parameters) if execution.parameters else None,
+        "lane": str(execution.lane),
+        "priority": str(execution.priority),
+        "timeout_seconds": execution.timeout_seconds,
+        "retry": dumped(asdict(execution.retry)),
+        "revision": execution.revision,
+        "origin": str(execution.origin) if execution.origin is not Origin.SCHEDULE else None,
+        "once": execution.once or None,
+        "leads": execution.leads or None,
+        "delay_ms": round(execution.delay_seconds * 1000) or None,
+        "gates": gates_text(execution.gates),
+        "covered_by": execution.covered_by,
+        "retry_of": execution.retry_of,
+        "reason": execution.reason,
+        "ended_at": instant_text(execution.ended_at),
+        "depends_on": dependencies_text(execution.depends_on),
+        "cleared": execution.cleared or None,
+        "feeds": execution.feeds or None,
+        "window": window_text(execution.window),
+        "batch": batch_text(execution.batch),
+        "conductor": execution.conductor,
+        "deadline_at": instant_text(execution.deadline_at),
+        "outlook": outlook_text(execution.outlook) if execution.outlook else None,
+        "check_at": instant_text(execution.check_at),
+        "notify": execution.notify or None,
+        "aftermath": execution.has_aftermath or None,
+        "scheduled_at": instant_text(execution.scheduled_at),
+        "queued_at": instant_text(execution.queued_at),
+        "woken_at": instant_text(execution.woken_at),
+        "status": str(execution.status),
+        "attempt": execution.attempt,
+    }
+
+
+def item_to_execution(item: Item) -> Execution:
+    """Raises ``Unreadable`` for an item that is not an execution."""
+    try:
+        return Execution(
+            job_id=item["job_id"],
+            execution_id=item["execution_id"],
+            owner=item["owner"],
+            task=item["task"],
+            parameters=loaded(item.get("parameters"), {}),
+            lane=Lane(item["lane"]),
+            priority=Priority(item["priority"]),
+            timeout_seconds=item["timeout_seconds"],
+            retry=RetryPolicy(**loaded(item["retry"])),
+            revision=item["revision"],
+            origin=Origin(item.get("origin", Origin.SCHEDULE)),
+            once=item.get("once", False),
+            leads=item.get("leads", False),
+            delay_seconds=item.get("delay_ms", 0) / 1000,
+            gates=tuple(of_entry(entry) for entry in loaded(item.get("gates"), [])),
+            waits_at=item.get("waits_at"),
+            turn=item.get("turn"),
+            rate_at=instant_of(item.get("rate_at")),
+            cancel_at=instant_of(item.get("cancel_at")),
+            cancel_reason=item.get("cancel_reason"),
+            covered_by=item.get("covered_by"),
+            retry_of=item.get("retry_of"),
+            depends_on=dependencies_of_text(item.get("depends_on")),
+            cleared=item.get("cleared", False),
+            feeds=item.get("feeds", False),
+            window=window_of_text(item.get("window")),
+            batch=batch_of_text(item.get("batch")),
+            conductor=item.get("conductor"),
+            restarts=item.get("restarts", 0),
+            deadline_at=instant_of(item.get("deadline_at")),
+            outlook=outlook_of_text(item.get("outlook")),
+            check_at=instant_of(item.get("check_at")),
+            notify=item.get("notify", False),
+            scheduled_at=from_text(item["scheduled_at"]),
+            status=Status(item["status"]),
+            reason=item.get("reason", item.get("cancel_reason")),
+            attempt=item["attempt"],
+            queued_at=instant_of(item.get("queued_at")),
+            woken_at=instant_of(item.get("woken_at")),
+            started_at=instant_of(item.get("started_at")),
+            ended_at=instant_of(item.get("ended_at")),
+            retry_at=instant_of(item.get("retry_at")),
+            lease_until=instant_of(item.get("lease_until")),
+            worker_id=item.get("worker_id"),
+            progress=of_text(Progress, item.get("progress")),
+            progress_at=instant_of(item.get("progress_at")),
+            result=of_text(Result, item.get("result")),
+            error=of_text(Failure, item.get("error")),
+            attempts=attempts_of_text(item.get("attempts")),
+        )
+    except (KeyError, ValueError, TypeError, PunctualError) as error:
+        raise Unreadable(f"not an execution: {type(error).__name__}: {error}") from error
+
+
+def attempts_text(attempts: tuple[Attempt, ...]) -> str:
+    return dumped([_attempt_entry(attempt) for attempt in attempts])
+
+
+def attempts_of_text(text: str | None) -> tuple[Attempt, ...]:
+    return tuple(_attempt(entry) for entry in loaded(text, []))
+
+
+def as_text(value: Progress | Result | Failure | None) -> str | None:
+    return None if value is None else dumped(asdict(value))
+
+
+def of_text(kind: type[T], text: str | None) -> T | None:
+    return None if text is None else kind(**loaded(text))
+
+
+def gates_text(gates: tuple[Gate, ...]) -> str | None:
+    return dumped([gate.to_entry() for gate in gates]) if gates else None
+
+
+def window_text(window: Window | None) -> str | None:
+    return None if window is None else f"{instant_text(window.start)}/{instant_text(window.end)}"
+
+
+def window_of_text(text: str | None) -> Window | None:
+    if text is None:
+        return None
+    start, end = text.split("/")
+    return Window(from_text(start), from_text(end))
+
+
+def dependencies_text(dependencies: tuple[Dependency, ...]) -> str | None:
+    return dumped([[one.job, str(one.condition)] for one in dependencies]) if dependencies else None
+
+
+def dependencies_of_text(text: str | None) -> tuple[Dependency, ...]:
+    return tuple(Dependency(job, Condition(condition)) for job, condition in loaded(text, []))
+
+
+def outlook_text(outlook: Outlook) -> str:
+    return dumped(
+        {
+            "state": str(outlook.state),
+            "probability": round(outlook.probability, 4),
+            "median_end": instant_text(outlook.median_end),
+            "p95_end": instant_text(outlook.p95_end),
+            "latest_safe_start": instant_text(outlook.latest_safe_start),
+            "cause": outlook.cause,
+            "remedy": outlook.remedy,
+            "checked_at": instant_text(outlook.checked_at),
+            "seen": [[instant_text(one.at), one.percent] for one in outlook.seen],
+        }
+    )
+
+
+def outlook_of_text(text: str | None) -> Outlook | None:
+    if text is None:
+        return None
+    fields = loaded(text)
+    return Outlook(
+        state=DeadlineState(fields["state"]),
+        probability=fields["probability"],
+        median_end=from_text(fields["median_end"]),
+        p95_end=from_text(fields["p95_end"]),
+        latest_safe_start=instant_of(fields["latest_safe_start"]),
+        cause=fields["cause"],
+        remedy=fields["remedy"],
+        checked_at=from_text(fields["checked_at"]),
+        seen=tuple(Seen(from_text(at), percent) for at, percent in fields["seen"]),
+    )
+
+
+def batch_text(batch: Batch | None) -> str | None:
+    if batch is None:
+        return None
+    partitions = batch.partitions.to_spec() if batch.partitions else None
+    return dumped(
+        {
+            "resources": batch.resources.to_spec(),
+            "image": batch.image,
+            "command": batch.command,
+            "partitions": partitions,
+            "preemptible": batch.preemptible,
+            "collects": batch.collects,
+        }
+    )
+
+
+def batch_of_text(text: str | None) -> Batch | None:
+    if text is None:
+        return None
+    fields = loaded(text)
+    return Batch(
+        resources=parse_resources(fields["resources"]),
+        image=fields["image"],
+        command=tuple(fields["command"]),
+        partitions=parse_partitions(fields["partitions"]),
+        preemptible=fields["preemptible"],
+        collects=fields["collects"],
+    )
+
+
+def _attempt_entry(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "outcome": str(attempt.outcome),
+        "started_at": instant_text(attempt.started_at),
+        "ended_at": instant_text(attempt.ended_at),
+        "worker_id": attempt.worker_id,
+        "error": asdict(attempt.error) if attempt.error else None,
+    }
+
+
+def _attempt(entry: dict[str, Any]) -> Attempt:
+    return Attempt(
+        number=entry["number"],
+        outcome=Outcome(entry["outcome"]),
+        started_at=instant_of(entry["started_at"]),
+        ended_at=from_text(entry["ended_at"]),
+        worker_id=entry["worker_id"],
+        error=Failure(**entry["error"]) if entry["error"] else None,
+    )

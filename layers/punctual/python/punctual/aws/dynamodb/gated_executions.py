@@ -1,0 +1,79 @@
+"""Executions at the gates: where only so many run at once, or start in a span of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.dynamodb.execution_table import ExecutionTable, key_of
+from punctual.aws.dynamodb.items import Item, instant_text
+from punctual.domain.executions.execution import Execution
+from punctual.domain.identity import job_of
+from punctual.domain.jobs.gate import Entrant
+from punctual.domain.status import Status
+
+
+@dataclass(frozen=True)
+class DynamoGatedExecutions(ExecutionTable):
+    def wait(self, entrant: Entrant, gate: str, reason: str) -> bool:
+        key, unchanged, values = _of(entrant)
+        return self._move(
+            key,
+            Status.WAITING,
+            {"waits_at": gate, "turn": entrant.turn, "reason": reason},
+            # when its turn comes, another state machine run carries it, and another start is reserved
+            remove=["retry_at", "rate_at", "conductor"],
+            add={"restarts": 1},
+            sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
+            also=unchanged,
+            values=values,
+        ).won
+
+    def wake(self, job_id: str, execution_id: str, gate: str, now: datetime) -> bool:
+        return self._move(
+            {"job_id": job_id, "execution_id": execution_id},
+            Status.QUEUED,
+            {"woken_at": instant_text(now)},
+            remove=["waits_at", "turn", "reason"],
+            sources=[Status.WAITING],
+            also="#waits_at = :gate",
+            values={"gate": gate},
+        ).won
+
+    def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
+        key, unchanged, values = _of(entrant)
+        at = instant_text(until)
+        return self._move(
+            key,
+            Status.QUEUED,
+            {"retry_at": at, "rate_at": at, "reason": reason},
+            remove=["waits_at", "turn"],
+            # one that waits got in just as it stood in line
+            sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
+            also=f"{unchanged} AND (#status <> :waiting OR attribute_exists(#waits_at))",
+            values={**values, "waiting": str(Status.WAITING)},
+        ).won
+
+    def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
+        key, unchanged, values = _of(entrant)
+        return self._leave_out(key, Status.SKIPPED, {"reason": reason}, now, unchanged, values)
+
+    def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
+        written = self.table.update(
+            key_of(execution),
+            set={"cancel_at": instant_text(until), "cancel_reason": reason},
+            condition="#status = :running AND attribute_not_exists(#cancel_at)",
+            values={"running": str(Status.RUNNING)},
+        )
+        if not written.item:
+            return None
+        standing = item_to_execution(written.item)
+        return standing if standing.status is Status.RUNNING and standing.cancel_at else None
+
+
+def _of(entrant: Entrant) -> tuple[Item, str, Item]:
+    """Its key, and the condition that it is still what it was sent as: by these rules, for this attempt."""
+    key = {"job_id": job_of(entrant.execution_id), "execution_id": entrant.execution_id}
+    condition = "#revision = :revision AND #attempt = :tried"
+    return key, condition, {"revision": entrant.revision, "tried": entrant.tried}

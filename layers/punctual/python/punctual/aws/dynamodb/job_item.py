@@ -1,0 +1,109 @@
+"""A job as an item of the jobs table, and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from urllib.parse import quote
+
+from punctual.aws.dynamodb.execution_item import batch_of_text, batch_text, dependencies_of_text, dependencies_text
+from punctual.aws.dynamodb.items import Item, dumped, instant_of, instant_text, loaded
+from punctual.domain.errors import Unreadable
+from punctual.domain.jobs.concurrency import parse_concurrency
+from punctual.domain.jobs.deadline import parse_deadline
+from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.misfire import Misfire, parse_misfire
+from punctual.domain.jobs.notify_rule import parse_notify
+from punctual.domain.jobs.overlap import Overlap
+from punctual.domain.jobs.retry import RetryPolicy
+from punctual.domain.lane import Lane, Priority
+from punctual.domain.schedules.data_window import WindowUnit
+from punctual.domain.schedules.schedule import from_stored
+
+
+def marker_key(owner: str, dedupe_key: str) -> Item:
+    """Of the item beside the jobs that says which of an owner's jobs has a key.
+
+    It has neither ``owner`` nor ``state``, so it is in no list of jobs, and its changes wake nobody.
+    """
+    return {"job_id": f"#unique#{quote(owner, safe='')}#{dedupe_key}"}
+
+
+def job_to_item(job: Job) -> Item:
+    return {
+        "job_id": job.job_id,
+        "name": job.name,
+        "owner": job.owner,
+        "created_by": job.created_by,
+        "task": job.task,
+        "parameters": dumped(job.parameters),
+        "schedule": dumped(job.schedule.to_stored()),
+        "lane": str(job.lane),
+        "priority": str(job.priority),
+        "timeout_seconds": job.timeout_seconds,
+        "retry": dumped(asdict(job.retry)),
+        "deadline": dumped(job.deadline.to_spec()) if job.deadline else None,
+        "expected_seconds": job.expected_seconds,
+        "overlap": str(job.overlap) if job.overlap is not Overlap.ALLOW else None,
+        "misfire": dumped(job.misfire.to_spec()) if job.misfire != Misfire() else None,
+        "concurrency": dumped(job.concurrency.to_spec()) if job.concurrency else None,
+        "paused_at": instant_text(job.paused_at),
+        "resumed_at": instant_text(job.resumed_at),
+        "revised_at": instant_text(job.revised_at),
+        "rescheduled_at": instant_text(job.rescheduled_at),
+        "notify": dumped(job.notify.to_spec()) if job.notify else None,
+        "window": str(job.window) if job.window else None,
+        "batch": batch_text(job.batch),
+        "depends_on": dependencies_text(job.depends_on),
+        "feeds": job.feeds or None,
+        "run_times": dumped(dict(job.run_times)) if job.run_times else None,
+        "live_since": instant_text(job.live_since),
+        "dedupe_key": job.dedupe_key,
+        "state": str(job.state),
+        "revision": job.revision,
+        "created_at": instant_text(job.created_at),
+        "updated_at": instant_text(job.updated_at),
+    }
+
+
+def item_to_job(item: Item) -> Job:
+    """Raises ``Unreadable`` for an item that is not a job."""
+    try:
+        created_at, updated_at = instant_of(item["created_at"]), instant_of(item["updated_at"])
+        assert created_at is not None
+        assert updated_at is not None
+        return Job(
+            job_id=item["job_id"],
+            name=item["name"],
+            owner=item["owner"],
+            created_by=item["created_by"],
+            task=item["task"],
+            parameters=loaded(item["parameters"]),
+            schedule=from_stored(loaded(item["schedule"])),
+            lane=Lane(item["lane"]),
+            priority=Priority(item["priority"]),
+            timeout_seconds=item["timeout_seconds"],
+            retry=RetryPolicy(**loaded(item["retry"])),
+            deadline=parse_deadline(loaded(item.get("deadline"))),
+            expected_seconds=item.get("expected_seconds"),
+            overlap=Overlap(item.get("overlap", Overlap.ALLOW)),
+            misfire=parse_misfire(loaded(item.get("misfire"))),
+            concurrency=parse_concurrency(loaded(item.get("concurrency"))),
+            paused_at=instant_of(item.get("paused_at")),
+            resumed_at=instant_of(item.get("resumed_at")),
+            revised_at=instant_of(item.get("revised_at")),
+            rescheduled_at=instant_of(item.get("rescheduled_at")),
+            notify=parse_notify(loaded(item.get("notify"))),
+            window=WindowUnit(item["window"]) if "window" in item else None,
+            batch=batch_of_text(item.get("batch")),
+            depends_on=dependencies_of_text(item.get("depends_on")),
+            feeds=item.get("feeds", False),
+            run_times={kind: tuple(times) for kind, times in loaded(item.get("run_times"), {}).items()},
+            live_since=instant_of(item.get("live_since")),
+            dedupe_key=item.get("dedupe_key"),
+            state=JobState(item["state"]),
+            revision=item["revision"],
+            created_at=created_at,
+            updated_at=updated_at,
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise Unreadable(f"not a job: {type(error).__name__}: {error}") from error

@@ -1,0 +1,143 @@
+"""The ledger of notices in the signals table: which are known, and what is counted in each group.
+
+::
+
+    notice#<id>                   state, expires_at; while due also body, window_until, lease_until
+    group#<job>#<event>#<topic>   until, counted, executions, latest; without until no window is open
+
+A notice and its group change in one transaction, so a notice is counted exactly once, and told or counted, never both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from punctual.aws.dynamodb.items import Item, instant_text
+from punctual.aws.dynamodb.table import Table
+from punctual.domain.instant import from_text
+from punctual.domain.notices.digest_window import MOST_NAMED, Group, Noted, Telling, Window, group_of
+from punctual.domain.notices.notice import Notice, read_notice
+
+DUE = "due"
+TOLD = "told"
+COUNTED = "counted"
+
+_NEW = "attribute_not_exists(#id)"
+
+
+@dataclass(frozen=True)
+class DynamoNoticeLedger:
+    table: Table
+    retention: timedelta
+
+    def window(self, group: Group) -> Window | None:
+        item = self.table.get(_group_key(group), consistent=True)
+        if item is None or "until" not in item:
+            return None
+        return Window(
+            group=group,
+            until=from_text(item["until"]),
+            counted=item["counted"],
+            executions=item.get("executions", frozenset()),
+            latest=read_notice(item["latest"]) if "latest" in item else None,
+        )
+
+    def begin(self, telling: Telling, seen: Window | None, now: datetime) -> Noted:
+        due = self.table.change(
+            _notice_key(telling.id),
+            set={
+                "state": DUE,
+                "body": telling.notice.to_body(),
+                "window_until": instant_text(telling.opens.until),
+                "lease_until": instant_text(telling.lease_until),
+                "expires_at": self._expiry(now),
+            },
+            condition=_NEW,
+        )
+        condition, values = _unchanged(seen)
+        opened = self.table.change(
+            _group_key(telling.opens.group),
+            set={"until": instant_text(telling.opens.until), "counted": 0, "expires_at": self._expiry(now)},
+            remove=["executions", "latest"] if seen else [],
+            condition=condition,
+            values=values,
+        )
+        return _noted(self.table.change_all(due, opened))
+
+    def count(self, notice: Notice, seen: Window, now: datetime) -> Noted:
+        counted = self.table.change(
+            _notice_key(notice.id), set={"state": COUNTED, "expires_at": self._expiry(now)}, condition=_NEW
+        )
+        newest = seen.latest is None or seen.latest.at <= notice.at
+        grows: dict[str, Any] = {"counted": 1}
+        if len(seen.executions) < MOST_NAMED:
+            grows["executions"] = frozenset({notice.execution_id})
+        kept = self.table.change(
+            _group_key(seen.group),
+            set={"latest": notice.to_body() if newest else None, "expires_at": self._expiry(now)},
+            add=grows,
+            condition="#until = :until",
+            values={"until": instant_text(seen.until)},
+        )
+        return _noted(self.table.change_all(counted, kept))
+
+    def close(self, seen: Window) -> bool:
+        condition, values = _unchanged(seen)
+        return self.table.update(
+            _group_key(seen.group), set={}, remove=["until", "counted"], condition=condition, values=values
+        ).won
+
+    def due(self, notice_id: str) -> Telling | None:
+        item = self.table.get(_notice_key(notice_id), consistent=True)
+        if item is None or item["state"] != DUE:
+            return None
+        notice = read_notice(item["body"])
+        return Telling(
+            id=notice_id,
+            notice=notice,
+            opens=Window(group=group_of(notice), until=from_text(item["window_until"])),
+            lease_until=from_text(item["lease_until"]),
+        )
+
+    def take_over(self, telling: Telling, lease_until: datetime) -> bool:
+        return self.table.update(
+            _notice_key(telling.id),
+            set={"lease_until": instant_text(lease_until)},
+            condition="#state = :due AND #lease_until = :lapsed",
+            values={"due": DUE, "lapsed": instant_text(telling.lease_until)},
+        ).won
+
+    def told(self, telling: Telling) -> None:
+        self.table.update(
+            _notice_key(telling.id),
+            set={"state": TOLD},
+            remove=["body", "window_until", "lease_until"],
+            condition="#state = :due",
+            values={"due": DUE},
+        )
+
+    def _expiry(self, now: datetime) -> int:
+        return int((now + self.retention).timestamp())
+
+
+def _notice_key(notice_id: str) -> Item:
+    return {"id": f"notice#{notice_id}"}
+
+
+def _group_key(group: Group) -> Item:
+    return {"id": f"group#{group.name}"}
+
+
+def _unchanged(seen: Window | None) -> tuple[str, Item]:
+    if seen is None:
+        return "attribute_not_exists(#until)", {}
+    return "#until = :until AND #counted = :counted", {"until": instant_text(seen.until), "counted": seen.counted}
+
+
+def _noted(held: list[bool]) -> Noted:
+    is_new, as_seen = held
+    if not is_new:
+        return Noted.KNOWN
+    return Noted.NEW if as_seen else Noted.MOVED

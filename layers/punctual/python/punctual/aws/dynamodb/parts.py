@@ -1,0 +1,283 @@
+"""The parts table, and in it the lane's own record: how much of the lane is taken.
+
+A part gets its slot, and gives it back, in one transaction with that record, so the two never disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from punctual.aws.dynamodb.execution_item import as_text, attempts_text
+from punctual.aws.dynamodb.items import Item, instant_text
+from punctual.aws.dynamodb.part_item import item_to_part, part_to_item
+from punctual.aws.dynamodb.table import Table
+from punctual.domain.executions.execution import Progress
+from punctual.domain.executions.settlement import Settlement
+from punctual.domain.instant import from_text
+from punctual.domain.long_lane.assignment import Assignment
+from punctual.domain.long_lane.laxity import Grant, Occupancy, turn_of
+from punctual.domain.long_lane.part import Part
+from punctual.domain.status import FINAL, HOLDING, Status, sources_of
+
+LANE = "long"
+LANE_KEY = {"execution_id": "#lane", "part": LANE}
+PAGE = 50
+NEVER = "never"
+
+
+@dataclass(frozen=True)
+class DynamoParts:
+    table: Table
+    retention: timedelta
+
+    def add(self, part: Part) -> None:
+        """Store a new one; one that is there already stays."""
+        self.table.put_new(part_to_item(part), key="part")
+
+    def get(self, execution_id: str, name: str) -> Part | None:
+        item = self.table.get({"execution_id": execution_id, "part": name}, consistent=True)
+        return None if item is None else item_to_part(item)
+
+    def of(self, execution_id: str) -> list[Part]:
+        pages = self.table.query("#execution_id = :id", {"id": execution_id}, consistent=True)
+        return [item_to_part(item) for page in pages for item in page]
+
+    def ask(self, part: Part, ticket: str, now: datetime) -> bool:
+        if part.status is Status.STARTING:
+            return self._hand_over(part, ticket)
+        asked_at = part.asked_at or now
+        return self._move(
+            part,
+            Status.WAITING,
+            {
+                "ticket": ticket,
+                "asked_at": instant_text(asked_at),
+                "waiting": LANE,
+                "turn": turn_of(part, asked_at),
+            },
+            remove=["retry_at"],
+            sources=[*sources_of(Status.WAITING), Status.WAITING],  # who asks again has a new ticket
+        )
+
+    def _hand_over(self, part: Part, ticket: str) -> bool:
+        """Its slot came while whoever had asked was gone: the one who asks now gets the grant."""
+        return self.table.update(
+            _key(part),
+            set={"ticket": ticket},
+            condition="#attempt = :attempt AND #status = :starting AND attribute_not_exists(#token)",
+            values={"attempt": part.attempt, "starting": str(Status.STARTING)},
+        ).won
+
+    def waiting(self) -> Iterator[Part]:
+        for page in self.table.query("#waiting = :lane", {"lane": LANE}, index="waiting", page_size=PAGE):
+            yield from (item_to_part(item) for item in page)
+
+    def holders(self) -> Iterator[Part]:
+        for page in self.table.query("#holding = :lane", {"lane": LANE}, index="holding"):
+            keys = ({"execution_id": item["execution_id"], "part": item["part"]} for item in page)
+            parts = (item_to_part(item) for item in self.table.get_many(keys, consistent=True))
+            yield from (part for part in parts if part.status in HOLDING)
+
+    def occupancy(self) -> Occupancy:
+        item = self.table.get(LANE_KEY, consistent=True) or {}
+        paced = item.get("next_start", NEVER)
+        return Occupancy(
+            tasks=item.get("tasks", 0), cpu=item.get("cpu", 0), next_start=None if paced == NEVER else from_text(paced)
+        )
+
+    def grant(
+        self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
+    ) -> Grant:
+        taken = self.table.change(
+            LANE_KEY, set=_occupancy_item(after), condition=_UNCHANGED, values=_occupancy_item(seen)
+        )
+        given = self._change(
+            part,
+            Status.STARTING,
+            {
+                "attempt": part.attempt + 1,
+                "key": key,
+                "granted_at": instant_text(now),
+                "start_at": instant_text(start_at),
+                "holding": LANE,
+            },
+            remove=["waiting", "turn", "started_at", "token", "task_arn", "leave", "progress", "reason"],
+            also="#ticket = :ticket",
+            values={"ticket": part.ticket},
+        )
+        part_held, lane_held = self.table.change_all(given, taken)
+        if part_held and lane_held:
+            return Grant.GIVEN
+        return Grant.CROWDED if part_held else Grant.GONE
+
+    def claim(
+        self, assignment: Assignment, token: str, task_arn: str | None, lease: datetime | None, now: datetime
+    ) -> Part | None:
+        """To ``running``; again for the same container. ``None`` for one that was superseded."""
+        written = self.table.update(
+            {"execution_id": assignment.execution_id, "part": assignment.part},
+            set={
+                "status": str(Status.RUNNING),
+                "started_at": instant_text(now),
+                "token": token,
+                "task_arn": task_arn,
+                "lease_until": instant_text(lease),
+            },
+            condition="#attempt = :attempt AND #key = :key"
+            " AND (#status = :starting OR (#status = :running AND #token = :token))",
+            values={
+                "attempt": assignment.attempt,
+                "key": assignment.key,
+                "token": token,
+                "starting": str(Status.STARTING),
+                "running": str(Status.RUNNING),
+            },
+        )
+        return item_to_part(written.item) if written.won else None
+
+    def pass_on(self, assignment: Assignment, token: str) -> bool:
+        """A container was started twice: the state machine now waits with the second one's token."""
+        return self._tell(assignment, {"token": token}) is not None
+
+    def renew(self, assignment: Assignment, lease: datetime, progress: Progress | None) -> Part | None:
+        """The part with its lease extended; ``None`` for a container that has lost it."""
+        return self._tell(assignment, {"lease_until": instant_text(lease), "progress": as_text(progress)})
+
+    def keep_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None:
+        return self._tell(assignment, {"lease_until": instant_text(lease), "checkpoint": location})
+
+    def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:  # noqa: ARG002 - as the port has it
+        return self.table.update(
+            _key(part),
+            set={"leave": reason},
+            condition="#status = :running AND #attempt = :attempt AND attribute_not_exists(#leave)",
+            values={"running": str(Status.RUNNING), "attempt": part.attempt},
+        ).won
+
+    def ask_to_stop(self, part: Part, until: datetime, reason: str) -> bool:
+        """Give a running part so long to stop for good; again is fine. ``False`` when it does not run this attempt."""
+        return self.table.update(
+            _key(part),
+            set={"cancel_at": instant_text(until), "cancel_reason": reason},
+            condition="#status = :running AND #attempt = :attempt",
+            values={"running": str(Status.RUNNING), "attempt": part.attempt},
+        ).won
+
+    def conclude(self, part: Part, settlement: Settlement, now: datetime) -> bool:
+        """Apply the end of an attempt, and free its slot; ``False`` when that has happened already."""
+        final = settlement.status in FINAL
+        error = settlement.attempt.error
+        ended = self._change(
+            part,
+            settlement.status,
+            {
+                "reason": settlement.reason,
+                "retry_at": instant_text(settlement.retry_at),
+                "attempts": attempts_text((*part.attempts, settlement.attempt)),
+                "expected_seconds": part.expected_seconds,
+                "latest_start": instant_text(part.latest_start),
+                "error": as_text(error),
+                "result": as_text(settlement.result),
+                "ended_at": instant_text(now) if final else None,
+                "expires_at": self._expiry(now) if final else None,
+            },
+            remove=["holding", "lease_until", "ticket", "key", "leave"]
+            + ([] if error is not None else ["error"])
+            + ([] if settlement.reason is not None else ["reason"]),
+            sources=HOLDING,
+            # what was asked to stop is not tried again
+            also="attribute_not_exists(#cancel_at)" if settlement.status is Status.RETRYING else "",
+        )
+        return all(self.table.change_all(ended, self._freed(part)))
+
+    def cancel(self, part: Part, reason: str, now: datetime) -> bool:
+        """Withdraw a part wherever it is, and free its slot if it has one; ``False`` when it has moved meanwhile."""
+        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        gone = ["holding", "waiting", "turn", "lease_until", "ticket", "key", "leave", "retry_at"]
+        ended = self._change(part, Status.CANCELLED, ending, remove=gone, sources=[part.status])
+        if part.status in HOLDING:
+            return all(self.table.change_all(ended, self._freed(part)))
+        return self.table.apply(ended).won
+
+    def step_back(self, part: Part, reason: str, now: datetime) -> bool:
+        told = {"reason": reason, "retry_at": instant_text(now)}
+        gone = ["waiting", "turn", "ticket"]
+        return self._move(part, Status.RETRYING, told, remove=gone, sources=[Status.WAITING])
+
+    def fail_waiting(self, part: Part, reason: str, now: datetime) -> bool:
+        """End a part that never got a slot."""
+        ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        return self._move(part, Status.FAILED, ending, remove=["waiting", "turn", "ticket"], sources=[Status.WAITING])
+
+    def recount(self, seen: Occupancy, holders: Iterable[Part]) -> bool:
+        """Set the lane's record to what its holders say, unless it has changed since ``seen``."""
+        holders = list(holders)
+        return self.table.update(
+            LANE_KEY,
+            set={"tasks": len(holders), "cpu": sum(part.cpu for part in holders)},
+            condition=_UNCHANGED,
+            values=_occupancy_item(seen),
+        ).won
+
+    def _tell(self, assignment: Assignment, told: Item) -> Part | None:
+        written = self.table.update(
+            {"execution_id": assignment.execution_id, "part": assignment.part},
+            set=told,
+            condition="#status = :running AND #attempt = :attempt AND #key = :key",
+            values={"running": str(Status.RUNNING), "attempt": assignment.attempt, "key": assignment.key},
+        )
+        return item_to_part(written.item) if written.won else None
+
+    def _freed(self, part: Part) -> dict[str, Any]:
+        return self.table.change(LANE_KEY, add={"tasks": -1, "cpu": -part.cpu})
+
+    def _move(
+        self, part: Part, target: Status, changes: Item, *, remove: Iterable[str] = (), sources: Iterable[Status]
+    ) -> bool:
+        return self.table.apply(self._change(part, target, changes, remove=remove, sources=sources)).won
+
+    def _change(
+        self,
+        part: Part,
+        target: Status,
+        changes: Item,
+        *,
+        remove: Iterable[str] = (),
+        sources: Iterable[Status] | None = None,
+        also: str = "",
+        values: Item | None = None,
+    ) -> dict[str, Any]:
+        """The only way a part's status changes: from one that may become ``target``, and within its attempt."""
+        origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
+        condition = f"#attempt = :attempt AND #status IN ({', '.join(f':{name}' for name in origins)})"
+        return self.table.change(
+            _key(part),
+            set={"status": str(target), **changes},
+            remove=remove,
+            condition=f"{condition} AND {also}" if also else condition,
+            values={"attempt": part.attempt, **origins, **(values or {})},
+        )
+
+    def _expiry(self, now: datetime) -> int:
+        return int((now + self.retention).timestamp())
+
+
+def _key(part: Part) -> Item:
+    return {"execution_id": part.execution_id, "part": part.name}
+
+
+def _occupancy_item(occupancy: Occupancy) -> Item:
+    return {
+        "tasks": occupancy.tasks,
+        "cpu": occupancy.cpu,
+        "next_start": instant_text(occupancy.next_start) or NEVER,
+    }
+
+
+_UNCHANGED = (
+    "(attribute_not_exists(#tasks) OR #tasks = :tasks) AND (attribute_not_exists(#cpu) OR #cpu = :cpu)"
+    " AND (attribute_not_exists(#next_start) OR #next_start = :next_start)"
+)

@@ -1,0 +1,27 @@
+"""Checkpoints, in the results bucket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from punctual.domain.long_lane.assignment import Assignment
+
+
+@dataclass(frozen=True)
+class S3Checkpoints:
+    bucket: str
+    s3: Callable[[], Any]
+
+    def keep(self, assignment: Assignment, state: Any) -> str:
+        """Each attempt overwrites its own: one that was superseded cannot touch those of its successor."""
+        part = f"{assignment.job_id}/{assignment.execution_id}/{assignment.part}"
+        key = f"checkpoints/{part}/{assignment.attempt}.json"
+        body = json.dumps(state, ensure_ascii=False, allow_nan=False).encode()
+        self.s3().put_object(Bucket=self.bucket, Key=key, Body=body, ContentType="application/json")
+        return key
+
+    def load(self, location: str) -> Any:
+        return json.loads(self.s3().get_object(Bucket=self.bucket, Key=location)["Body"].read())

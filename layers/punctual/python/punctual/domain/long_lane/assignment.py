@@ -1,0 +1,53 @@
+"""An assignment: what a container is started with. It names one attempt of one part, and proves that it was given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from punctual.domain.errors import Unreadable
+from punctual.domain.long_lane.part import Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    job_id: str
+    execution_id: str
+    part: str
+    attempt: int
+    key: str
+    """Known to this attempt's container alone: with it, it can speak for this attempt and for no other."""
+
+    def to_text(self) -> str:
+        return json.dumps(asdict(self))
+
+    def fits(self, part: Part | None) -> bool:
+        """Whether ``part`` is at the attempt that was assigned."""
+        return part is not None and part.attempt == self.attempt and part.key == self.key
+
+
+def assignment_of(part: Part) -> Assignment:
+    return Assignment(
+        job_id=part.job_id,
+        execution_id=part.execution_id,
+        part=part.name,
+        attempt=part.attempt,
+        key=part.key or "",
+    )
+
+
+def read_assignment(given: str | Mapping[str, Any]) -> Assignment:
+    """Raises ``Unreadable``."""
+    try:
+        fields = json.loads(given) if isinstance(given, str) else given
+        return Assignment(
+            job_id=str(fields["job_id"]),
+            execution_id=str(fields["execution_id"]),
+            part=str(fields["part"]),
+            attempt=int(fields["attempt"]),
+            key=str(fields["key"]),
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise Unreadable(f"not an assignment: {type(error).__name__}: {error}") from error

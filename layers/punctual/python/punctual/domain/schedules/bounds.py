@@ -1,0 +1,176 @@
+"""What may be said of every recurring schedule: from when on, until when, how often, and with how much jitter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+from itertools import islice, pairwise, takewhile
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from punctual.domain.errors import Invalid
+from punctual.domain.instant import MILLISECOND, from_text, parse, to_text
+from punctual.domain.schedules.cron import Occurrence
+from punctual.domain.schedules.cron_expression import HORIZON_YEARS
+
+if TYPE_CHECKING:
+    from punctual.domain.schedules.cron import Cron
+    from punctual.domain.schedules.schedule import Every
+
+MOST_RUNS = 10_000
+LONGEST_JITTER = 3600
+SHORTEST_CRON = 60
+"""No two times of a cron are nearer to each other."""
+LOOKED_AHEAD = 100
+"""Times of a cron that are looked at for whether its jitter is longer than the pause between two of them."""
+FURTHEST_START = timedelta(days=3653)
+BOUNDS = ("starts_at", "ends_at", "max_runs", "jitter_seconds")
+
+_MOMENT = datetime.resolution
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded:
+    """A recurring schedule that begins, ends, or has jitter. What it says of time zone and kind is its base's."""
+
+    base: Cron | Every
+    starts_at: datetime | None = None
+    """The first instant that may be due."""
+    ends_at: datetime | None = None
+    """The last instant that may be due."""
+    max_runs: int | None = None
+    """How many instants are due from the submission on."""
+    last_at: datetime | None = None
+    """When the last of them is; None when that is beyond the horizon, or ``ends_at`` comes first."""
+    jitter_seconds: int = 0
+    """Up to how long after its instant an execution starts: see ``jitter``. The instant stays what it is."""
+    recurring: ClassVar[bool] = True
+
+    @property
+    def kind(self) -> str:
+        return self.base.kind
+
+    @property
+    def timezone(self) -> str:
+        return getattr(self.base, "timezone", "UTC")
+
+    @property
+    def until(self) -> datetime | None:
+        """The instant after which none is due."""
+        return min((at for at in (self.ends_at, self.last_at) if at is not None), default=None)
+
+    def next_after(self, instant: datetime) -> datetime | None:
+        if self.until is not None and instant >= self.until:
+            return None
+        due = self.base.next_after(self._not_before(instant))
+        return due if due is not None and (self.until is None or due <= self.until) else None
+
+    def previous_before(self, instant: datetime) -> datetime | None:
+        """The last due instant strictly before ``instant``; None when there was none yet."""
+        due = self.base.previous_before(instant if self.until is None else min(instant, self.until + _MOMENT))
+        return due if due is not None and (self.starts_at is None or due >= self.starts_at) else None
+
+    def occurrences(self, after: datetime) -> Iterator[Occurrence]:
+        until, found = self.until, self.base.occurrences(self._not_before(after))
+        if until is None:
+            return found
+        return takewhile(lambda occurrence: occurrence.at is None or occurrence.at <= until, found)
+
+    def to_spec(self) -> dict[str, Any]:
+        bounds = {
+            "starts_at": to_text(self.starts_at) if self.starts_at else None,
+            "ends_at": to_text(self.ends_at) if self.ends_at else None,
+            "max_runs": self.max_runs,
+            "jitter_seconds": self.jitter_seconds or None,
+        }
+        return self.base.to_spec() | {name: value for name, value in bounds.items() if value is not None}
+
+    def to_stored(self) -> dict[str, Any]:
+        last = {"last_at": to_text(self.last_at)} if self.last_at else {}
+        bounds = {name: value for name, value in self.to_spec().items() if name in BOUNDS}
+        return {**self.base.to_stored(), "bounds": bounds | last}
+
+    def _not_before(self, instant: datetime) -> datetime:
+        return instant if self.starts_at is None else max(instant, self.starts_at - _MOMENT)
+
+
+def bounds_from_stored(base: Cron | Every, stored: Mapping[str, Any]) -> Bounded:
+    instants = {name: from_text(stored[name]) for name in ("starts_at", "ends_at", "last_at") if name in stored}
+    numbers = {name: int(stored[name]) for name in ("max_runs", "jitter_seconds") if name in stored}
+    return Bounded(base=base, **instants, **numbers)  # type: ignore[arg-type]
+
+
+def parse_start(spec: Mapping[str, Any], now: datetime) -> datetime | None:
+    starts_at = _parse_instant(spec, "starts_at")
+    if starts_at is not None and starts_at > now + FURTHEST_START:
+        raise Invalid("schedule.starts_at", f"{to_text(starts_at)} is more than ten years ahead")
+    return starts_at
+
+
+def parse_bounds(spec: Mapping[str, Any], base: Cron | Every, now: datetime) -> Cron | Every | Bounded:
+    """``base`` within what ``spec`` says; ``now`` is the instant of submission. Raises ``Invalid``."""
+    if not any(name in spec for name in BOUNDS):
+        return base
+    starts_at, ends_at = parse_start(spec, now), _parse_instant(spec, "ends_at")
+    if ends_at is not None and starts_at is not None and ends_at < starts_at:
+        raise Invalid(
+            "schedule.ends_at",
+            f"{to_text(ends_at)} is before schedule.starts_at, {to_text(starts_at)}: change one of them",
+        )
+    if ends_at is not None and ends_at < now:
+        raise Invalid("schedule.ends_at", f"{to_text(ends_at)} is past: give a later one, or leave it out")
+    bounded = Bounded(
+        base=base,
+        starts_at=starts_at,
+        ends_at=ends_at,
+        max_runs=_parse_number(spec, "max_runs", 1, MOST_RUNS),
+        jitter_seconds=_parse_jitter(spec, base, max(now, starts_at or now)) or 0,
+    )
+    return bounded if bounded.max_runs is None else _counted(bounded, now - MILLISECOND)
+
+
+@lru_cache(maxsize=256)
+def _counted(bounded: Bounded, after: datetime) -> Bounded:
+    """With the instant of the last of its runs. Remembered, as a batch has the same schedule again and again."""
+    horizon = after.year + HORIZON_YEARS
+    dues = (found.at for found in bounded.occurrences(after) if found.at is not None)
+    runs = list(islice(takewhile(lambda due: due.year <= horizon, dues), bounded.max_runs))
+    return replace(bounded, last_at=runs[-1] if len(runs) == bounded.max_runs else None)
+
+
+def _parse_instant(spec: Mapping[str, Any], name: str) -> datetime | None:
+    if name not in spec:
+        return None
+    if not isinstance(spec[name], str):
+        raise Invalid(f"schedule.{name}", 'must be text, such as "2026-11-15T07:00:00Z"')
+    return parse(f"schedule.{name}", spec[name])
+
+
+def _parse_number(spec: Mapping[str, Any], name: str, low: int, high: int) -> int | None:
+    number = spec.get(name)
+    if name in spec and (isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high):
+        raise Invalid(f"schedule.{name}", f"must be a whole number from {low} to {high:,}")
+    return number
+
+
+def _parse_jitter(spec: Mapping[str, Any], base: Cron | Every, after: datetime) -> int | None:
+    jitter = _parse_number(spec, "jitter_seconds", 0, LONGEST_JITTER)
+    if jitter is None:
+        return None
+    if base.kind == "every" and jitter > spec["every_seconds"]:
+        interval = f"schedule.every_seconds, {spec['every_seconds']:,}"
+        raise Invalid("schedule.jitter_seconds", f"{jitter:,} is longer than {interval}: give at most that")
+    if base.kind == "cron" and jitter > SHORTEST_CRON and (gap := _shortest_gap(base, after)) and jitter > gap:
+        pause = f"the shortest pause between two times of schedule.cron, {spec['cron']!r}, which is {gap:,}"
+        raise Invalid("schedule.jitter_seconds", f"{jitter:,} is longer than {pause}: give at most that")
+    return jitter
+
+
+@lru_cache(maxsize=256)
+def _shortest_gap(base: Cron | Every, after: datetime) -> int | None:
+    """Seconds by the wall clock, whatever dates are skipped and however the clocks change: those are exceptions."""
+    soon = takewhile(lambda one: one.local.year <= after.year + 1, replace(base, skip=None).occurrences(after))
+    found = islice(soon, LOOKED_AHEAD)
+    walls = [one.local for one in found if one.at is not None and one.oddity is None]
+    return min((int((later - earlier).total_seconds()) for earlier, later in pairwise(walls)), default=None)

@@ -1,0 +1,188 @@
+"""Builds a function's adapters from its settings.
+
+Each adapter is imported when it is built: a function loads only the adapters that it uses.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+from punctual.aws.clients import dynamodb, ecs, scheduler, states
+from punctual.aws.dynamodb.table import Table
+from punctual.domain import instant
+
+if TYPE_CHECKING:
+    from punctual.aws.dynamodb.dependants import DynamoDependants
+    from punctual.aws.dynamodb.executions import DynamoExecutions
+    from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
+    from punctual.aws.dynamodb.gates import DynamoGates
+    from punctual.aws.dynamodb.held_executions import DynamoHeldExecutions
+    from punctual.aws.dynamodb.jobs import DynamoJobs
+    from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
+    from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks, DynamoSamples
+    from punctual.aws.dynamodb.parts import DynamoParts
+    from punctual.aws.dynamodb.timers import DynamoTimers
+    from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
+    from punctual.aws.ecs.containers import FargateContainers
+    from punctual.aws.step_functions.long_runs import LongRuns, LongStateMachine, TaskTokens
+    from punctual.stages.run.gates import Gatekeeper
+
+
+class _WithRetention(Protocol):
+    @property
+    def retention(self) -> timedelta: ...
+
+
+class _WithJobs(_WithRetention, Protocol):
+    jobs_table: str
+
+
+class _WithExecutions(_WithRetention, Protocol):
+    executions_table: str
+    timer_shards: int
+
+
+class _WithTimers(Protocol):
+    timers_table: str
+    timer_shards: int
+
+
+class _WithGatesTable(_WithRetention, Protocol):
+    gates_table: str
+
+
+class _WithGates(_WithExecutions, _WithGatesTable, Protocol): ...
+
+
+class _WithParts(_WithRetention, Protocol):
+    parts_table: str
+
+
+class _WithCluster(Protocol):
+    cluster: str
+
+
+class _WithScheduleGroup(Protocol):
+    schedule_group: str
+
+
+class _WithStateMachine(_WithScheduleGroup, Protocol):
+    state_machine_arn: str
+    schedule_role_arn: str
+
+
+class _WithSignals(Protocol):
+    signals_table: str
+
+
+def jobs(settings: _WithJobs) -> DynamoJobs:
+    from punctual.aws.dynamodb.jobs import DynamoJobs
+
+    return DynamoJobs(Table(settings.jobs_table, dynamodb()), settings.retention)
+
+
+def _execution_storage(settings: _WithExecutions) -> tuple[Table, int, timedelta]:
+    return Table(settings.executions_table, dynamodb()), settings.timer_shards, settings.retention
+
+
+def executions(settings: _WithExecutions) -> DynamoExecutions:
+    from punctual.aws.dynamodb.executions import DynamoExecutions
+
+    return DynamoExecutions(*_execution_storage(settings))
+
+
+def gated_executions(settings: _WithExecutions) -> DynamoGatedExecutions:
+    from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
+
+    return DynamoGatedExecutions(*_execution_storage(settings))
+
+
+def held_executions(settings: _WithExecutions) -> DynamoHeldExecutions:
+    from punctual.aws.dynamodb.held_executions import DynamoHeldExecutions
+
+    return DynamoHeldExecutions(*_execution_storage(settings))
+
+
+def long_executions(settings: _WithExecutions) -> DynamoLongExecutions:
+    from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
+
+    return DynamoLongExecutions(*_execution_storage(settings))
+
+
+def watched_executions(settings: _WithExecutions) -> DynamoWatchedExecutions:
+    from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
+
+    return DynamoWatchedExecutions(*_execution_storage(settings))
+
+
+def timers(settings: _WithTimers) -> DynamoTimers:
+    from punctual.aws.dynamodb.timers import DynamoTimers
+
+    return DynamoTimers(Table(settings.timers_table, dynamodb()), settings.timer_shards)
+
+
+def gates(settings: _WithGates) -> DynamoGates:
+    from punctual.aws.dynamodb.gates import DynamoGates
+
+    return DynamoGates(Table(settings.gates_table, dynamodb()), settings.timer_shards, settings.retention)
+
+
+def gatekeeper(settings: _WithGates) -> Gatekeeper:
+    from punctual.stages.run.gates import Gatekeeper
+
+    return Gatekeeper(gates=gates(settings), executions=gated_executions(settings), clock=instant.now)
+
+
+def dependants(settings: _WithGatesTable) -> DynamoDependants:
+    from punctual.aws.dynamodb.dependants import DynamoDependants
+
+    return DynamoDependants(Table(settings.gates_table, dynamodb()), settings.retention)
+
+
+def parts(settings: _WithParts) -> DynamoParts:
+    from punctual.aws.dynamodb.parts import DynamoParts
+
+    return DynamoParts(Table(settings.parts_table, dynamodb()), settings.retention)
+
+
+def containers(settings: _WithCluster) -> FargateContainers:
+    from punctual.aws.ecs.containers import FargateContainers
+
+    return FargateContainers(settings.cluster, ecs)
+
+
+def state_machine(settings: _WithStateMachine) -> LongStateMachine:
+    from punctual.aws.step_functions.long_runs import LongStateMachine
+
+    return LongStateMachine(
+        arn=settings.state_machine_arn,
+        schedule_group=settings.schedule_group,
+        schedule_role_arn=settings.schedule_role_arn,
+        states=states,
+        scheduler=scheduler,
+    )
+
+
+def runs(settings: _WithScheduleGroup) -> LongRuns:
+    from punctual.aws.step_functions.long_runs import LongRuns
+
+    return LongRuns(schedule_group=settings.schedule_group, states=states, scheduler=scheduler)
+
+
+def callbacks() -> TaskTokens:
+    from punctual.aws.step_functions.long_runs import TaskTokens
+
+    return TaskTokens(states)
+
+
+def samples(settings: _WithSignals) -> DynamoSamples:
+    from punctual.aws.dynamodb.monitor_state import DynamoSamples
+
+    return DynamoSamples(Table(settings.signals_table, dynamodb()))
+
+
+def lane_outlooks(settings: _WithSignals) -> DynamoLaneOutlooks:
+    from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks
+
+    return DynamoLaneOutlooks(Table(settings.signals_table, dynamodb()))

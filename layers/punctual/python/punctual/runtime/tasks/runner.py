@@ -1,0 +1,90 @@
+"""Runs a task's code and says how it went."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from punctual.domain.errors import Fatal, Rejected, Retry
+from punctual.domain.executions.execution import Execution, Failure, Outcome
+from punctual.domain.executions.settlement import Verdict
+from punctual.runtime.tasks.context import Context
+from punctual.runtime.tasks.lease import Lease
+from punctual.runtime.tasks.registry import Catalog
+from punctual.runtime.tasks.time_limit import TimeLimitReached, time_limit
+
+if TYPE_CHECKING:
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+
+TRACE_LENGTH = 2000
+MESSAGE_LENGTH = 1000
+
+
+@dataclass(frozen=True)
+class TaskRunner:
+    executions: Executions
+    catalog: Catalog
+    clock: Clock
+    logger: logging.Logger
+
+    def run(self, execution: Execution, seconds_left: float) -> Verdict:
+        """Run one attempt under a lease and a time limit. Whatever the task does, a verdict comes back."""
+
+        lease = Lease(self.executions, execution, self.clock, self.logger.warning)
+
+        def act() -> Any:
+            task = self.catalog.find(execution.task)
+            task.check(execution.parameters)
+            with lease, time_limit(seconds_left):
+                return task.function(self._context(execution, lease, seconds_left), execution.parameters)
+
+        verdict = judged(act, seconds_left, self.logger)
+        if lease.stopping:  # what it returned, or how it broke off, is kept
+            return replace(verdict, outcome=Outcome.CANCELLED)
+        return verdict
+
+    def _context(self, execution: Execution, lease: Lease, seconds_left: float) -> Context:
+        end = time.monotonic() + seconds_left
+        return Context(
+            job_id=execution.job_id,
+            execution_id=execution.execution_id,
+            owner=execution.owner,
+            attempt=execution.attempt,
+            due=execution.scheduled_at,
+            window=execution.window,
+            deadline=execution.deadline_at,
+            logger=self.logger,
+            seconds_left=lambda: end - time.monotonic(),
+            _report=lease.report,
+            _cancelled=lambda: lease.lost or lease.stopping,
+        )
+
+
+def judged(act: Callable[[], Any], seconds: float, logger: logging.Logger) -> Verdict:
+    """How ``act`` went, which had so many ``seconds``."""
+    try:
+        return Verdict(outcome=Outcome.SUCCEEDED, value=act())
+    except TimeLimitReached:
+        message = f"stopped after {seconds:.0f} seconds"
+        return Verdict(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
+    except Retry as error:
+        return Verdict(outcome=Outcome.FAILED, error=_failure(error), after=error.after)
+    except Fatal as error:
+        return Verdict(outcome=Outcome.FATAL, error=_failure(error))
+    except Rejected as error:  # an unknown task, or parameters that do not fit it
+        where = f"{error.field}: " if error.field else ""
+        message = f"{where}{error.message}"[:MESSAGE_LENGTH]
+        return Verdict(outcome=Outcome.FATAL, error=Failure(type="BadParameters", message=message))
+    except (Exception, SystemExit) as error:
+        logger.exception("the task failed")
+        return Verdict(outcome=Outcome.FAILED, error=_failure(error, with_trace=True))
+
+
+def _failure(error: BaseException, *, with_trace: bool = False) -> Failure:
+    trace = "".join(traceback.format_exception(error))[-TRACE_LENGTH:] if with_trace else None
+    return Failure(type=type(error).__name__, message=str(error)[:MESSAGE_LENGTH], trace=trace)

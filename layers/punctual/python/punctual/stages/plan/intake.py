@@ -1,0 +1,116 @@
+"""Intake: each message that an upstream system puts on the intake queue becomes one execution of a queue job.
+
+The execution's id is derived from the message's own id and the instant it was sent, so a message that is delivered
+twice is one execution.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from punctual.domain.errors import Rejected, Unreadable
+from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.execution_factory import execution_of
+from punctual.domain.identity import check_job_id
+from punctual.domain.jobs.job import LIVE, Job, JobState
+from punctual.domain.limits import check_parameters
+from punctual.domain.status import Status
+
+if TYPE_CHECKING:
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import Executions
+    from punctual.ports.jobs import Jobs
+    from punctual.ports.planning import DeadLetters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One delivery from the intake queue."""
+
+    message_id: str
+    sent_at: datetime
+    body: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a readable message asks for."""
+
+    job_id: str
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Intake:
+    jobs: Jobs
+    executions: Executions
+    dead_letters: DeadLetters
+    clock: Clock
+
+    def take(self, messages: Iterable[Message]) -> None:
+        """Store an execution for each message; bury what can never become one, with the reason."""
+        requests = [(message, self._read(message)) for message in messages]
+        jobs = self.jobs.get_many({request.job_id for _, request in requests if request is not None})
+        for message, request in requests:
+            if request is not None:
+                self._store(message, request, jobs.get(request.job_id))
+
+    def _read(self, message: Message) -> Request | None:
+        try:
+            return read_request(message.body)
+        except Unreadable as error:
+            self.dead_letters.bury(message.body, str(error))
+            return None
+
+    def _store(self, message: Message, request: Request, job: Job | None) -> None:
+        if job is None or job.state not in LIVE or job.schedule.kind != "queue":
+            self.dead_letters.bury(message.body, _why_not(request.job_id, job))
+            return
+        try:
+            execution = execution_of(
+                job,
+                message.sent_at,
+                status=Status.QUEUED,
+                now=self.clock(),
+                source=message.message_id,
+                parameters={**job.parameters, **request.payload},
+            )
+        except Rejected as error:  # its concurrency key names what the message does not have
+            self.dead_letters.bury(message.body, f"{error.field}: {error.message}")
+            return
+        self.executions.add(execution if job.state is JobState.ACTIVE else self._paused(execution))
+
+    def _paused(self, execution: Execution) -> Execution:
+        """Nothing piles up while a job is paused. What came meanwhile is on record, and can be done again by hand."""
+        return replace(
+            execution, status=Status.SKIPPED, reason="paused", queued_at=None, ended_at=self.clock(), check_at=None
+        )
+
+
+def read_request(body: str) -> Request:
+    """The request in a message's text. Raises ``Unreadable``."""
+    try:
+        fields = json.loads(body)
+        if not isinstance(fields, dict) or not isinstance(fields.get("job_id"), str):
+            raise Unreadable('a message must look like {"job_id": "…", "payload": {…}}')
+        payload = fields.get("payload", {})
+        if not isinstance(payload, dict):
+            raise Unreadable(f"payload must be an object, not {type(payload).__name__}")
+        check_parameters("payload", payload)
+        return Request(check_job_id(fields["job_id"]), payload)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"not JSON: {error}") from error
+    except Rejected as error:
+        raise Unreadable(f"{error.field}: {error.message}") from error
+
+
+def _why_not(job_id: str, job: Job | None) -> str:
+    if job is None:
+        return f"there is no job {job_id!r}"
+    if job.schedule.kind != "queue":
+        return f'job {job_id!r} does not take messages: its schedule is not {{"queue": true}}'
+    return f"job {job_id!r} is {job.state}"

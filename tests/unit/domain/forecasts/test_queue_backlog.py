@@ -1,0 +1,554 @@
+from __future__ import annotations
+
+import heapq
+import json
+import random
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from punctual.domain.forecasts.queue_backlog import NEVER, Backlog, Limits, Sample, read_sample, sample_of
+from punctual.domain.forecasts.queue_capacity import Depth
+from punctual.domain.forecasts.queue_flow import BOUNDS, Flow, Tally
+from punctual.domain.metrics import Metric
+
+START = datetime(2026, 11, 16, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+SECOND = timedelta(seconds=1)
+WORKERS = 10
+LIMITS = Limits(minutes=30, messages=100_000)
+NO_FLOW = Flow()
+
+
+def late(**by_bound: int) -> tuple[int, ...]:
+    """``late(_60=3)``: three that were up to 60 seconds late."""
+    return tuple(by_bound.get(f"_{bound:g}".replace(".", "_"), 0) for bound in BOUNDS)
+
+
+def depth(visible: int, in_flight: int = 0, delayed: int = 0) -> Depth:
+    return Depth(visible=visible, in_flight=in_flight, delayed=delayed)
+
+
+@dataclass
+class Watched:
+    """One queue, looked at again and again."""
+
+    sample: Sample | None = None
+    now: datetime = START
+    flow: Flow = NO_FLOW
+    limits: Limits = LIMITS
+    workers: int = WORKERS
+
+    def look(
+        self,
+        visible: int | None,
+        *,
+        in_flight: int = 0,
+        after: timedelta = MINUTE,
+        waited: tuple[timedelta, timedelta] | None = None,
+        **moved: Any,
+    ) -> Backlog:
+        """At the queue as it is when some time has passed, in which so much has ``moved``.
+
+        ``waited`` is how long the last to start had, and how long ago that was; ``None`` for unreadable queues.
+        """
+        self.now += after
+        self.flow = self.flow.plus(Flow(**moved))
+        if waited is not None:
+            wait, ago = waited
+            self.flow = replace(
+                self.flow, last_wait_ms=wait // timedelta(milliseconds=1), last_started_at=self.now - ago
+            )
+        depths = {} if visible is None else {"normal": depth(visible, in_flight)}
+        self.sample = sample_of(
+            self.now,
+            depths,
+            {"normal": self.flow},
+            self.sample,
+            concurrency={"normal": self.workers},
+            limits=self.limits,
+        )
+        return self.sample.queues["normal"]
+
+
+def flooded(*, in_flight: int = WORKERS, done: int = 600, was: int = 6000) -> Watched:
+    """A queue of which so many were done in the last minute, while all the time many waited."""
+    watched = Watched()
+    watched.look(was, in_flight=in_flight)
+    watched.look(was - done, in_flight=in_flight, finished=done, busy_ms=done * 1000, late=late(_60=done))
+    return watched
+
+
+# depth and rates
+
+
+def test_the_first_look_has_no_rates_and_no_forecast() -> None:
+    first = Watched().look(7, in_flight=2)
+    assert (first.depth, first.in_flight, first.delayed) == (7, 2, 0)
+    assert (first.arrival_per_minute, first.finished_per_minute, first.capacity_per_minute) == (None, None, None)
+    assert (first.drain_minutes, first.drains, first.oldest_seconds, first.minutes_until_breach) == (None,) * 4
+
+
+def test_an_empty_queue_is_drained_whatever_else_is_unknown() -> None:
+    first = Watched().look(0)
+    assert (first.drain_minutes, first.oldest_seconds, first.minutes_until_breach) == (0, 0, None)
+
+
+def test_what_arrived_is_what_was_done_and_what_is_there_more() -> None:
+    watched = Watched()
+    watched.look(100, in_flight=4)
+    later = watched.look(130, in_flight=10, after=timedelta(seconds=30), finished=50, passed=4)
+    assert (later.finished_per_minute, later.arrival_per_minute) == (108, 180)
+
+
+def test_a_queue_that_shrank_was_worked_off_even_when_nobody_told_yet() -> None:
+    watched = Watched()
+    watched.look(100, in_flight=4)
+    later = watched.look(30, in_flight=4, finished=9)
+    assert (later.finished_per_minute, later.arrival_per_minute) == (70, 0)
+
+
+def test_messages_that_are_not_due_yet_are_no_backlog() -> None:
+    waiting = {"normal": Depth(visible=0, in_flight=0, delayed=5000)}
+    sample = sample_of(START, waiting, {}, None, concurrency={"normal": 1}, limits=LIMITS)
+    assert (sample.queues["normal"].delayed, sample.queues["normal"].drain_minutes) == (5000, 0)
+
+
+# capacity
+
+
+def test_what_is_done_while_work_waits_is_the_capacity() -> None:
+    watched = flooded(done=600, was=6000)
+    assert watched.look(4800, in_flight=WORKERS, finished=600, late=late(_300=600)).drain_minutes == pytest.approx(
+        8, 0.03
+    )
+
+
+def test_what_is_done_while_nothing_waits_says_nothing_about_what_could_be() -> None:
+    watched = Watched()
+    watched.look(0)
+    later = watched.look(0, finished=30, busy_ms=30_000)
+    assert later.finished_per_minute == 30
+    assert later.capacity_per_minute == pytest.approx(WORKERS * 60 / 1.05, 0.001)
+
+
+@pytest.mark.parametrize("waits", [late(_1=10, _5=40), late(_5=10, _15=15, _60=25)], ids=["5 s", "30 s"])
+def test_jobs_that_are_due_on_the_minute_as_the_looks_are_do_not_look_like_a_backlog(waits: tuple[int, ...]) -> None:
+    """They wait at every look, and are done some seconds later."""
+    watched = Watched()
+    watched.look(50)
+    for _ in range(5):
+        later = watched.look(50, finished=50, busy_ms=50_000, late=waits)
+    assert later.capacity_per_minute == pytest.approx(WORKERS * 60 / 1.05, 0.001)
+
+
+def test_fewer_than_the_workers_that_wait_at_both_ends_are_no_backlog() -> None:
+    watched = Watched(workers=2)
+    watched.look(1, in_flight=2)
+    later = watched.look(1, in_flight=2, finished=6, busy_ms=60_000, late=late(_15=6))
+    assert later.capacity_per_minute == pytest.approx(12, 0.01)
+
+
+def test_many_that_are_only_on_their_way_do_not_look_like_a_backlog() -> None:
+    watched = Watched(workers=1000)
+    watched.look(100)
+    later = watched.look(100, in_flight=50, finished=6000, busy_ms=6_000_000, late=late(_1=6000))
+    assert later.capacity_per_minute == pytest.approx(1000 * 60 / 1.05, 0.001)
+
+
+def test_the_capacity_is_remembered_for_the_next_flood() -> None:
+    watched = flooded(done=300, in_flight=0)
+    watched.look(0, after=20 * MINUTE, finished=5700, busy_ms=5_700_000)
+    for _ in range(100):
+        watched.look(0)
+    assert watched.look(1000).drain_minutes == pytest.approx(1000 / 300, 0.001)
+
+
+def test_a_capacity_measured_once_is_not_believed_against_what_tasks_take_now() -> None:
+    watched = flooded(done=600)
+    watched.look(0, finished=5400, busy_ms=5_400_000)
+    watched.look(0, finished=200, busy_ms=200 * 60_000)
+    assert watched.look(1000).capacity_per_minute == pytest.approx(10, 0.1)
+
+
+def test_what_is_done_can_be_done() -> None:
+    watched = flooded(done=60, in_flight=0)
+    watched.look(0, after=timedelta(hours=2), finished=5940, busy_ms=5_940_000)
+    assert watched.look(0, finished=300, busy_ms=300_000).capacity_per_minute == 300
+
+
+def test_a_queue_that_was_emptied_by_hand_was_not_worked_off() -> None:
+    watched = flooded(done=60, in_flight=0)
+    assert watched.look(0).capacity_per_minute == 60
+
+
+def test_small_differences_are_smoothed_and_large_ones_taken_as_they_are() -> None:
+    watched = flooded(done=500, in_flight=0)
+    assert watched.look(4960, finished=540, busy_ms=540_000, late=late(_60=540)).capacity_per_minute == 520
+    watched = flooded(done=500, in_flight=0)
+    assert watched.look(5400, finished=100, busy_ms=100_000, late=late(_60=100)).capacity_per_minute == 100
+
+
+def test_tasks_as_long_as_the_interval_are_forecast_by_their_run_time() -> None:
+    watched = Watched()
+    waiting = 200
+    watched.look(waiting, in_flight=10)
+    capacities = []
+    for done in (0, 0, 0, 10, 0, 0, 0, 10, 0):  # ten workers, four minutes each, all at once
+        waiting -= done
+        shown = watched.look(waiting, in_flight=10, finished=done, busy_ms=done * 240_000, late=late(_300=done))
+        capacities.append(shown.capacity_per_minute)
+    assert capacities[:3] == [None] * 3
+    assert capacities[3:] == [pytest.approx(2.5, 0.01)] * 6
+
+
+def test_messages_that_are_held_back_after_a_failure_are_not_taken_for_workers() -> None:
+    watched = flooded(done=600, in_flight=80)
+    hung = watched.look(5400, in_flight=80)
+    assert hung.capacity_per_minute == WORKERS
+
+
+def test_one_odd_run_hardly_changes_what_tasks_are_known_to_take() -> None:
+    watched = Watched()
+    watched.look(0, finished=100, busy_ms=100 * 10_000)
+    watched.look(0, finished=1, busy_ms=60_000)
+    assert watched.look(100).capacity_per_minute == pytest.approx(60 * WORKERS / (10 + 50 / 11 + 0.05), abs=0.001)
+
+
+def test_workers_that_take_much_longer_than_they_used_to_are_not_forecast_by_their_old_run_time() -> None:
+    watched = flooded(done=600)
+    hung = watched.look(5400, in_flight=WORKERS)
+    assert hung.capacity_per_minute is not None
+    assert hung.capacity_per_minute <= WORKERS
+
+
+def test_a_backlog_that_nobody_works_on_never_drains() -> None:
+    watched = flooded(done=600)
+    watched.look(5400)  # those in flight may have been done
+    stuck = watched.look(5400)
+    assert (stuck.capacity_per_minute, stuck.drain_minutes, stuck.minutes_until_breach) == (0, NEVER, 0)
+    assert watched.look(5400, after=5 * SECOND).drain_minutes == NEVER
+    watched.look(0)
+    assert watched.look(600).drain_minutes == pytest.approx(1.05)  # as fast as its workers could
+
+
+def test_a_backlog_that_nobody_ever_worked_on_never_drains() -> None:
+    watched = Watched()
+    watched.look(7)
+    assert watched.look(7).drain_minutes == NEVER
+
+
+@pytest.mark.parametrize("seconds", [5, 3600])
+def test_an_interval_too_short_or_too_long_to_judge_by_leaves_the_capacity_as_it_was(seconds: int) -> None:
+    watched = flooded(done=600)
+    before = watched.look(5400, in_flight=WORKERS, finished=600, late=late(_60=600)).capacity_per_minute
+    later = watched.look(5400, in_flight=WORKERS, after=seconds * SECOND, finished=2, late=late(_1800=2))
+    assert later.capacity_per_minute == before
+    assert later.finished_per_minute == pytest.approx(120 / seconds, abs=0.001)
+
+
+# what comes of it
+
+
+def test_a_queue_drains_when_less_arrives_than_can_be_done() -> None:
+    watched = flooded(done=600)
+    assert watched.look(5000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is True
+    assert watched.look(6000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is False
+
+
+def test_the_limit_in_minutes_is_reached_when_the_backlog_takes_so_long() -> None:
+    watched = flooded(in_flight=0, done=600, was=12_000)  # the limit is 18,000 messages: 30 minutes
+    soon = watched.look(12_000, finished=600, late=late(_60=600))
+    assert soon.minutes_until_breach == pytest.approx(6000 / 600)
+    assert watched.look(18_000, finished=600, late=late(_60=600)).minutes_until_breach == 0
+
+
+def test_the_limit_in_messages_counts_when_it_is_lower() -> None:
+    watched = flooded(in_flight=0, done=600, was=6000)
+    watched.limits = Limits(minutes=30, messages=7000)
+    assert watched.look(6400, finished=600, late=late(_60=600)).minutes_until_breach == pytest.approx(600 / 1000)
+    assert watched.look(7000, finished=600, late=late(_60=600)).minutes_until_breach == 0
+
+
+def test_without_a_known_capacity_the_messages_alone_are_forecast() -> None:
+    watched = Watched()
+    watched.look(0)
+    assert watched.look(1000).minutes_until_breach == pytest.approx(99)
+
+
+def test_a_backlog_that_shrinks_is_not_forecast_to_reach_its_limit() -> None:
+    watched = flooded(done=600)
+    assert watched.look(4800, in_flight=WORKERS, finished=600, late=late(_60=600)).minutes_until_breach is None
+
+
+def test_a_queue_that_fills_more_slowly_than_its_workers_could_empty_it_will_not_overflow() -> None:
+    watched = Watched()
+    watched.look(0, finished=600, busy_ms=600_000)
+    shown = watched.look(50, finished=250, busy_ms=250_000)
+    assert (shown.arrival_per_minute, shown.drains, shown.minutes_until_breach) == (300, True, None)
+
+
+# the oldest
+
+
+def test_the_oldest_has_waited_since_the_last_to_start_was_due() -> None:
+    watched = Watched()
+    watched.look(500)
+    later = watched.look(500, started=60, waited=(100 * SECOND, 5 * SECOND))
+    assert later.oldest_seconds == 105
+
+
+def test_what_came_a_moment_ago_is_not_as_old_as_the_last_start() -> None:
+    watched = Watched()
+    watched.look(0, started=1, waited=(SECOND, timedelta()))
+    for _ in range(60):
+        watched.look(0)
+    assert watched.look(500).oldest_seconds == 60
+
+
+def test_one_message_that_came_back_after_long_does_not_make_the_others_old() -> None:
+    watched = Watched()
+    watched.look(0)
+    assert watched.look(5, started=1, waited=(timedelta(hours=1), SECOND)).oldest_seconds == 60
+
+
+def test_how_old_the_oldest_is_shows_from_the_second_look_on() -> None:
+    watched = Watched()
+    assert watched.look(5, started=1, waited=(SECOND, timedelta(hours=1))).oldest_seconds is None
+    assert watched.look(5).oldest_seconds == 60
+
+
+def test_the_oldest_grows_older_while_nothing_starts() -> None:
+    watched = Watched()
+    watched.look(0)
+    assert [watched.look(5).oldest_seconds for _ in range(3)] == [60, 120, 180]
+    assert watched.look(0, started=5).oldest_seconds == 0
+
+
+# what must not confuse it
+
+
+def test_a_queue_that_cannot_be_read_is_unknown_and_its_capacity_stays() -> None:
+    watched = flooded(done=600)
+    before = watched.look(4800, in_flight=WORKERS, finished=600, late=late(_60=600)).capacity_per_minute
+    unread = watched.look(None, finished=600)
+    assert (unread.depth, unread.in_flight, unread.delayed, unread.drain_minutes, unread.drains) == (None,) * 5
+    assert (unread.oldest_seconds, unread.minutes_until_breach, unread.arrival_per_minute) == (None,) * 3
+    again = watched.look(3600, finished=600)
+    assert (again.arrival_per_minute, again.capacity_per_minute) == (None, before)
+    assert again.drain_minutes == pytest.approx(3600 / (before or 0), 0.001)
+
+
+@pytest.mark.parametrize("back", [timedelta(days=-1), timedelta(), timedelta(milliseconds=999)])
+def test_a_clock_that_goes_back_or_stands_leaves_the_rates_out_and_the_counts_in(back: timedelta) -> None:
+    watched = flooded(done=600)
+    before = watched.look(4800, in_flight=WORKERS, finished=600, late=late(_60=600))
+    odd = watched.look(4790, in_flight=WORKERS, after=back, finished=10)
+    assert (odd.arrival_per_minute, odd.capacity_per_minute) == (None, before.capacity_per_minute)
+    assert odd.oldest_seconds == before.oldest_seconds == 120
+    assert watched.sample is not None
+    assert (watched.sample.seconds, watched.sample.lanes["short"].finished) == (None, 10)
+    assert watched.look(4190, in_flight=WORKERS, finished=600).finished_per_minute == 600
+
+
+def test_counters_that_began_anew_do_not_count_backwards() -> None:
+    watched = flooded(done=600)
+    watched.flow = NO_FLOW
+    later = watched.look(5400, in_flight=WORKERS, finished=30)
+    assert (later.finished_per_minute, later.arrival_per_minute) == (30, 30)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | st.integers(0, 10**6),
+            st.integers(0, 1000),
+            st.integers(-100_000, 10_000_000),
+            st.integers(0, 10**5),
+            st.integers(0, 10**9),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_whatever_is_read_no_figure_is_negative_and_every_sample_can_be_stored(looks: list[Any]) -> None:
+    watched = Watched()
+    for visible, in_flight, milliseconds, count, busy_ms in looks:
+        passing = timedelta(milliseconds=milliseconds)
+        watched.flow = NO_FLOW if count % 7 == 0 else watched.flow
+        watched.look(
+            visible,
+            in_flight=in_flight,
+            after=passing,
+            waited=(count * SECOND, passing),
+            finished=count,
+            busy_ms=busy_ms,
+        )
+        assert watched.sample is not None
+        assert read_sample(json.dumps(watched.sample.to_fields(), allow_nan=False)) == watched.sample
+        shown = watched.sample.to_fields()["queues"]["normal"]
+        assert all(value is None or value >= 0 for value in shown.values())
+
+
+# the sample
+
+
+def full_sample() -> Sample:
+    concurrency = {"high": 5, "normal": 5, "intake": 2}
+    empty = dict.fromkeys(concurrency, depth(0))
+    first = sample_of(START, empty, {}, None, concurrency=concurrency, limits=LIMITS)
+    flows = {
+        "high": Flow(started=60, finished=60, failed=25, busy_ms=60_000, late=late(_0_25=60)),
+        "normal": Flow(started=40, finished=40, busy_ms=40_000, late=late(_0_25=38, _5=2)),
+        "intake": Flow(started=900, finished=900, busy_ms=900, late=late(_1800=900)),
+        "long": Flow(finished=1, failed=1),
+    }
+    depths = {"high": depth(3), "normal": depth(0), "intake": depth(70)}
+    return sample_of(START + MINUTE, depths, flows, first, concurrency=concurrency, limits=LIMITS)
+
+
+def test_a_sample_tells_what_each_lane_did_how_late_and_how_well() -> None:
+    sample = full_sample()
+    short, long = sample.lanes["short"], sample.lanes["long"]
+    assert (short.started, short.finished, short.failed) == (100, 100, 25)  # what is taken in does not run yet
+    assert (long.started, long.finished, long.failed) == (0, 1, 1)
+    assert sample.failure_rate == 25
+    assert sample.lateness_p99 == pytest.approx(3.5)
+
+
+def test_the_alarms_see_the_worst_queue_and_zero_where_there_is_nothing() -> None:
+    sample = full_sample()
+    assert sample.figures() == {
+        Metric.BACKLOG_MESSAGES: 70,
+        Metric.BACKLOG_DRAIN_MINUTES: 0.03,
+        Metric.OLDEST_MESSAGE_SECONDS: 60,
+        Metric.DISPATCH_LATENESS_P99: sample.lateness_p99,
+        Metric.WORKER_FAILURE_RATE: 25,
+    }
+    idle = sample_of(START, {"low": depth(0)}, {}, None, concurrency={"low": 1}, limits=LIMITS)
+    assert set(idle.figures().values()) == {0.0}
+    assert len(idle.figures()) == 5
+
+
+def test_a_figure_that_is_unknown_of_all_queues_is_left_out() -> None:
+    unread = sample_of(START, {}, {}, None, concurrency={"low": 1}, limits=LIMITS)
+    assert set(unread.figures()) == {Metric.DISPATCH_LATENESS_P99, Metric.WORKER_FAILURE_RATE}
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"at": "2026-11-16T12:00:00.000Z", "queues": {"high": 1}}'])
+def test_a_sample_of_another_form_is_no_sample(text: str) -> None:
+    assert read_sample(text) is None
+    fields = full_sample().to_fields()
+    assert read_sample(json.dumps(fields | {"mood": "fine"})) is None
+    assert read_sample(json.dumps(fields)) is not None
+
+
+# a flood, from its first minute to its last
+
+
+class Workers:
+    """Messages and the workers that take them in order, in virtual time. Each worker tells what it did at its pace.
+
+    ``handling`` is what a message costs a worker besides its task, which nobody counts.
+    """
+
+    def __init__(self, arrivals: list[float], workers: int, run_seconds: float, handling: float) -> None:
+        self.workers = workers
+        free = [(0.0, worker) for worker in range(workers)]
+        self.arrivals, self.starts, runs = sorted(arrivals), [], []
+        for arrived in self.arrivals:
+            freed, worker = heapq.heappop(free)
+            start = max(arrived, freed)
+            end = start + run_seconds + handling
+            heapq.heappush(free, (end, worker))
+            self.starts.append(start)
+            runs.append((end, arrived, start, worker))
+        self.ends = [run[0] for run in runs]
+        told: list[tuple[float, Flow]] = [(0.0, NO_FLOW)]
+        tallies = [Tally() for _ in range(workers)]
+        for end, arrived, start, worker in runs:
+            tallies[worker].started("normal", _at(arrived), _at(start))
+            tallies[worker].ended("normal", run_seconds * SECOND, succeeded=True)
+            tallies[worker].tell(lambda _, flow, end=end: told.append((end, flow)), _at(end), pytest.fail)  # type: ignore[misc]
+        self.told_at = [end for end, _ in told]
+        self.flows = list(accumulate((flow for _, flow in told), Flow.plus))
+
+    def depth(self, second: float) -> Depth:
+        started = bisect_right(self.starts, second)
+        return depth(bisect_right(self.arrivals, second) - started, started - bisect_right(self.ends, second))
+
+    def samples(self, seconds: int) -> Iterator[tuple[int, Backlog]]:
+        """Every minute."""
+        sample = None
+        for second in range(0, seconds, 60):
+            flows = {"normal": self.flows[bisect_right(self.told_at, second) - 1]}
+            concurrency = {"normal": self.workers}
+            depths = {"normal": self.depth(second)}
+            sample = sample_of(_at(second), depths, flows, sample, concurrency=concurrency, limits=LIMITS)
+            yield second, sample.queues["normal"]
+
+    def minutes_until_all_have_started(self, second: float) -> float:
+        return (self.starts[bisect_right(self.arrivals, second) - 1] - second) / 60
+
+
+def _at(second: float) -> datetime:
+    return START + second * SECOND
+
+
+def poisson(randomness: random.Random, per_second: float, start: float, end: float) -> Iterator[float]:
+    second = start
+    while per_second and (second := second + randomness.expovariate(per_second)) < end:
+        yield second
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],  # a smaller flood is no simpler
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(
+    seed=st.integers(0, 2**32),
+    workers=st.integers(2, 10),
+    load=st.floats(0.2, 0.9),
+    drain_minutes=st.floats(5, 20),
+    spread=st.sampled_from([0.0, 5.0, 40.0]),
+    handling=st.sampled_from([0.0, 0.1, 1.0]),
+    history=st.booleans(),
+    data=st.data(),
+)
+def test_a_flood_ends_when_it_was_forecast_to(
+    seed: int,
+    workers: int,
+    load: float,
+    drain_minutes: float,
+    spread: float,
+    handling: float,
+    history: bool,
+    data: st.DataObject,
+) -> None:
+    """From the first sample that saw it, where much like it ran before; from the second, where nothing ever had."""
+    randomness = random.Random(seed)
+    run_seconds = data.draw(st.floats(1, 200 if history else 60))
+    per_second = workers / (run_seconds + handling)
+    size = int(min(max(per_second * 60 * drain_minutes, 15 * workers), 3000))
+    begin = randomness.uniform(0, 59) + (int(20 * run_seconds + 1800) if history else 0)
+    end = begin + spread + 2 * size / per_second
+    arrivals = [*poisson(randomness, load * per_second, 0 if history else begin, end)]
+    arrivals += [begin + randomness.uniform(0, spread) for _ in range(size)]
+    if history and handling:
+        arrivals += [100.0] * int(4 * 60 * per_second)
+    queue = Workers(arrivals, workers, run_seconds, handling)
+    looks = [(second, shown) for second, shown in queue.samples(int(end)) if second >= begin + spread]
+    judged = [(second, shown) for second, shown in looks[0 if history else 1 :] if (shown.depth or 0) >= 8 * workers]
+    assert judged
+    for second, shown in judged:
+        assert shown.drain_minutes == pytest.approx(queue.minutes_until_all_have_started(second), rel=0.25)

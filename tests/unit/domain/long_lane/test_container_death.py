@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from punctual.domain.executions.execution import Outcome
+from punctual.domain.long_lane.container_death import cause_of_stop, verdict_on
+from punctual.domain.long_lane.part import Part
+from punctual.domain.status import Status
+
+AT = datetime(2026, 11, 16, tzinfo=UTC)
+
+
+def part(**fields: Any) -> Part:
+    given = {"execution_id": "e", "name": "all", "job_id": "j", "owner": "o", "status": Status.RUNNING}
+    return Part(**given, cpu=1024, memory_mb=2048, latest_start=AT, expected_seconds=60, **fields)
+
+
+def stopped(exit_code: int | None = None, **task: Any) -> dict[str, str]:
+    cause = cause_of_stop({"containers": [{"exitCode": exit_code}] if exit_code is not None else [], **task})
+    return {"Error": "Punctual.Stopped", "Cause": cause}
+
+
+@pytest.mark.parametrize(
+    ("of", "error", "outcome", "words"),
+    [
+        (part(), stopped(137, stoppedReason="OutOfMemoryError"), Outcome.LOST, "exit code 137: OutOfMemoryError"),
+        (part(), stopped(stoppedReason="CannotPullContainerError: no"), Outcome.LOST, "CannotPullContainerError: no"),
+        (part(image="own"), stopped(3, stoppedReason="exited"), Outcome.FAILED, "exit code 3: exited"),
+        (
+            part(image="own", timeout_seconds=7),
+            {"Error": "States.HeartbeatTimeout"},
+            Outcome.TIMED_OUT,
+            "after 7 seconds",
+        ),
+        (part(), stopped(143, stopCode="UserInitiated"), Outcome.INTERRUPTED, "exit code 143"),
+        (part(), {"Error": "Punctual.Impossible", "Cause": "no image"}, Outcome.FATAL, "no image"),
+        (part(), stopped(143, stopCode="SpotInterruption"), Outcome.INTERRUPTED, "exit code 143"),
+        (part(leave="x needs its slot"), stopped(137), Outcome.PREEMPTED, "x needs its slot"),
+        (part(), {"Error": "Punctual.Lost", "Cause": "silent"}, Outcome.LOST, "silent"),
+        (part(), {"Error": "States.HeartbeatTimeout"}, Outcome.LOST, "stopped beating"),
+        (part(timeout_seconds=7), {"Error": "States.Timeout"}, Outcome.TIMED_OUT, "stopped after 7 seconds"),
+        (part(), {"Error": "ECS.AmazonECSException", "Cause": "No capacity"}, Outcome.FAILED, "No capacity"),
+        (part(), {"Error": "Punctual.Stopped", "Cause": "no JSON"}, Outcome.LOST, "no JSON"),
+        (part(), {"Error": "Punctual.Stopped", "Cause": json.dumps([1])}, Outcome.LOST, "[1]"),
+        (part(), {}, Outcome.LOST, "did not say how it ended"),
+    ],
+)
+def test_how_an_attempt_ended_is_told_from_what_aws_says(
+    of: Part, error: dict[str, str], outcome: Outcome, words: str
+) -> None:
+    verdict = verdict_on(of, error)
+    assert verdict.outcome is outcome
+    assert verdict.error is not None
+    assert words in verdict.error.message
+
+
+@pytest.mark.parametrize("image", ["", "own"])
+@pytest.mark.parametrize(
+    "error", [stopped(0), stopped(137), {"Error": "Punctual.Cancelled"}, {"Error": "States.Timeout"}]
+)
+def test_what_was_asked_to_stop_and_did_not_say_how_it_ended_is_cancelled(image: str, error: dict[str, str]) -> None:
+    verdict = verdict_on(part(image=image, cancel_at=AT), error)
+    assert (verdict.outcome, verdict.error) == (Outcome.CANCELLED, None)
+
+
+def test_an_own_image_that_ended_well_has_succeeded_though_nobody_told_at_once() -> None:
+    assert verdict_on(part(image="own"), stopped(0)).outcome is Outcome.SUCCEEDED
+    assert verdict_on(part(), stopped(0)).outcome is Outcome.LOST

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from punctual.domain.errors import Forbidden
+from punctual.domain.requests.caller import Role, caller_of
+
+
+@pytest.mark.parametrize(
+    ("groups", "role", "owner"),
+    [
+        (["viewer"], Role.VIEWER, "ann"),
+        (["viewer", "operator", "team:quality"], Role.OPERATOR, "quality"),
+        (["admin", "viewer", "team:b", "team:a"], Role.ADMIN, "a"),
+        (["team:quality"], None, "quality"),
+        ([], None, "ann"),
+    ],
+)
+def test_the_highest_role_and_the_first_team_count(groups: list[str], role: Role | None, owner: str) -> None:
+    caller = caller_of("ann", groups)
+    assert (caller.role, caller.owner) == (role, owner)
+
+
+def test_each_role_may_do_what_lesser_ones_may() -> None:
+    for rank, role in enumerate(Role):
+        caller = caller_of("ann", [role])
+        for other_rank, least in enumerate(Role):
+            if other_rank <= rank:
+                caller.must_be(least)
+            else:
+                with pytest.raises(Forbidden, match=f"needs the role {least}; yours is {role}"):
+                    caller.must_be(least)

@@ -1,0 +1,55 @@
+"""Unique jobs: when a key is taken, and what a duplicate is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from punctual.domain.errors import Invalid
+from punctual.domain.jobs.job import LIVE, Job, JobState
+from punctual.domain.requests.dedupe import OnDuplicate, check_distinct, duplicate_of, policy_of
+from punctual.domain.schedules.schedule import Now
+
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+JOB = Job(
+    job_id="01m7j3myg0ab16wzvq72dx3zvq",
+    name="n",
+    owner="quality",
+    created_by="ann",
+    task="echo",
+    schedule=Now(NOW),
+    created_at=NOW,
+    updated_at=NOW,
+    dedupe_key="orders",
+)
+
+
+def test_a_job_lives_until_it_is_done_deleted_or_cancelled():
+    assert set(JobState) - LIVE == {"done", "deleted", "cancelled"}
+    for state in JobState:
+        assert replace(JOB, state=state).live is (state in LIVE)
+    assert JOB.live
+
+
+def test_a_policy_needs_a_key():
+    assert policy_of({}) is OnDuplicate.REFUSE
+    assert policy_of({"dedupe_key": "orders", "on_duplicate": "return_existing"}) is OnDuplicate.RETURN_EXISTING
+    with pytest.raises(Invalid, match="only goes with dedupe_key") as refused:
+        policy_of({"on_duplicate": "refuse"})
+    assert refused.value.field == "on_duplicate"
+
+
+def test_equal_keys_are_named_by_both_their_places_and_jobs_without_one_are_not_equal():
+    plain, other = replace(JOB, dedupe_key=None), replace(JOB, dedupe_key="other")
+    check_distinct([plain, JOB, plain, other])
+    with pytest.raises(Invalid, match=r"is the same as jobs\.1\.dedupe_key, 'orders'") as refused:
+        check_distinct([plain, JOB, other, JOB])
+    assert refused.value.field == "jobs.3.dedupe_key"
+
+
+def test_a_refusal_names_the_job_that_has_the_key_and_the_remedy():
+    refusal = duplicate_of(JOB, "dedupe_key")
+    assert (refusal.field, JOB.job_id in refusal.message) == ("dedupe_key", True)
+    assert "return_existing" in refusal.message

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punctual.domain.errors import Invalid
+from punctual.domain.executions.execution import Execution
+from punctual.domain.identity import execution_id, new_job_id
+from punctual.domain.jobs.job import Job
+from punctual.domain.status import Status
+from punctual.stages.api.browse import Browse, ExecutionFilter, read_cursor, write_cursor
+
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+OWNERS = ("a", "b", "c")
+
+
+class Shelf:
+    """Executions of several owners, in memory, behind both ports that browsing reads from."""
+
+    def __init__(self, statuses: dict[tuple[str, int], Status]) -> None:
+        jobs = {owner: new_job_id(NOW) for owner in OWNERS}
+        self.stored: dict[str, Execution] = {}
+        self.fetched = 0
+        for (owner, minute), status in statuses.items():
+            due = NOW + timedelta(minutes=minute)
+            one = execution_id(jobs[owner], due)
+            self.stored[one] = Execution(
+                job_id=jobs[owner], execution_id=one, owner=owner, task="t", scheduled_at=due, status=status
+            )
+
+    def owners(self) -> list[str]:
+        return list(OWNERS)
+
+    def newest_first(self, _owner: str, _before: str | None) -> Iterator[list[Job]]:
+        yield []
+
+    def ids_of_owner(self, owner: str, low: str, high: str) -> Iterator[list[str]]:
+        yield sorted((i for i, e in self.stored.items() if e.owner == owner and low <= i < high), reverse=True)
+
+    def ids_of_job(self, job_id: str, low: str, high: str) -> Iterator[list[str]]:
+        yield sorted((i for i, e in self.stored.items() if e.job_id == job_id and low <= i < high), reverse=True)
+
+    def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        running = (i for i, e in self.stored.items() if e.status is Status.RUNNING and low <= i < high)
+        return [iter([sorted(running, reverse=True)])]
+
+    def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
+        self.fetched += len(execution_ids)
+        return {one: self.stored[one] for one in execution_ids}
+
+
+STATUSES = st.sampled_from(list(Status))
+KEYS = st.tuples(st.sampled_from(OWNERS), st.integers(-500, 0))
+
+
+@given(
+    st.dictionaries(KEYS, st.sampled_from(list(Status)), max_size=60), st.integers(1, 7), st.sampled_from(list(Status))
+)
+def test_pages_join_to_all_that_fit_in_falling_order(
+    statuses: dict[tuple[str, int], Status], limit: int, wanted: Status
+) -> None:
+    shelf = Shelf(statuses)
+    browse = Browse(jobs=shelf, executions=shelf, clock=lambda: NOW)
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = browse.list_executions(ExecutionFilter(status=wanted), limit, cursor)
+        assert len(page.items) <= limit
+        seen += [one.execution_id for one in page.items]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert seen == sorted((i for i, e in shelf.stored.items() if e.status is wanted), reverse=True)
+
+
+def test_a_page_without_a_filter_fetches_no_more_than_it_shows() -> None:
+    shelf = Shelf({("a", -minute): Status.SUCCEEDED for minute in range(50)})
+    Browse(jobs=shelf, executions=shelf, clock=lambda: NOW).list_executions(ExecutionFilter(), 3, None)
+    assert shelf.fetched == 3
+
+
+def test_what_is_planned_ahead_is_not_waded_through_for_what_has_run() -> None:
+    ahead = {("a", minute): Status.SCHEDULED for minute in range(1, 400)}
+    shelf = Shelf({**ahead, ("b", -1): Status.FAILED})
+    page = Browse(jobs=shelf, executions=shelf, clock=lambda: NOW).list_executions(
+        ExecutionFilter(status=Status.FAILED), 5, None
+    )
+    assert len(page.items) == 1
+    assert shelf.fetched == 1
+
+
+@given(st.from_regex(r"[0-9][0-9A-Za-z_-]{1,100}", fullmatch=True))
+def test_a_cursor_reads_back_as_it_was_written(place: str) -> None:
+    assert read_cursor(write_cursor(place)) == place
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "e30", "eyJiZWZvcmUiOiAiISJ9", "eyJiZWZvcmUiOiA3fQ", "///", "🙂"])
+def test_what_no_list_gave_is_not_a_cursor(cursor: str) -> None:
+    with pytest.raises(Invalid, match="is not one that a list gave"):
+        read_cursor(cursor)
