@@ -29,7 +29,7 @@ from bench.report import Report
 from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.lane import Priority
-from punctual.domain.long_lane.laxity import Grant, Limits, Occupancy, latest_start, turn_of
+from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, latest_start, turn_of
 from punctual.domain.long_lane.part import WHOLE, Part
 from punctual.domain.status import Status
 from punctual.stages.long_lane.admit import Admission
@@ -199,7 +199,7 @@ class Lane:
 
 
 def admission(lane: Lane, vcpus: int) -> Admission:
-    limits = Limits(tasks=vcpus, cpu=vcpus * VCPU, starts_per_second=STARTS_PER_SECOND)
+    limits = LaneLimits(tasks=vcpus, cpu=vcpus * VCPU, starts_per_second=STARTS_PER_SECOND)
     return Admission(lane, None, limits, lambda: lane.now, lambda: "")  # type: ignore[arg-type]
 
 

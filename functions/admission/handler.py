@@ -12,7 +12,7 @@ from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
 from punctual.domain.long_lane.assignment import assignment_of
 from punctual.domain.long_lane.container_death import IMPOSSIBLE
-from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 from punctual.runtime.lambdas import wiring
@@ -38,7 +38,7 @@ watch = Watch(parts, containers, callbacks, instant.now)
 admission = Admission(
     slots=parts,
     containers=containers,
-    limits=Limits(
+    limits=LaneLimits(
         tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=settings.long_starts_per_second
     ),
     clock=instant.now,

@@ -81,7 +81,7 @@ class Attempt(BaseModel):
     error: Failure | None
 
 
-class Window(BaseModel):
+class DataWindow(BaseModel):
     start: str
     end: str
 
@@ -124,7 +124,7 @@ class Part(BaseModel):
     attempt: int
     worker_id: str | None
     value: Any = None
-    window: Window | None
+    window: DataWindow | None
     latest_start: str = Field(description="When it has to start to make the deadline.")
     asked_at: str | None
     started_at: str | None
@@ -172,7 +172,7 @@ class Execution(BaseModel):
     retry_at: str | None
     attempt: int
     worker_id: str | None
-    window: Window | None
+    window: DataWindow | None
     progress: Progress | None
     deadline: ExecutionDeadline | None
     result: Result
@@ -214,7 +214,7 @@ class Changes(BaseModel):
 class BackfillEntry(BaseModel):
     execution_id: str
     scheduled_at: str
-    window: Window | None
+    window: DataWindow | None
 
 
 class BackfillAnswer(BaseModel):

@@ -19,7 +19,7 @@ from punctual.domain.limits import (
     USUAL_LONG_RUN,
     USUAL_SHORT_RUN,
 )
-from punctual.domain.requests.backfill_range import Order, Which
+from punctual.domain.requests.backfill_range import BackfillOrder, Which
 from punctual.domain.requests.dedupe import OnDuplicate
 from punctual.domain.schedules.bounds import LONGEST_JITTER, MOST_RUNS
 from punctual.domain.schedules.calendar import MOST_DATES, OnSkip
@@ -255,7 +255,7 @@ class BackfillRequest(Strict):
     since: str = Field(alias="from", examples=["2026-10-01T00:00:00Z"])
     to: str = Field(examples=["2026-11-01T00:00:00Z"])
     which: Which = Field(Which.MISSING, strict=False)
-    order: Order = Field(Order.OLDEST_FIRST, strict=False)
+    order: BackfillOrder = Field(BackfillOrder.OLDEST_FIRST, strict=False)
     at_once: int | None = Field(
         None,
         ge=1,

@@ -22,7 +22,7 @@ from punctual.domain.errors import NotFound
 from punctual.domain.identity import check_job_id
 from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Lane
-from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.requests.caller import Caller, Role, caller_of
 from punctual.domain.requests.dry_run import Changes
 from punctual.runtime.lambdas import wiring
@@ -45,7 +45,7 @@ settings = ApiSettings.from_env()
 all_jobs = wiring.jobs(settings)
 all_executions, watched = wiring.executions(settings), wiring.watched_executions(settings)
 all_parts = wiring.parts(settings)
-gates, doors, catalog = wiring.gates(settings), wiring.gatekeeper(settings), Catalog()
+gates, gatekeeper, catalog = wiring.gates(settings), wiring.gatekeeper(settings), Catalog()
 
 
 def find_job(job_id: str) -> Job:
@@ -60,20 +60,20 @@ drafts = Drafts(tasks=catalog, images=settings.images, largest_cpu=settings.long
 ties = Ties(jobs=all_jobs, clock=instant.now)
 submit = Submit(jobs=all_jobs, drafts=drafts, ties=ties, clock=instant.now)
 edit = Edit(jobs=all_jobs, drafts=drafts, executions=all_executions, ties=ties, clock=instant.now, find=find_job)
-cancel = Cancel(executions=all_executions, doors=doors, clock=instant.now)
+cancel = Cancel(executions=all_executions, gatekeeper=gatekeeper, clock=instant.now)
 manage = Manage(jobs=all_jobs, executions=all_executions, clock=instant.now, find=find_job)
 rerun = Rerun(jobs=all_jobs, executions=all_executions, gates=gates, tasks=catalog, clock=instant.now, find=find_job)
 shelf = DynamoExecutionShelf(all_executions, gates)
 upstreams = Lookup(jobs=all_jobs, executions=all_executions)
 browse = Browse(jobs=all_jobs, executions=shelf, clock=instant.now)
 backfill = Backfill(
-    jobs=all_jobs, executions=all_executions, shelf=shelf, doors=doors, clock=instant.now, find=find_job
+    jobs=all_jobs, executions=all_executions, shelf=shelf, gatekeeper=gatekeeper, clock=instant.now, find=find_job
 )
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 explain = Explain(
     gates=gates, executions=all_executions, samples=samples, lane_outlooks=lane_outlooks, clock=instant.now
 )
-limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
+limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
 forecaster = Forecaster(
     samples=samples,
     lane_outlooks=lane_outlooks,

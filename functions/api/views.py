@@ -19,7 +19,7 @@ from punctual.domain.long_lane.part import Part
 from punctual.domain.planning.upstreams import Upstream
 from punctual.domain.requests.dry_run import Changes, Foreseen
 from punctual.domain.schedules.cron import Occurrence
-from punctual.domain.schedules.data_window import Window
+from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
 from punctual.stages.api.explain import WaitingFor
 from punctual.stages.api.rerun import Asked
@@ -206,8 +206,8 @@ def _attempt_view(attempt: Attempt) -> answers.Attempt:
     )
 
 
-def _window_view(window: Window | None) -> answers.Window | None:
-    return answers.Window(start=to_text(window.start), end=to_text(window.end)) if window else None
+def _window_view(window: DataWindow | None) -> answers.DataWindow | None:
+    return answers.DataWindow(start=to_text(window.start), end=to_text(window.end)) if window else None
 
 
 def _result_view(result: Result | None) -> answers.Result:

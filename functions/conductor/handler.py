@@ -21,7 +21,7 @@ conductor = Conductor(
     results=S3Results(settings.results_bucket, s3),
     containers=wiring.containers(settings),
     callbacks=wiring.callbacks(),
-    doors=wiring.gatekeeper(settings),
+    gatekeeper=wiring.gatekeeper(settings),
     clock=instant.now,
     uniform=random.uniform,
 )
@@ -37,7 +37,7 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
 
 
 def _next(item: dict[str, Any]) -> dict[str, Any]:
-    step = conductor.next(item["job_id"], item["execution_id"], item["conductor"])
+    step = conductor.next(item["job_id"], item["execution_id"], item["run_arn"])
     return {
         "next": "run" if step.parts or step.again else "end",
         "not_before": instant.to_text(step.not_before),

@@ -18,7 +18,7 @@ dispatcher = Dispatcher(
     executions=wiring.executions(settings),
     timers=wiring.timers(settings),
     lanes=SqsLanes(settings.queue_urls, sqs),
-    doors=wiring.gatekeeper(settings),
+    gatekeeper=wiring.gatekeeper(settings),
     clock=instant.now,
 )
 

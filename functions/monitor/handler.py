@@ -17,8 +17,8 @@ from punctual.aws.step_functions.long_runs import FailedLongRuns
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
 from punctual.domain.forecasts.deadline_check import Check, read_check
-from punctual.domain.forecasts.queue_backlog import Limits as BacklogLimits
-from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.forecasts.queue_backlog import BacklogLimits
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import MonitorSettings
@@ -32,7 +32,7 @@ concurrency: dict[str, int] = json.loads(settings.concurrency)
 queue_urls = {str(name): url for name, url in settings.queue_urls.items()} | {"intake": settings.intake_queue_url}
 dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
-limits = Limits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
+limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
 metrics = CloudWatchMetrics(cloudwatch)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 jobs = wiring.jobs(settings)

@@ -28,7 +28,7 @@ settings = PlannerSettings.from_env()
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 lag = Lag()
 jobs, executions, timers = wiring.jobs(settings), wiring.executions(settings), wiring.timers(settings)
-doors = wiring.gatekeeper(settings)
+gatekeeper = wiring.gatekeeper(settings)
 machines = LongStateMachine(
     arn=settings.state_machine_arn,
     schedule_group=settings.schedule_group,
@@ -48,7 +48,7 @@ planner = Planner(
     executions=executions,
     timers=timers,
     machines=machines,
-    doors=doors,
+    gatekeeper=gatekeeper,
     upstreams=upstreams,
     finish=Finish(jobs=jobs, executions=executions, clock=instant.now),
     clock=instant.now,
@@ -60,12 +60,12 @@ forwarder = Forwarder(
     lanes=SqsLanes(settings.queue_urls, sqs),
     machines=machines,
     checks=SqsChecks(settings.checks_queue_url, sqs),
-    doors=doors,
+    gatekeeper=gatekeeper,
     upstreams=upstreams,
     clock=instant.now,
 )
 
-WHAT_MOVES = ("status", "queued_at", "retry_at", "attempt", "revision", "conductor", "restarts", "cancel_at")
+WHAT_MOVES = ("status", "queued_at", "retry_at", "attempt", "revision", "run_arn", "restarts", "cancel_at")
 
 
 @function

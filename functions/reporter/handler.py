@@ -10,11 +10,11 @@ from punctual.aws.clients import s3
 from punctual.aws.s3.checkpoints import S3Checkpoints
 from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
+from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome, Progress
-from punctual.domain.executions.settlement import Verdict
 from punctual.domain.long_lane.assignment import Assignment, read_assignment
 from punctual.domain.long_lane.part import Part
-from punctual.domain.schedules.data_window import Window
+from punctual.domain.schedules.data_window import DataWindow
 from punctual.runtime.lambdas import log, wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import ReporterSettings
@@ -97,7 +97,7 @@ def _checkpoint(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]
 
 def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
     said = event["verdict"]
-    verdict = Verdict(
+    verdict = AttemptResult(
         outcome=Outcome(said["outcome"]),
         value=said.get("value"),
         error=Failure(**said["error"]) if said.get("error") else None,
@@ -116,7 +116,7 @@ def _seconds_until(end: datetime) -> float:
     return max(0.0, (end - instant.now()).total_seconds())
 
 
-def _span(window: Window | None) -> dict[str, str] | None:
+def _span(window: DataWindow | None) -> dict[str, str] | None:
     return None if window is None else {"start": instant.to_text(window.start), "end": instant.to_text(window.end)}
 
 

@@ -32,7 +32,7 @@ settler = Settler(
     runs=wiring.runs(settings),
     containers=wiring.containers(settings),
     notices=SqsNotices(settings.notices_queue_url, sqs),
-    doors=wiring.gatekeeper(settings),
+    gatekeeper=wiring.gatekeeper(settings),
     finish=Finish(jobs=jobs, executions=executions, clock=instant.now),
     clock=instant.now,
 )

@@ -14,7 +14,7 @@ from punctual.aws.s3.results import S3Results
 from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.work_order import read_order
+from punctual.domain.executions.work_order import read_work_order
 from punctual.domain.forecasts.queue_flow import Tally
 from punctual.domain.lane import Priority
 from punctual.runtime.lambdas import log, wiring
@@ -42,7 +42,7 @@ worker = Worker(
     uniform=random.uniform,
     worker_id=f"lambda-{uuid.uuid4().hex[:12]}",
     flow=flow,
-    doors=wiring.gatekeeper(settings),
+    gatekeeper=wiring.gatekeeper(settings),
 )
 
 
@@ -56,7 +56,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 def _carry_out(record: dict[str, Any], context: Any) -> bool:
     """Whether the message is done with."""
     try:
-        order = read_order(record["body"])
+        order = read_work_order(record["body"])
     except Unreadable as error:
         _bury(record, str(error))
         return True

@@ -55,7 +55,7 @@ def test_an_execution_asks_what_is_left_until_nothing_is(prod: Deployed, machine
 
 
 def test_whoever_conducts_names_itself_so_that_a_second_start_does_nothing(machine: dict[str, Any]) -> None:
-    assert machine["WhatIsLeft"]["Parameters"]["Payload"]["conductor.$"] == "$$.Execution.Id"
+    assert machine["WhatIsLeft"]["Parameters"]["Payload"]["run_arn.$"] == "$$.Execution.Id"
 
 
 def test_nothing_runs_before_it_is_due(machine: dict[str, Any]) -> None:

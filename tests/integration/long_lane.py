@@ -120,7 +120,7 @@ class LongLane:
     def next(self, job: dict[str, Any], run: str | None = None) -> dict[str, Any]:
         execution_id = self.execution(job)["execution_id"]
         question = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id}
-        return self.world.call("conductor", {**question, "conductor": run or self.run_arn(job)})
+        return self.world.call("conductor", {**question, "run_arn": run or self.run_arn(job)})
 
     def ask(self, job: dict[str, Any], part: str = "all") -> str:
         """Have a part ask for a slot. Its ticket."""

@@ -169,7 +169,7 @@ def test_run_times_are_remembered_and_forecast_the_next(world: World, lane: Long
         world.pass_time(3600)
         execution = next(one for one in world.executions(job["job_id"]) if one["status"] == "scheduled")
         step = {"job_id": job["job_id"], "execution_id": execution["execution_id"]}
-        world.call("conductor", {"do": "next", **step, "conductor": f"run-{run}"})
+        world.call("conductor", {"do": "next", **step, "run_arn": f"run-{run}"})
         [part] = world.execution(execution["execution_id"])["parts"]
         expected = from_text(execution["deadline"]["at"]) - from_text(part["latest_start"])
         assert expected == timedelta(seconds=600 if run < 5 else 1200)
@@ -182,7 +182,7 @@ def test_run_times_are_remembered_and_forecast_the_next(world: World, lane: Long
             world.pass_time(20)
             assert container.beat()["ok"]
         container.conclude()
-        world.call("conductor", {"do": "next", **step, "conductor": f"run-{run}"})
+        world.call("conductor", {"do": "next", **step, "run_arn": f"run-{run}"})
         world.deliver_streams()
     stored = world.dynamodb.get_item(TableName="jobs", Key={"job_id": {"S": job["job_id"]}})["Item"]
     assert json.loads(stored["run_times"]["S"]) == {"execution": [1200] * 6, "all": [1200] * 6}

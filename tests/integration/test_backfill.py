@@ -70,7 +70,7 @@ def test_a_batch_of_the_past_does_not_overtake_those_who_wait(world: World, lane
     job = lane.submit(schedule={"cron": "0 2 * * SUN"})
     [past] = backfill(world, job, **{"from": "2026-01-01T00:00:00Z", "to": "2026-01-05T00:00:00Z"})
     world.settle_down()
-    run = {"job_id": job["job_id"], "execution_id": past["execution_id"], "conductor": "arn:run"}
+    run = {"job_id": job["job_id"], "execution_id": past["execution_id"], "run_arn": "arn:run"}
     world.call("conductor", {"do": "next", **run})
     [part] = world.execution(past["execution_id"])["parts"]
     assert part["latest_start"] > "2026-11-16T12:00"

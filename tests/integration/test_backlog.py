@@ -13,7 +13,7 @@ from punctual.aws.dynamodb.monitor_state import DynamoSamples
 from punctual.aws.dynamodb.queue_flows import DynamoFlows
 from punctual.aws.dynamodb.table import Table
 from punctual.aws.sqs.queue_depths import SqsQueueDepths
-from punctual.domain.forecasts.queue_backlog import Limits
+from punctual.domain.forecasts.queue_backlog import BacklogLimits
 from punctual.domain.forecasts.queue_flow import PACE, Flow
 from punctual.stages.watch.measure import Survey
 from tests.integration.odd_tasks import Killed
@@ -34,7 +34,9 @@ def flow(queue: str) -> Flow:
 def survey(world: World, warn: Any = pytest.fail) -> Survey:
     depths = SqsQueueDepths({queue: world.queues[queue] for queue in CONCURRENCY}, aws.sqs, warn)
     table = signals()
-    return Survey(depths, DynamoFlows(table), DynamoSamples(table), CONCURRENCY, Limits(minutes=2, messages=1000))
+    return Survey(
+        depths, DynamoFlows(table), DynamoSamples(table), CONCURRENCY, BacklogLimits(minutes=2, messages=1000)
+    )
 
 
 def ready(world: World, count: int, **submission: Any) -> None:

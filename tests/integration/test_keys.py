@@ -229,7 +229,7 @@ def test_one_that_got_its_place_just_before_it_had_to_wait_elsewhere_hands_it_on
         """The second waits for the first, which has lost its place at the key to it."""
         world.run_for(15)
         first, second = (one["execution_id"] for one in world.executions(job))
-        gates = world.function("worker").worker.doors.gates
+        gates = world.function("worker").worker.gatekeeper.gates
         passed_on.append(gates.pass_on("key#data-quality#k", first, second))
         raise ValueError("try again")
 

@@ -246,7 +246,7 @@ def test_one_whose_state_machine_stopped_meanwhile_is_cancelled_and_not_run_agai
     runs = lane.runs()
     assert len(runs) == 2  # another one, to end it
     execution_id = lane.execution(job)["execution_id"]
-    question = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id, "conductor": "another run"}
+    question = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id, "run_arn": "another run"}
     assert world.call("conductor", question)["next"] == "end"
     assert ended(lane, job) == ("cancelled", ASKED)
 
@@ -290,7 +290,7 @@ def step(world: World, execution: dict[str, Any]) -> dict[str, Any]:
     key = {"job_id": execution["job_id"], "execution_id": execution["execution_id"]}
     listed = world.states.list_executions(stateMachineArn=STATE_MACHINE)["executions"]
     run = next(one for one in listed if one["name"].startswith(execution["execution_id"]))
-    return dict(world.call("conductor", {"do": "next", **key, "conductor": run["executionArn"]}))
+    return dict(world.call("conductor", {"do": "next", **key, "run_arn": run["executionArn"]}))
 
 
 def started(world: World, lane: LongLane, execution: dict[str, Any]) -> Container:

@@ -26,7 +26,7 @@ def test_what_a_pause_forgets_while_its_state_machine_waits_gets_no_container(wo
     job = lane.submit(schedule={"every_seconds": 120}, overlap="allow")
     world.settle_down()
     first, run = lane.execution(job), lane.run_arn(job)
-    question = {"do": "next", "job_id": job["job_id"], "execution_id": first["execution_id"], "conductor": run}
+    question = {"do": "next", "job_id": job["job_id"], "execution_id": first["execution_id"], "run_arn": run}
     early = world.call("conductor", question)
     assert (early["next"], early["parts"], early["not_before"]) == ("run", [], first["scheduled_at"])
     paused(world, job)

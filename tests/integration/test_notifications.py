@@ -18,7 +18,7 @@ from punctual.aws import clients as aws
 from punctual.aws.sqs.notice_queue import SqsNotices
 from punctual.domain.executions.execution import Execution, Failure
 from punctual.domain.jobs.notify_rule import Event, Notify, Topic
-from punctual.domain.notices.digest_window import GROUP_WINDOW, MOST_NAMED, Window, group_of
+from punctual.domain.notices.digest_window import GROUP_WINDOW, MOST_NAMED, DigestWindow, group_of
 from punctual.domain.notices.notice import Notice, outcome_notice
 from punctual.domain.status import Status
 from tests.integration.odd_tasks import Killed
@@ -448,8 +448,8 @@ def test_a_notice_that_comes_as_a_window_ends_is_told(
         assert sum(one["facts"].get("more", 1) for one in told(world)) == before + 1, at
 
 
-def window_of(world: World, told: Notice) -> Window:
-    window: Window | None = world.function("notifier").notifier.ledger.window(group_of(told))
+def window_of(world: World, told: Notice) -> DigestWindow:
+    window: DigestWindow | None = world.function("notifier").notifier.ledger.window(group_of(told))
     assert window is not None
     return window
 

@@ -163,7 +163,7 @@ def test_one_that_gets_in_just_as_it_stands_in_line_is_put_off_like_others(world
     first_id = world.executions(first)[0]["execution_id"]
 
     def leave() -> None:
-        world.function("worker").worker.doors.gates.leave(KEY_OF_BOTH, first_id)
+        world.function("worker").worker.gatekeeper.gates.leave(KEY_OF_BOTH, first_id)
 
     def act(_context: Context) -> None:
         with just_before("PutItem", leave, to("gates")):

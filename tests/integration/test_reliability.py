@@ -81,10 +81,12 @@ def test_a_late_result_of_a_replaced_worker_is_refused(world: World) -> None:
     world.tick()
     world.settle_down()
     before = world.executions(job_id)
+    from punctual.domain.executions.attempt_decision import AttemptResult
     from punctual.domain.executions.execution import Outcome
-    from punctual.domain.executions.settlement import Verdict
 
-    assert worker._conclude(first, Verdict(outcome=Outcome.SUCCEEDED, value="too late"), first.priority) == "refused"
+    assert (
+        worker._conclude(first, AttemptResult(outcome=Outcome.SUCCEEDED, value="too late"), first.priority) == "refused"
+    )
     world.work(order)
     world.settle_down()
     assert world.executions(job_id) == before

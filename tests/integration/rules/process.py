@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome
-from punctual.domain.executions.settlement import Verdict
 from tests.integration.odd_tasks import Killed
 
 
@@ -106,7 +106,7 @@ class Runner:
 
     started: Callable[[Execution], Run]
 
-    def run(self, execution: Execution, _seconds_left: float) -> Verdict:
+    def run(self, execution: Execution, _seconds_left: float) -> AttemptResult:
         process = PROCESS.get()
         assert process is not None
         run = self.started(execution)
@@ -116,4 +116,4 @@ class Runner:
         run.returned, process.run = True, None
         failed = process.manner == Manner.FAILS
         outcome = Outcome.CANCELLED if run.stopping else Outcome.FAILED if failed else Outcome.SUCCEEDED
-        return Verdict(outcome=outcome, error=Failure(type="Error", message="no") if failed else None)
+        return AttemptResult(outcome=outcome, error=Failure(type="Error", message="no") if failed else None)

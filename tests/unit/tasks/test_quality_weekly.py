@@ -7,12 +7,12 @@ import pytest
 
 from punctual import Context, Fatal
 from punctual.domain.jobs.partitions import Partition
-from punctual.domain.schedules.data_window import Window
+from punctual.domain.schedules.data_window import DataWindow
 from tasks.quality_weekly import report, weekly
 from tests.unit.contexts import context
 
 SUNDAY = datetime(2026, 11, 8, tzinfo=UTC)
-WEEK = Window(SUNDAY, SUNDAY + timedelta(days=7))
+WEEK = DataWindow(SUNDAY, SUNDAY + timedelta(days=7))
 PARAMETERS = {"dataset": "orders", "records_per_hour": 20}
 
 
@@ -50,7 +50,7 @@ def test_one_that_was_stopped_half_way_goes_on_and_finds_the_same() -> None:
 
 
 def test_days_collected_are_the_week() -> None:
-    slices = [Window(SUNDAY + n * timedelta(days=1), SUNDAY + (n + 1) * timedelta(days=1)) for n in range(7)]
+    slices = [DataWindow(SUNDAY + n * timedelta(days=1), SUNDAY + (n + 1) * timedelta(days=1)) for n in range(7)]
     days = [
         weekly(told(partition=Partition(number=n, count=7, window=one)), PARAMETERS) for n, one in enumerate(slices)
     ]

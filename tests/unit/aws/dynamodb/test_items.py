@@ -14,7 +14,7 @@ from punctual.aws.dynamodb.job_item import item_to_job, job_to_item
 from punctual.aws.sqs.work_queues import delay_seconds, group_id
 from punctual.domain.errors import Unreadable
 from punctual.domain.executions.execution_factory import execution_of
-from punctual.domain.executions.work_order import order_for
+from punctual.domain.executions.work_order import work_order_for
 from punctual.domain.identity import new_job_id
 from punctual.domain.jobs.deadline import Deadline
 from punctual.domain.jobs.job import Job
@@ -83,7 +83,7 @@ def test_an_item_that_is_neither_is_unreadable() -> None:
 @given(st.integers(-10_000, 10_000_000))
 def test_a_queue_holds_an_order_back_for_whole_seconds_and_never_past_its_instant(milliseconds: int) -> None:
     execution = execution_of(JOB, NOW + timedelta(milliseconds=milliseconds), status=Status.QUEUED, now=NOW)
-    delay = delay_seconds(order_for(execution, execution.scheduled_at), NOW)
+    delay = delay_seconds(work_order_for(execution, execution.scheduled_at), NOW)
     assert 0 <= delay <= 900
     assert delay * 1000 <= max(milliseconds, 0)
     if 0 <= milliseconds < 900_000:

@@ -18,7 +18,7 @@ from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.partitions import Partitions
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.lane_forecast import LaneOutlook, Start
-from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.planning.upstreams import Upstream
 from punctual.domain.schedules.schedule import Now
 from punctual.domain.status import Status
@@ -26,7 +26,7 @@ from punctual.domain.status import Status
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 EIGHT_HOURS = tuple(28_800 + 600 * (n % 5 - 2) for n in range(50))
-QUIET = Surroundings(limits=Limits(tasks=4, cpu=4096, starts_per_second=1), concurrency={"normal": 10})
+QUIET = Surroundings(limits=LaneLimits(tasks=4, cpu=4096, starts_per_second=1), concurrency={"normal": 10})
 
 
 def job(**more: Any) -> Job:

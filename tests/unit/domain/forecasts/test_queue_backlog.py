@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from punctual.domain.forecasts.queue_backlog import NEVER, Backlog, Limits, Sample, read_sample, sample_of
+from punctual.domain.forecasts.queue_backlog import NEVER, Backlog, BacklogLimits, Sample, read_sample, sample_of
 from punctual.domain.forecasts.queue_capacity import Depth
 from punctual.domain.forecasts.queue_flow import BOUNDS, Flow, Tally
 from punctual.domain.metrics import Metric
@@ -23,7 +23,7 @@ START = datetime(2026, 11, 16, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
 WORKERS = 10
-LIMITS = Limits(minutes=30, messages=100_000)
+LIMITS = BacklogLimits(minutes=30, messages=100_000)
 NO_FLOW = Flow()
 
 
@@ -43,7 +43,7 @@ class Watched:
     sample: Sample | None = None
     now: datetime = START
     flow: Flow = NO_FLOW
-    limits: Limits = LIMITS
+    limits: BacklogLimits = LIMITS
     workers: int = WORKERS
 
     def look(
@@ -272,7 +272,7 @@ def test_the_limit_in_minutes_is_reached_when_the_backlog_takes_so_long() -> Non
 
 def test_the_limit_in_messages_counts_when_it_is_lower() -> None:
     watched = flooded(in_flight=0, done=600, was=6000)
-    watched.limits = Limits(minutes=30, messages=7000)
+    watched.limits = BacklogLimits(minutes=30, messages=7000)
     assert watched.look(6400, finished=600, late=late(_60=600)).minutes_until_breach == pytest.approx(600 / 1000)
     assert watched.look(7000, finished=600, late=late(_60=600)).minutes_until_breach == 0
 

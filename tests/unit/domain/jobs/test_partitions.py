@@ -21,7 +21,7 @@ from punctual.domain.jobs.partitions import (
     parse_partitions,
 )
 from punctual.domain.schedules.cron import Cron
-from punctual.domain.schedules.data_window import Window, WindowUnit
+from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.schedule import At, Every, Now, Queue, Schedule, parse_schedule
 
@@ -43,7 +43,7 @@ def refusal(spec: object) -> Invalid:
     return refused.value
 
 
-def week_before(due: str) -> Window:
+def week_before(due: str) -> DataWindow:
     window = window_of(WEEKLY, from_text(due), WindowUnit.WEEK)
     assert window is not None
     return window
@@ -166,7 +166,7 @@ def test_a_window_that_starts_within_a_day_has_a_partial_first_and_last_one() ->
     st.sampled_from(PartitionUnit),
 )
 def test_the_slices_join_exactly(zone: str, start: datetime, length: timedelta, unit: PartitionUnit) -> None:
-    window = Window(start, start + length)
+    window = DataWindow(start, start + length)
     pieces = Partitions(by=unit).split(window, zone)
     slices = [piece.window for piece in pieces if piece.window]
     assert (slices[0].start, slices[-1].end) == (window.start, window.end)
@@ -214,9 +214,9 @@ def test_a_window_with_too_many_slices_is_refused_before_it_comes(
 
 def test_a_window_with_too_many_slices_is_not_split_in_part() -> None:
     partitions, end = partitions_of({"by": "hour"}), NOW + MOST_PARTITIONS * HOUR
-    assert len(partitions.split(Window(NOW, end), "UTC")) == MOST_PARTITIONS
+    assert len(partitions.split(DataWindow(NOW, end), "UTC")) == MOST_PARTITIONS
     with pytest.raises(Invalid, match="cut it by day") as refused:
-        partitions.split(Window(NOW, end + HOUR), "UTC")
+        partitions.split(DataWindow(NOW, end + HOUR), "UTC")
     assert refused.value.field == "partitions.by"
 
 

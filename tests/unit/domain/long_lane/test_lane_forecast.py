@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from punctual.domain.long_lane.lane_forecast import MOST_POINTS, lane_outlook
-from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
-TWO_SLOTS = Limits(tasks=2, cpu=2048, starts_per_second=20)
+TWO_SLOTS = LaneLimits(tasks=2, cpu=2048, starts_per_second=20)
 
 
 def part(name: str, seconds: int, **more: Any) -> Part:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Attempt, Outcome, Progress
-from punctual.domain.executions.settlement import Settlement
 from punctual.domain.instant import from_epoch_ms
 from punctual.domain.lane import Priority
 from punctual.domain.long_lane.laxity import (
-    Limits,
+    LaneLimits,
     Occupancy,
     as_it_goes_on,
     latest_start,
@@ -130,8 +130,8 @@ def test_only_one_that_left_at_a_checkpoint_has_just_the_rest_before_it(
     outcome: Outcome, checkpoint: str | None, hours: int
 ) -> None:
     attempt = Attempt(number=1, outcome=outcome, started_at=NOW - 3 * HOUR, ended_at=NOW)
-    settlement = Settlement(status=Status.RETRYING, reason=None, attempt=attempt)
-    left = as_it_goes_on(replace(part(ran=3 * HOUR), checkpoint=checkpoint), settlement)
+    decision = AttemptDecision(status=Status.RETRYING, reason=None, attempt=attempt)
+    left = as_it_goes_on(replace(part(ran=3 * HOUR), checkpoint=checkpoint), decision)
     assert left.expected_seconds == hours * 3600
 
 
@@ -141,7 +141,7 @@ def test_one_that_went_on_from_its_checkpoint_does_not_take_progress_for_time() 
 
 
 def test_limits_hold_what_fits_and_say_when_nothing_more_does() -> None:
-    limits = Limits(tasks=2, cpu=4096, starts_per_second=1)
+    limits = LaneLimits(tasks=2, cpu=4096, starts_per_second=1)
     assert limits.hold(Occupancy().plus(2048).plus(2048))
     assert not limits.hold(Occupancy().plus(4096).plus(256))
     assert not limits.hold(Occupancy().plus(256).plus(256).plus(256))

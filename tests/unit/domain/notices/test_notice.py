@@ -17,8 +17,8 @@ from punctual.domain.notices.digest_window import (
     LARGEST_BODY,
     LARGEST_KEY,
     MOST_NAMED,
+    DigestWindow,
     Group,
-    Window,
     group_of,
     read_message,
     summary_of,
@@ -54,9 +54,9 @@ def told(execution: Execution, notify: Notify | None = ALL) -> Notice:
 NOTICE = told(FAILED)
 
 
-def window(*notices: Notice, until: datetime = DUE + GROUP_WINDOW) -> Window:
+def window(*notices: Notice, until: datetime = DUE + GROUP_WINDOW) -> DigestWindow:
     executions = frozenset(notice.execution_id for notice in notices)
-    return Window(
+    return DigestWindow(
         group=group_of(NOTICE), until=until, counted=len(notices), executions=executions, latest=[None, *notices][-1]
     )
 
@@ -320,7 +320,7 @@ def test_the_windows_of_a_group_have_summaries_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("before", [None, window()])
-def test_a_notice_with_nothing_before_it_is_told_as_it_is(before: Window | None) -> None:
+def test_a_notice_with_nothing_before_it_is_told_as_it_is(before: DigestWindow | None) -> None:
     assert told_with(NOTICE, before, DUE) == NOTICE
 
 

@@ -28,7 +28,7 @@ from punctual.domain.planning.upstreams import (
     windows_agree,
 )
 from punctual.domain.schedules.cron import Cron
-from punctual.domain.schedules.data_window import Window, WindowUnit
+from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.schedule import At, Every, Now, Queue, Schedule
 from punctual.domain.status import FINAL, LIVE, Status
@@ -99,7 +99,7 @@ def test_a_weekly_job_meets_the_weekly_one_of_its_week_and_no_daily_one() -> Non
     sunday, wednesday = cron("0 2 * * SUN", NEW_YORK), cron("0 9 * * WED", NEW_YORK)
     due = at("2026-11-04T14:00")  # the clocks were set back on Sunday, an hour before the upstream was due
     window = window_of(wednesday, due, WindowUnit.WEEK)
-    assert window == Window(at("2026-10-25T04:00"), at("2026-11-01T04:00"))
+    assert window == DataWindow(at("2026-10-25T04:00"), at("2026-11-01T04:00"))
     assert due_of_window(sunday, WindowUnit.WEEK, window) == at("2026-11-01T07:00")
     assert due_of_window(cron("0 2 * * *", NEW_YORK), WindowUnit.DAY, window) is None
 
@@ -118,7 +118,7 @@ def test_of_several_in_one_window_the_first_counts() -> None:
 
 def test_intervals_meet_when_they_began_together() -> None:
     one, other = Every(60, NOW), Every(60, NOW + timedelta(seconds=30))
-    window = Window(NOW + timedelta(seconds=60), NOW + timedelta(seconds=120))
+    window = DataWindow(NOW + timedelta(seconds=60), NOW + timedelta(seconds=120))
     assert due_of_window(one, None, window) == NOW + timedelta(seconds=120)
     assert due_of_window(other, None, window) is None
     assert windows_agree((one, None), (one, None), NOW)

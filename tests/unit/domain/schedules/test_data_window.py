@@ -10,7 +10,7 @@ import pytest
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import from_text
 from punctual.domain.schedules.cron import Cron
-from punctual.domain.schedules.data_window import Window, WindowUnit
+from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import check_window, window_of
 from punctual.domain.schedules.schedule import At, Every, Now, Queue, parse_schedule
 
@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 def test_a_cron_execution_answers_for_the_time_since_the_previous_due_instant():
     weekly = Cron.parse("0 2 * * SUN", "America/New_York")
     window = window_of(weekly, from_text("2026-11-15T07:00Z"))
-    assert window == Window(from_text("2026-11-08T07:00Z"), from_text("2026-11-15T07:00Z"))
+    assert window == DataWindow(from_text("2026-11-08T07:00Z"), from_text("2026-11-15T07:00Z"))
 
 
 def test_a_window_over_a_change_of_the_clocks_is_as_long_as_the_day_really_was():
@@ -43,13 +43,13 @@ def test_windows_join_without_gap_or_overlap_also_where_the_clocks_change(start,
 
 def test_the_first_window_of_an_interval_starts_at_its_anchor():
     every = Every(60, NOW)
-    assert window_of(every, NOW + MINUTE) == Window(NOW, NOW + MINUTE)
-    assert window_of(every, NOW + 2 * MINUTE) == Window(NOW + MINUTE, NOW + 2 * MINUTE)
+    assert window_of(every, NOW + MINUTE) == DataWindow(NOW, NOW + MINUTE)
+    assert window_of(every, NOW + 2 * MINUTE) == DataWindow(NOW + MINUTE, NOW + 2 * MINUTE)
 
 
 def test_a_run_by_hand_answers_for_the_time_since_the_last_regular_one():
     every = Every(60, NOW)
-    assert window_of(every, NOW + 1.5 * MINUTE) == Window(NOW + MINUTE, NOW + 1.5 * MINUTE)
+    assert window_of(every, NOW + 1.5 * MINUTE) == DataWindow(NOW + MINUTE, NOW + 1.5 * MINUTE)
     assert window_of(every, NOW) is None
 
 
@@ -104,12 +104,12 @@ UNITS = [
 @pytest.mark.parametrize(("zone", "unit", "due", "start", "end"), UNITS)
 def test_with_a_unit_the_window_is_the_last_whole_one_on_the_calendar_of_the_zone(zone, unit, due, start, end):
     cron = Cron.parse("0 2 * * SUN", zone)
-    assert window_of(cron, from_text(due), WindowUnit(unit)) == Window(from_text(start), from_text(end))
+    assert window_of(cron, from_text(due), WindowUnit(unit)) == DataWindow(from_text(start), from_text(end))
 
 
 def test_the_calendar_of_an_interval_is_that_of_utc():
     window = window_of(Every(60, NOW), NOW, WindowUnit.DAY)
-    assert window == Window(from_text("2026-11-14T00:00Z"), from_text("2026-11-15T00:00Z"))
+    assert window == DataWindow(from_text("2026-11-14T00:00Z"), from_text("2026-11-15T00:00Z"))
 
 
 @pytest.mark.parametrize("fold", ["first", "last"])
@@ -152,10 +152,10 @@ def test_what_recurs_takes_every_unit(unit):
 
 
 def test_a_window_splits_where_the_units_begin_and_the_ends_may_be_partial():
-    window = Window(from_text("2026-11-14T20:00Z"), from_text("2026-11-16T06:00Z"))
+    window = DataWindow(from_text("2026-11-14T20:00Z"), from_text("2026-11-16T06:00Z"))
     midnights = [from_text("2026-11-15T05:00Z"), from_text("2026-11-16T05:00Z")]
     cuts = [window.start, *midnights, window.end]
-    assert list(window.split(WindowUnit.DAY, "America/New_York")) == [Window(*cut) for cut in pairwise(cuts)]
+    assert list(window.split(WindowUnit.DAY, "America/New_York")) == [DataWindow(*cut) for cut in pairwise(cuts)]
 
 
 # zone, cron that runs once in each unit, unit, two dates within thirty runs before a change of the clocks
@@ -192,7 +192,7 @@ def test_the_units_of_a_run_in_each_join_also_where_the_clocks_move_the_run(
 def test_a_run_that_the_clocks_carry_into_the_next_week_answers_for_the_week_it_was_meant_to():
     cron = Cron.parse("30 23 * * SAT", "America/Nuuk")
     due = from_text("2026-03-29T01:30Z")  # on Sunday at 00:30
-    window = Window(from_text("2026-03-15T02:00Z"), from_text("2026-03-22T02:00Z"))
+    window = DataWindow(from_text("2026-03-15T02:00Z"), from_text("2026-03-22T02:00Z"))
     assert window_of(cron, due, WindowUnit.WEEK) == window
     assert window_of(cron, due + MINUTE, WindowUnit.WEEK).start == window.end
 
@@ -205,14 +205,14 @@ def recurring(**spec):
 
 
 def days(first, end):
-    return Window(from_text(f"2026-11-{first}T00:00Z"), from_text(f"2026-11-{end}T00:00Z"))
+    return DataWindow(from_text(f"2026-11-{first}T00:00Z"), from_text(f"2026-11-{end}T00:00Z"))
 
 
 @pytest.mark.parametrize("on_skip", ["skip", "next_business_day"])
 def test_without_a_unit_the_run_after_skipped_dates_answers_for_them_too(on_skip):
     daily = recurring(cron="0 2 * * *", skip=["weekends"], on_skip=on_skip)
     window = window_of(daily, from_text("2026-11-23T02:00Z"))
-    assert window == Window(from_text("2026-11-20T02:00Z"), from_text("2026-11-23T02:00Z"))
+    assert window == DataWindow(from_text("2026-11-20T02:00Z"), from_text("2026-11-23T02:00Z"))
 
 
 def test_a_run_that_moved_answers_for_the_unit_that_it_was_meant_for():
@@ -221,7 +221,7 @@ def test_a_run_that_moved_answers_for_the_unit_that_it_was_meant_for():
     assert saturdays.next_after(NOW) == monday - timedelta(days=7)
     assert window_of(saturdays, monday, WindowUnit.DAY) == days(20, 21)
     assert window_of(saturdays, monday, WindowUnit.WEEK) == days("08", 15)
-    assert window_of(saturdays, monday, WindowUnit.HOUR) == Window(
+    assert window_of(saturdays, monday, WindowUnit.HOUR) == DataWindow(
         from_text("2026-11-21T01:00Z"), from_text("2026-11-21T02:00Z")
     )
 
@@ -239,7 +239,7 @@ def test_runs_that_became_one_are_answered_for_by_it_from_the_first_to_the_last(
 
 def test_hours_that_became_one_run_are_too_far_apart_for_one_window():
     hourly = recurring(cron="0 * * * *", skip=["weekends"], on_skip="next_business_day")
-    window = Window(from_text("2026-11-23T04:00Z"), from_text("2026-11-23T05:00Z"))
+    window = DataWindow(from_text("2026-11-23T04:00Z"), from_text("2026-11-23T05:00Z"))
     assert window_of(hourly, from_text("2026-11-23T05:00Z"), WindowUnit.HOUR) == window
 
 
@@ -250,14 +250,14 @@ def test_what_is_skipped_leaves_its_unit_to_nobody():
 
 def test_the_first_window_of_a_schedule_with_a_beginning_is_as_long_as_the_others():
     daily = recurring(cron="0 2 * * *", starts_at="2026-11-20T00:00Z")
-    window = Window(from_text("2026-11-19T02:00Z"), from_text("2026-11-20T02:00Z"))
+    window = DataWindow(from_text("2026-11-19T02:00Z"), from_text("2026-11-20T02:00Z"))
     assert window_of(daily, from_text("2026-11-20T02:00Z")) == window
     interval = recurring(every_seconds=3600, starts_at="2026-11-20T00:00Z")
-    window = Window(from_text("2026-11-19T23:00Z"), from_text("2026-11-20T00:00Z"))
+    window = DataWindow(from_text("2026-11-19T23:00Z"), from_text("2026-11-20T00:00Z"))
     assert window_of(interval, from_text("2026-11-20T00:00Z")) == window
 
 
 def test_a_bounded_schedule_has_the_calendar_of_its_zone():
     weekly = recurring(cron="0 2 * * SUN", timezone="America/New_York", max_runs=3, jitter_seconds=60)
-    window = Window(from_text("2026-11-08T05:00Z"), from_text("2026-11-15T05:00Z"))
+    window = DataWindow(from_text("2026-11-08T05:00Z"), from_text("2026-11-15T05:00Z"))
     assert window_of(weekly, from_text("2026-11-15T07:00Z"), WindowUnit.WEEK) == window

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punctual.domain.schedules.cron import Cron, Fold
-from punctual.domain.schedules.data_window import Window, WindowUnit
+from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import window_of
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -62,7 +62,7 @@ def begins(unit: WindowUnit, zone: str, start: datetime, end: datetime) -> list[
 @pytest.mark.parametrize("unit", [WindowUnit.HOUR, WindowUnit.DAY])
 @pytest.mark.parametrize(("zone", "change"), MOMENTS)
 def test_a_window_splits_where_looking_at_every_minute_finds_a_beginning(zone, change, unit):
-    window = Window(change - 2 * DAY - 17 * MINUTE, change + 2 * DAY)
+    window = DataWindow(change - 2 * DAY - 17 * MINUTE, change + 2 * DAY)
     slices = list(window.split(unit, zone))
     cuts = [found for found in begins(unit, zone, window.start, window.end) if found > window.start]
     assert [piece.start for piece in slices] == [window.start, *cuts]
@@ -77,7 +77,7 @@ def test_a_window_is_the_last_whole_unit_that_looking_at_every_minute_finds(zone
     for number in range(-36, 72):
         due = change + number * 37 * MINUTE
         *_, start, end = (cut for cut in cuts if cut <= due)
-        assert window_of(cron, due, unit) == Window(start, end)
+        assert window_of(cron, due, unit) == DataWindow(start, end)
 
 
 @settings(max_examples=200, deadline=None)
@@ -89,7 +89,7 @@ def test_windows_follow_one_another_without_gap_or_overlap(moment, unit, offset)
     assert window.start < window.end <= due
     assert window_of(cron, window.end, unit) == window
     assert window_of(cron, window.end - datetime.resolution, unit).end == window.start
-    following = next(iter(Window(window.end, window.end + 40 * DAY).split(unit, zone)))
+    following = next(iter(DataWindow(window.end, window.end + 40 * DAY).split(unit, zone)))
     assert following.end > due
     assert window_of(cron, following.end, unit) == following
 

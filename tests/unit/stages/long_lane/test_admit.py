@@ -9,7 +9,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.long_lane.laxity import Grant, Limits, Occupancy, turn_of, with_the_rest
+from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, turn_of, with_the_rest
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 from punctual.stages.long_lane.admit import HOPE, MARGIN, MOST_LOOKS, URGENCY, Admission
@@ -79,7 +79,7 @@ class Lane:
 
     def admission(self, *, tasks: int = 100, vcpus: int = 100, starts_per_second: int = 1000) -> Admission:
         keys = count()
-        limits = Limits(tasks=tasks, cpu=vcpus * VCPU, starts_per_second=starts_per_second)
+        limits = LaneLimits(tasks=tasks, cpu=vcpus * VCPU, starts_per_second=starts_per_second)
         return Admission(self, self, limits, lambda: NOW, lambda: f"key-{next(keys)}")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from punctual.domain.forecasts.queue_backlog import Limits, Sample
+from punctual.domain.forecasts.queue_backlog import BacklogLimits, Sample
 from punctual.domain.forecasts.queue_capacity import Depth
 from punctual.domain.forecasts.queue_flow import Flow
 from punctual.stages.watch.measure import Survey
@@ -23,7 +23,7 @@ class Signals:
     kept: list[Sample] = field(default_factory=list)
 
     def survey(self) -> Survey:
-        return Survey(_Depths(self), _Flows(self), self, CONCURRENCY, Limits(minutes=30, messages=1000))
+        return Survey(_Depths(self), _Flows(self), self, CONCURRENCY, BacklogLimits(minutes=30, messages=1000))
 
     def count(self, queue: str, more: Flow) -> None:
         self.flows[queue] = self.flows.get(queue, Flow()).plus(more)

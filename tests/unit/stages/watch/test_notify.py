@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punctual.domain.jobs.notify_rule import Event, Topic
-from punctual.domain.notices.digest_window import DANGER_WINDOW, GROUP_WINDOW, Group, Noted, Telling, Window
+from punctual.domain.notices.digest_window import DANGER_WINDOW, GROUP_WINDOW, DigestWindow, Group, Noted, Telling
 from punctual.domain.notices.notice import Notice, spelled
 from punctual.stages.watch.notify import LEASE, MOST_LOOKS, Fate, Notifier
 
@@ -30,7 +30,7 @@ class Dead(BaseException):
 
 @dataclass(eq=False)
 class Message:
-    content: Notice | Window
+    content: Notice | DigestWindow
     visible_at: datetime
 
 
@@ -43,7 +43,7 @@ class Office:
     published: list[Notice] = field(default_factory=list)
     published_at: list[datetime] = field(default_factory=list)
     states: dict[str, Telling | str] = field(default_factory=dict)
-    windows: dict[Group, Window] = field(default_factory=dict)
+    windows: dict[Group, DigestWindow] = field(default_factory=dict)
     happens: dict[int, Callable[[], None]] = field(default_factory=dict)
     steps: int = 0
     unmarked: str | None = None
@@ -53,10 +53,10 @@ class Office:
 
     # what a notifier needs
 
-    def window(self, group: Group) -> Window | None:
+    def window(self, group: Group) -> DigestWindow | None:
         return self._do(lambda: self.windows.get(group))
 
-    def begin(self, telling: Telling, seen: Window | None, now: datetime) -> Noted:  # noqa: ARG002
+    def begin(self, telling: Telling, seen: DigestWindow | None, now: datetime) -> Noted:  # noqa: ARG002
         def write() -> Noted:
             if telling.id in self.states:
                 return Noted.KNOWN
@@ -68,7 +68,7 @@ class Office:
 
         return self._do(write)
 
-    def count(self, notice: Notice, seen: Window, now: datetime) -> Noted:  # noqa: ARG002
+    def count(self, notice: Notice, seen: DigestWindow, now: datetime) -> Noted:  # noqa: ARG002
         def write() -> Noted:
             if notice.id in self.states:
                 return Noted.KNOWN
@@ -83,7 +83,7 @@ class Office:
 
         return self._do(write)
 
-    def close(self, seen: Window) -> bool:
+    def close(self, seen: DigestWindow) -> bool:
         def write() -> bool:
             if self.windows.get(seen.group) != seen:
                 return False
@@ -120,8 +120,8 @@ class Office:
 
         self._do(write)
 
-    def end_later(self, window: Window, now: datetime) -> None:
-        points_at = Window(group=window.group, until=window.until)
+    def end_later(self, window: DigestWindow, now: datetime) -> None:
+        points_at = DigestWindow(group=window.group, until=window.until)
         self._do(lambda: self.queue.append(Message(points_at, max(window.until, now))))
 
     def _do(self, effect: Callable[[], Any]) -> Any:
@@ -354,7 +354,7 @@ def test_a_group_that_never_rests_has_the_notice_come_again() -> None:
     office = Office()
     moves = {
         f"step_{2 + 4 * look}": lambda look=look: office.windows.update(
-            {GROUP: Window(group=GROUP, until=START - look * SECOND)}
+            {GROUP: DigestWindow(group=GROUP, until=START - look * SECOND)}
         )
         for look in range(MOST_LOOKS)
     }

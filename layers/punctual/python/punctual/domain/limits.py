@@ -1,4 +1,4 @@
-"""Limits that hold wherever a value enters."""
+"""LaneLimits that hold wherever a value enters."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Protocol
 
+from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Attempt, Execution, Hold, Planned, Progress
-from punctual.domain.executions.settlement import Settlement
 from punctual.domain.executions.timer import Timer
-from punctual.domain.executions.work_order import Order
+from punctual.domain.executions.work_order import WorkOrder
 
 
 class Executions(Protocol):
@@ -53,7 +53,7 @@ class Executions(Protocol):
     def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
         """The newest state of each that exists."""
 
-    def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
+    def claim(self, order: WorkOrder, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
         """Try to become the one who runs the ordered attempt: ``(won, None)`` or ``(None, how it stands)``."""
 
     def take_over(self, lapsed: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
@@ -62,14 +62,14 @@ class Executions(Protocol):
     def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> Hold:
         """Extend the lease and tell the progress."""
 
-    def conclude(self, execution: Execution, settlement: Settlement, now: datetime) -> bool:
+    def conclude(self, execution: Execution, decision: AttemptDecision, now: datetime) -> bool:
         """Apply what was decided; ``False`` when another attempt has superseded this one, or it was to stop and comes
         too late, or would be tried again."""
 
     def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
         """Cancel one that was asked to stop and has not; ``False`` when it has ended by itself."""
 
-    def give_up(self, lapsed: Execution, settlement: Settlement, now: datetime) -> bool:
+    def give_up(self, lapsed: Execution, decision: AttemptDecision, now: datetime) -> bool:
         """Apply the end of an execution whose last worker fell silent; ``False`` when it has come back to life."""
 
     def running(self, shard: int) -> Iterator[Execution]:

@@ -81,7 +81,7 @@ class Gates(Protocol):
         """Until when starts are reserved; ``None`` where none is."""
 
 
-class Doors(Protocol):
+class Gatekeeper(Protocol):
     """The gatekeeper, as others see it."""
 
     def line_up(self, executions: Sequence[Execution]) -> None:
@@ -93,7 +93,7 @@ class Doors(Protocol):
     def give_up(self, execution: Execution) -> None:
         """Give its place in a backfill to whoever is next: it was not stored."""
 
-    def let_in(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
+    def acquire(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
         """Whether it may run. If not, its record says why."""
 
     def leave(self, execution_id: str, gates: Iterable[Gate]) -> None:
@@ -102,5 +102,5 @@ class Doors(Protocol):
     def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
         """Cancel what has not ended, one that runs after a while; ``None`` when it has ended by itself."""
 
-    def look_after(self, shard: int) -> Iterator[Execution]:
+    def repair(self, shard: int) -> Iterator[Execution]:
         """Those inside the gate of their job who may need another order. What broke off half-way is mended."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
+from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Execution, Progress
-from punctual.domain.executions.settlement import Settlement
 from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.laxity import Grant, Occupancy
 from punctual.domain.long_lane.part import Part
@@ -19,7 +19,7 @@ class LongExecutions(Protocol):
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
-    def conduct(self, job_id: str, execution_id: str, conductor: str, now: datetime) -> Execution | None:
+    def conduct(self, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Execution | None:
         """Let a state machine run carry an execution, and no other; ``None`` for another, or one that has ended."""
 
     def change_conductor(self, execution: Execution, now: datetime) -> bool:
@@ -52,7 +52,7 @@ class Parts(Protocol):
     def ask(self, part: Part, ticket: str, now: datetime) -> bool:
         """Have it wait for a slot; ``False`` when it has one, or has ended."""
 
-    def conclude(self, part: Part, settlement: Settlement, now: datetime) -> bool:
+    def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
         """Apply the end of an attempt, and free its slot; ``False`` when that has happened already."""
 
     def cancel(self, part: Part, reason: str, now: datetime) -> bool:
@@ -87,7 +87,7 @@ class RunningParts(Protocol):
 
     def keep_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None: ...
 
-    def conclude(self, part: Part, settlement: Settlement, now: datetime) -> bool: ...
+    def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool: ...
 
 
 class Slots(Protocol):

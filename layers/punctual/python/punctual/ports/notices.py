@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
-from punctual.domain.notices.digest_window import Group, Noted, Telling, Window
+from punctual.domain.notices.digest_window import DigestWindow, Group, Noted, Telling
 from punctual.domain.notices.notice import Notice
 
 
@@ -20,7 +20,7 @@ class Notices(Protocol):
 class WindowEnds(Protocol):
     """The queue of notices, as the notifier itself uses it."""
 
-    def end_later(self, window: Window, now: datetime) -> None:
+    def end_later(self, window: DigestWindow, now: datetime) -> None:
         """Have the notifier told when the window ends. Again is fine."""
 
 
@@ -33,16 +33,16 @@ class Topics(Protocol):
 class NoticeLedger(Protocol):
     """Which notices are known, and what is counted in each group."""
 
-    def window(self, group: Group) -> Window | None:
+    def window(self, group: Group) -> DigestWindow | None:
         """The window that is open, also past its end; ``None`` when there is none."""
 
-    def begin(self, telling: Telling, seen: Window | None, now: datetime) -> Noted:
+    def begin(self, telling: Telling, seen: DigestWindow | None, now: datetime) -> Noted:
         """Write down that something is to be told, and open its window in place of the one that was ``seen``."""
 
-    def count(self, notice: Notice, seen: Window, now: datetime) -> Noted:
+    def count(self, notice: Notice, seen: DigestWindow, now: datetime) -> Noted:
         """Write down that a notice is counted in the window that was ``seen``."""
 
-    def close(self, seen: Window) -> bool:
+    def close(self, seen: DigestWindow) -> bool:
         """Leave a group without a window; ``False`` when that has moved since it was ``seen``."""
 
     def due(self, notice_id: str) -> Telling | None:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from punctual.domain.executions.execution import Execution, Planned
 from punctual.domain.executions.timer import Reached, Timer, TimerReason
-from punctual.domain.executions.work_order import Order
+from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.jobs.job import Job
 
 
@@ -49,7 +49,7 @@ class Timers(Protocol):
 class Lanes(Protocol):
     """The queues that lead to workers."""
 
-    def send(self, orders: Iterable[Order], now: datetime) -> None:
+    def send(self, orders: Iterable[WorkOrder], now: datetime) -> None:
         """Hand over each order so that it arrives at its ``not_before``, or at once. Raises when any was refused."""
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Result
-from punctual.domain.executions.settlement import Verdict
 
 
 class Runner(Protocol):
     """Runs a task's code under a lease and a time limit."""
 
-    def run(self, execution: Execution, seconds_left: float) -> Verdict: ...
+    def run(self, execution: Execution, seconds_left: float) -> AttemptResult: ...
 
 
 class Results(Protocol):

@@ -17,14 +17,14 @@ from punctual.domain.jobs.partitions import parse_partitions
 from punctual.domain.jobs.resources import parse_resources
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.schedules.data_window import Window
+from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import Status
 
 T = TypeVar("T")
 
 
 def execution_to_item(execution: Execution) -> Item:
-    """For a new execution: what only a started one has is written by the claim and the settlement."""
+    """For a new execution: what only a started one has is written by the claim and the decision."""
     return {
         "job_id": execution.job_id,
         "execution_id": execution.execution_id,
@@ -50,7 +50,7 @@ def execution_to_item(execution: Execution) -> Item:
         "feeds": execution.feeds or None,
         "window": window_text(execution.window),
         "batch": batch_text(execution.batch),
-        "conductor": execution.conductor,
+        "run_arn": execution.run_arn,
         "deadline_at": instant_text(execution.deadline_at),
         "outlook": outlook_text(execution.outlook) if execution.outlook else None,
         "check_at": instant_text(execution.check_at),
@@ -95,7 +95,7 @@ def item_to_execution(item: Item) -> Execution:
             feeds=item.get("feeds", False),
             window=window_of_text(item.get("window")),
             batch=batch_of_text(item.get("batch")),
-            conductor=item.get("conductor"),
+            run_arn=item.get("run_arn"),
             restarts=item.get("restarts", 0),
             deadline_at=instant_of(item.get("deadline_at")),
             outlook=outlook_of_text(item.get("outlook")),
@@ -142,15 +142,15 @@ def gates_text(gates: tuple[Gate, ...]) -> str | None:
     return dumped([gate.to_entry() for gate in gates]) if gates else None
 
 
-def window_text(window: Window | None) -> str | None:
+def window_text(window: DataWindow | None) -> str | None:
     return None if window is None else f"{instant_text(window.start)}/{instant_text(window.end)}"
 
 
-def window_of_text(text: str | None) -> Window | None:
+def window_of_text(text: str | None) -> DataWindow | None:
     if text is None:
         return None
     start, end = text.split("/")
-    return Window(from_text(start), from_text(end))
+    return DataWindow(from_text(start), from_text(end))
 
 
 def dependencies_text(dependencies: tuple[Dependency, ...]) -> str | None:

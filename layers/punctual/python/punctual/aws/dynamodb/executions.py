@@ -11,12 +11,12 @@ from punctual.aws.dynamodb.execution_item import as_text, attempts_text, executi
 from punctual.aws.dynamodb.execution_table import CLEARED, HELD, WATCHED, ExecutionTable, key_of
 from punctual.aws.dynamodb.items import Item, instant_of, instant_text
 from punctual.aws.dynamodb.table import Written
+from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.deadline_outlook import DeadlineState, danger_of
 from punctual.domain.executions.execution import Attempt, Execution, Hold, Origin, Planned, Progress
 from punctual.domain.executions.horizon import LEASE
-from punctual.domain.executions.settlement import Settlement
 from punctual.domain.executions.timer import Timer, TimerReason, shard_of
-from punctual.domain.executions.work_order import Order
+from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.identity import due_key, due_of, execution_id
 from punctual.domain.instant import MILLISECOND, from_text
 from punctual.domain.jobs.gate import Gate
@@ -39,7 +39,7 @@ class DynamoExecutions(ExecutionTable):
         return self.table.put_if(
             self._item(execution),
             "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued, :waiting)"
-            " AND attribute_not_exists(#conductor)",
+            " AND attribute_not_exists(#run_arn)",
             {
                 "revision": execution.revision,
                 "none": 0,
@@ -124,7 +124,7 @@ class DynamoExecutions(ExecutionTable):
                     Lane(item["lane"]),
                 )
 
-    def claim(self, order: Order, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
+    def claim(self, order: WorkOrder, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
         written = self._move(
             {"job_id": order.job_id, "execution_id": order.execution_id},
             Status.RUNNING,
@@ -175,22 +175,22 @@ class DynamoExecutions(ExecutionTable):
             return Hold.LOST
         return Hold.STOPPING if "cancel_at" in written.item else Hold.KEPT
 
-    def conclude(self, execution: Execution, settlement: Settlement, now: datetime) -> bool:
+    def conclude(self, execution: Execution, decision: AttemptDecision, now: datetime) -> bool:
         in_time = "attribute_not_exists(#cancel_at)"
-        if settlement.status is Status.RETRYING:  # what was asked to stop is not tried again
-            return self._conclude(execution, settlement, now, f"#attempt = :attempt AND {in_time}", {}).won
+        if decision.status is Status.RETRYING:  # what was asked to stop is not tried again
+            return self._conclude(execution, decision, now, f"#attempt = :attempt AND {in_time}", {}).won
         also = f"#attempt = :attempt AND ({in_time} OR #cancel_at >= :now)"
-        return self._conclude(execution, settlement, now, also, {"now": instant_text(now)}).won
+        return self._conclude(execution, decision, now, also, {"now": instant_text(now)}).won
 
     def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
-        settlement = Settlement(status=Status.CANCELLED, reason=execution.cancel_reason, attempt=attempt)
+        decision = AttemptDecision(status=Status.CANCELLED, reason=execution.cancel_reason, attempt=attempt)
         also = "#attempt = :attempt AND attribute_exists(#cancel_at)"
-        return self._conclude(execution, settlement, now, also, {}).won
+        return self._conclude(execution, decision, now, also, {}).won
 
-    def give_up(self, lapsed: Execution, settlement: Settlement, now: datetime) -> bool:
+    def give_up(self, lapsed: Execution, decision: AttemptDecision, now: datetime) -> bool:
         still_lapsed = "#attempt = :attempt AND #lease_until = :lease"
         lease = {"lease": instant_text(lapsed.lease_until)}
-        return self._conclude(lapsed, settlement, now, still_lapsed, lease).won
+        return self._conclude(lapsed, decision, now, still_lapsed, lease).won
 
     def running(self, shard: int) -> Iterator[Execution]:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
@@ -223,14 +223,14 @@ class DynamoExecutions(ExecutionTable):
         }
 
     def _conclude(
-        self, execution: Execution, settlement: Settlement, now: datetime, also: str, values: Item
+        self, execution: Execution, decision: AttemptDecision, now: datetime, also: str, values: Item
     ) -> Written:
-        final = settlement.status in FINAL
-        error, result = settlement.attempt.error, settlement.result
+        final = decision.status in FINAL
+        error, result = decision.attempt.error, decision.result
         changes = {
-            "reason": settlement.reason,
-            "retry_at": instant_text(settlement.retry_at),
-            "attempts": attempts_text((*execution.attempts, settlement.attempt)),
+            "reason": decision.reason,
+            "retry_at": instant_text(decision.retry_at),
+            "attempts": attempts_text((*execution.attempts, decision.attempt)),
             "error": as_text(error),
             "result": as_text(result),
             "ended_at": instant_text(now) if final else None,
@@ -238,7 +238,7 @@ class DynamoExecutions(ExecutionTable):
         }
         return self._move(
             key_of(execution),
-            settlement.status,
+            decision.status,
             changes,
             remove=["running_shard", "lease_until", *(() if error else ("error",)), *(WATCHED if final else ())],
             also=also,

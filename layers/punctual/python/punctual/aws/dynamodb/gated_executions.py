@@ -23,7 +23,7 @@ class DynamoGatedExecutions(ExecutionTable):
             Status.WAITING,
             {"waits_at": gate, "turn": entrant.turn, "reason": reason},
             # when its turn comes, another state machine run carries it, and another start is reserved
-            remove=["retry_at", "rate_at", "conductor"],
+            remove=["retry_at", "rate_at", "run_arn"],
             add={"restarts": 1},
             sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
             also=unchanged,

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DynamoLongExecutions(ExecutionTable):
-    def conduct(self, job_id: str, execution_id: str, conductor: str, now: datetime) -> Execution | None:
+    def conduct(self, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Execution | None:
         """Let a state machine run carry an execution through the long lane, and no other; ``None`` for another."""
         key = {"job_id": job_id, "execution_id": execution_id}
         written = self._move(
             key,
             Status.QUEUED,
-            {"queued_at": instant_text(now), "conductor": conductor},
+            {"queued_at": instant_text(now), "run_arn": run_arn},
             sources=LIVE,  # one that was restarted may have been told of its parts meanwhile
-            also=f"attribute_not_exists(#conductor) AND #lane = :lane AND {CLEARED}",
+            also=f"attribute_not_exists(#run_arn) AND #lane = :lane AND {CLEARED}",
             values={"lane": str(Lane.LONG)},
         )
         if not written.item:
             return None
         execution = item_to_execution(written.item)
-        return execution if execution.conductor == conductor and execution.status not in FINAL else None
+        return execution if execution.run_arn == run_arn and execution.status not in FINAL else None
 
     def change_conductor(self, execution: Execution, now: datetime) -> bool:
         """Free an execution whose state machine run is gone for another; ``False`` when it has one already."""
@@ -47,10 +47,10 @@ class DynamoLongExecutions(ExecutionTable):
                 "reason": "its state machine stopped and is started again",
                 "restarts": execution.restarts + 1,
             },
-            remove=["conductor", "running_shard", "retry_at"],
+            remove=["run_arn", "running_shard", "retry_at"],
             sources=LIVE,
-            also="#conductor = :conductor" if execution.conductor else "attribute_not_exists(#conductor)",
-            values={"conductor": execution.conductor} if execution.conductor else {},
+            also="#run_arn = :run_arn" if execution.run_arn else "attribute_not_exists(#run_arn)",
+            values={"run_arn": execution.run_arn} if execution.run_arn else {},
         ).won
 
     def follow(self, job_id: str, execution_id: str, standing: Standing, told_at: datetime | None) -> bool:

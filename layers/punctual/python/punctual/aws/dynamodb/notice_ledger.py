@@ -17,7 +17,7 @@ from typing import Any
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.instant import from_text
-from punctual.domain.notices.digest_window import MOST_NAMED, Group, Noted, Telling, Window, group_of
+from punctual.domain.notices.digest_window import MOST_NAMED, DigestWindow, Group, Noted, Telling, group_of
 from punctual.domain.notices.notice import Notice, read_notice
 
 DUE = "due"
@@ -32,11 +32,11 @@ class DynamoNoticeLedger:
     table: Table
     retention: timedelta
 
-    def window(self, group: Group) -> Window | None:
+    def window(self, group: Group) -> DigestWindow | None:
         item = self.table.get(_group_key(group), consistent=True)
         if item is None or "until" not in item:
             return None
-        return Window(
+        return DigestWindow(
             group=group,
             until=from_text(item["until"]),
             counted=item["counted"],
@@ -44,7 +44,7 @@ class DynamoNoticeLedger:
             latest=read_notice(item["latest"]) if "latest" in item else None,
         )
 
-    def begin(self, telling: Telling, seen: Window | None, now: datetime) -> Noted:
+    def begin(self, telling: Telling, seen: DigestWindow | None, now: datetime) -> Noted:
         due = self.table.change(
             _notice_key(telling.id),
             set={
@@ -66,7 +66,7 @@ class DynamoNoticeLedger:
         )
         return _noted(self.table.change_all(due, opened))
 
-    def count(self, notice: Notice, seen: Window, now: datetime) -> Noted:
+    def count(self, notice: Notice, seen: DigestWindow, now: datetime) -> Noted:
         counted = self.table.change(
             _notice_key(notice.id), set={"state": COUNTED, "expires_at": self._expiry(now)}, condition=_NEW
         )
@@ -83,7 +83,7 @@ class DynamoNoticeLedger:
         )
         return _noted(self.table.change_all(counted, kept))
 
-    def close(self, seen: Window) -> bool:
+    def close(self, seen: DigestWindow) -> bool:
         condition, values = _unchanged(seen)
         return self.table.update(
             _group_key(seen.group), set={}, remove=["until", "counted"], condition=condition, values=values
@@ -97,7 +97,7 @@ class DynamoNoticeLedger:
         return Telling(
             id=notice_id,
             notice=notice,
-            opens=Window(group=group_of(notice), until=from_text(item["window_until"])),
+            opens=DigestWindow(group=group_of(notice), until=from_text(item["window_until"])),
             lease_until=from_text(item["lease_until"]),
         )
 
@@ -130,7 +130,7 @@ def _group_key(group: Group) -> Item:
     return {"id": f"group#{group.name}"}
 
 
-def _unchanged(seen: Window | None) -> tuple[str, Item]:
+def _unchanged(seen: DigestWindow | None) -> tuple[str, Item]:
     if seen is None:
         return "attribute_not_exists(#until)", {}
     return "#until = :until AND #counted = :counted", {"until": instant_text(seen.until), "counted": seen.counted}

@@ -14,8 +14,8 @@ from punctual.aws.dynamodb.execution_item import as_text, attempts_text
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.part_item import item_to_part, part_to_item
 from punctual.aws.dynamodb.table import Table
+from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Progress
-from punctual.domain.executions.settlement import Settlement
 from punctual.domain.instant import from_text
 from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.laxity import Grant, Occupancy, turn_of
@@ -166,30 +166,30 @@ class DynamoParts:
             values={"running": str(Status.RUNNING), "attempt": part.attempt},
         ).won
 
-    def conclude(self, part: Part, settlement: Settlement, now: datetime) -> bool:
+    def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
         """Apply the end of an attempt, and free its slot; ``False`` when that has happened already."""
-        final = settlement.status in FINAL
-        error = settlement.attempt.error
+        final = decision.status in FINAL
+        error = decision.attempt.error
         ended = self._change(
             part,
-            settlement.status,
+            decision.status,
             {
-                "reason": settlement.reason,
-                "retry_at": instant_text(settlement.retry_at),
-                "attempts": attempts_text((*part.attempts, settlement.attempt)),
+                "reason": decision.reason,
+                "retry_at": instant_text(decision.retry_at),
+                "attempts": attempts_text((*part.attempts, decision.attempt)),
                 "expected_seconds": part.expected_seconds,
                 "latest_start": instant_text(part.latest_start),
                 "error": as_text(error),
-                "result": as_text(settlement.result),
+                "result": as_text(decision.result),
                 "ended_at": instant_text(now) if final else None,
                 "expires_at": self._expiry(now) if final else None,
             },
             remove=["holding", "lease_until", "ticket", "key", "leave"]
             + ([] if error is not None else ["error"])
-            + ([] if settlement.reason is not None else ["reason"]),
+            + ([] if decision.reason is not None else ["reason"]),
             sources=HOLDING,
             # what was asked to stop is not tried again
-            also="attribute_not_exists(#cancel_at)" if settlement.status is Status.RETRYING else "",
+            also="attribute_not_exists(#cancel_at)" if decision.status is Status.RETRYING else "",
         )
         return all(self.table.change_all(ended, self._freed(part)))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from punctual.aws.sqs.sending import seconds_until, send_all
 from punctual.aws.sqs.work_queues import group_id
-from punctual.domain.notices.digest_window import Window
+from punctual.domain.notices.digest_window import DigestWindow
 from punctual.domain.notices.notice import Notice
 
 
@@ -24,7 +24,7 @@ class SqsNotices:
         messages = ({"MessageBody": one.to_body(), "MessageGroupId": group_id(one.owner)} for one in notices)
         send_all(self.sqs(), self.queue_url, messages)
 
-    def end_later(self, window: Window, now: datetime) -> None:
+    def end_later(self, window: DigestWindow, now: datetime) -> None:
         """Hold the message back until the window ends, or a fraction of a second longer."""
         self.sqs().send_message(
             QueueUrl=self.queue_url,

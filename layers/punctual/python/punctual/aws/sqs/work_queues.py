@@ -11,7 +11,7 @@ from typing import Any
 
 from punctual.aws.sqs.sending import send_all
 from punctual.domain.executions.horizon import LONGEST_DELAY
-from punctual.domain.executions.work_order import Order
+from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.lane import Priority
 
 LARGEST_BODY = 250_000
@@ -23,8 +23,8 @@ class SqsLanes:
     queue_urls: Mapping[Priority, str]
     sqs: Callable[[], Any]
 
-    def send(self, orders: Iterable[Order], now: datetime) -> None:
-        by_priority: dict[Priority, list[Order]] = {}
+    def send(self, orders: Iterable[WorkOrder], now: datetime) -> None:
+        by_priority: dict[Priority, list[WorkOrder]] = {}
         for order in orders:
             by_priority.setdefault(order.priority, []).append(order)
         for priority, group in by_priority.items():
@@ -45,7 +45,7 @@ class SqsDeadLetters:
         )
 
 
-def _message(order: Order, now: datetime) -> dict[str, Any]:
+def _message(order: WorkOrder, now: datetime) -> dict[str, Any]:
     return {
         "MessageBody": order.to_body(),
         "DelaySeconds": delay_seconds(order, now),
@@ -54,7 +54,7 @@ def _message(order: Order, now: datetime) -> dict[str, Any]:
     }
 
 
-def delay_seconds(order: Order, now: datetime) -> int:
+def delay_seconds(order: WorkOrder, now: datetime) -> int:
     """Whole seconds, rounded down: the worker waits out the fraction, which a queue cannot."""
     remaining = min(order.not_before - now, LONGEST_DELAY)
     return max(0, math.floor(remaining / timedelta(seconds=1)))

@@ -15,7 +15,7 @@ from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.schedules.data_window import Window
+from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
 
 
@@ -147,9 +147,9 @@ class Execution:
     """Whether all that it waited for has ended as it should."""
     feeds: bool = False
     """Whether others may wait for it: then its end is listened for."""
-    window: Window | None = None
+    window: DataWindow | None = None
     batch: Batch | None = None
-    conductor: str | None = None
+    run_arn: str | None = None
     """The state machine run that carries it through the long lane."""
     restarts: int = 0
     """How often another run had to take over from one that stopped."""

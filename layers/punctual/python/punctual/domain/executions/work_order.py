@@ -14,7 +14,7 @@ from punctual.domain.lane import Priority
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class WorkOrder:
     """Points at an execution; what to run is in the execution itself, so an order is never out of date."""
 
     job_id: str
@@ -50,9 +50,9 @@ class Order:
         return json.dumps(said)
 
 
-def order_for(execution: Execution, not_before: datetime, now: datetime | None = None) -> Order:
+def work_order_for(execution: Execution, not_before: datetime, now: datetime | None = None) -> WorkOrder:
     """The order for the next attempt of ``execution``. What is sent late, or again, goes by a higher priority."""
-    return Order(
+    return WorkOrder(
         job_id=execution.job_id,
         execution_id=execution.execution_id,
         attempt=execution.attempt + 1,
@@ -76,11 +76,11 @@ def aged(priority: Priority, attempt: int, late: timedelta) -> Priority:
     return ranks[min(ranks.index(priority) + (attempt > 0) + (late > LATE), len(ranks) - 1)]
 
 
-def read_order(body: str) -> Order:
+def read_work_order(body: str) -> WorkOrder:
     """The order in a message's text. Raises ``Unreadable``."""
     try:
         fields = json.loads(body)
-        return Order(
+        return WorkOrder(
             job_id=str(fields["job_id"]),
             execution_id=str(fields["execution_id"]),
             attempt=int(fields["attempt"]),

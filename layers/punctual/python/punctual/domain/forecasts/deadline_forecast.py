@@ -23,7 +23,7 @@ from punctual.domain.forecasts.run_time import RunTime, run_time_of
 from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.lane_forecast import LaneOutlook
-from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import EXECUTION
 from punctual.domain.notices.notice import spelled
 from punctual.domain.planning.upstreams import Upstream
@@ -55,7 +55,7 @@ class Source(StrEnum):
 class Surroundings:
     """What an execution shares with others. Unknown is fine: then it counts as nothing in the way."""
 
-    limits: Limits
+    limits: LaneLimits
     concurrency: Mapping[str, int]
     queues: Mapping[str, Backlog] = field(default_factory=dict)
     lane: LaneOutlook | None = None

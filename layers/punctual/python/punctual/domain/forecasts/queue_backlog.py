@@ -34,7 +34,7 @@ NEVER = 7 * 24 * 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class BacklogLimits:
     """When a backlog is too long."""
 
     minutes: int
@@ -137,7 +137,7 @@ def sample_of(
     before: Sample | None,
     *,
     concurrency: Mapping[str, int],
-    limits: Limits,
+    limits: BacklogLimits,
 ) -> Sample:
     """The sample that follows ``before``. ``depths`` has the queues that could be read, ``concurrency`` has all."""
     seconds = _seconds(before, now)
@@ -186,7 +186,7 @@ def _interval(
 
 
 def _backlog(
-    depth: Depth | None, interval: Interval | None, capacity: float | None, oldest: float | None, limits: Limits
+    depth: Depth | None, interval: Interval | None, capacity: float | None, oldest: float | None, limits: BacklogLimits
 ) -> Backlog:
     arrival = interval.arrived / interval.minutes if interval else None
     finished = interval.done / interval.minutes if interval else None
@@ -215,7 +215,7 @@ def _drain_minutes(waiting: int, capacity: float | None) -> float | None:
 
 
 def _breach(
-    waiting: int, arrival: float | None, finished: float | None, capacity: float | None, limits: Limits
+    waiting: int, arrival: float | None, finished: float | None, capacity: float | None, limits: BacklogLimits
 ) -> float | None:
     limit = limits.messages if capacity is None else min(limits.messages, limits.minutes * capacity)
     if waiting and waiting >= limit:

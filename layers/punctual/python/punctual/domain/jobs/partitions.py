@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import to_text
 from punctual.domain.limits import check_parameters
-from punctual.domain.schedules.data_window import Window, WindowUnit
+from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 
 if TYPE_CHECKING:
     from punctual.domain.schedules.schedule import Schedule
@@ -37,7 +37,7 @@ class Partition:
     count: int
     value: Any = None
     """Its element, when the job lists its partitions."""
-    window: Window | None = None
+    window: DataWindow | None = None
     """Its slice, when the window is cut; else the whole window."""
 
     @property
@@ -66,7 +66,7 @@ class Partitions:
         }
         return {key: value for key, value in spec.items() if value is not None}
 
-    def split(self, window: Window | None, timezone: str) -> list[Partition]:
+    def split(self, window: DataWindow | None, timezone: str) -> list[Partition]:
         """The partitions of the execution that answers for ``window``; ``timezone`` says when its days begin.
 
         Cut by day or hour, the slices join exactly; the first and the last may be partial. Raises ``Invalid`` when
@@ -146,7 +146,7 @@ def _parse_at_once(spec: Mapping[str, Any], most: int) -> int | None:
     return at_once
 
 
-def cut(window: Window | None, unit: PartitionUnit, timezone: str) -> Sequence[Window]:
+def cut(window: DataWindow | None, unit: PartitionUnit, timezone: str) -> Sequence[DataWindow]:
     if window is None:
         raise Invalid("partitions.by", f"there is no data window to cut by {unit}: give count or of instead")
     slices = list(islice(window.split(WindowUnit(unit.value), timezone), MOST_PARTITIONS + 1))

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome
-from punctual.domain.executions.settlement import Verdict
 from punctual.domain.long_lane.part import Part
 
 STOPPED = "Punctual.Stopped"
@@ -32,15 +32,15 @@ def cause_of_stop(task: Mapping[str, Any]) -> str:
     )
 
 
-def verdict_on(part: Part, error: Mapping[str, str]) -> Verdict:
+def verdict_on(part: Part, error: Mapping[str, str]) -> AttemptResult:
     """``error`` is what its state machine caught: an ``Error`` and a ``Cause``."""
     if part.cancel_at is not None:
-        return Verdict(outcome=Outcome.CANCELLED)
+        return AttemptResult(outcome=Outcome.CANCELLED)
     name, cause = error.get("Error", ""), error.get("Cause", "")
     match name:
         case "States.Timeout":
             message = f"stopped after {part.timeout_seconds} seconds"
-            return Verdict(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
+            return AttemptResult(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
         case "States.HeartbeatTimeout" if not part.reports:  # it does not beat: this is its time-out
             return verdict_on(part, {"Error": "States.Timeout"})
         case "States.HeartbeatTimeout" | "":
@@ -50,28 +50,28 @@ def verdict_on(part: Part, error: Mapping[str, str]) -> Verdict:
         case "Punctual.Stopped":
             return _stopped(part, cause)
         case "Punctual.Impossible":
-            return Verdict(outcome=Outcome.FATAL, error=Failure(type="Impossible", message=cause[:1000]))
+            return AttemptResult(outcome=Outcome.FATAL, error=Failure(type="Impossible", message=cause[:1000]))
         case _:  # the container could not be started: in AWS's own words
-            return Verdict(outcome=Outcome.FAILED, error=Failure(type=name, message=cause[:1000]), words=cause)
+            return AttemptResult(outcome=Outcome.FAILED, error=Failure(type=name, message=cause[:1000]), words=cause)
 
 
-def _lost(message: str) -> Verdict:
-    return Verdict(outcome=Outcome.LOST, error=Failure(type="LostContainer", message=message))
+def _lost(message: str) -> AttemptResult:
+    return AttemptResult(outcome=Outcome.LOST, error=Failure(type="LostContainer", message=message))
 
 
-def _stopped(part: Part, cause: str) -> Verdict:
+def _stopped(part: Part, cause: str) -> AttemptResult:
     said = _read(cause)
     code, reason = said.get("exit_code"), said.get("reason") or "no reason given"
     message = f"the container stopped with exit code {code}: {reason}" if code is not None else str(reason)
     if part.leave:
-        return Verdict(outcome=Outcome.PREEMPTED, error=Failure(type="Preempted", message=part.leave))
+        return AttemptResult(outcome=Outcome.PREEMPTED, error=Failure(type="Preempted", message=part.leave))
     if code == 0 and not part.reports:
-        return Verdict(outcome=Outcome.SUCCEEDED)
+        return AttemptResult(outcome=Outcome.SUCCEEDED)
     if said.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
-        return Verdict(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=message))
+        return AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=message))
     outcome = Outcome.FAILED if not part.reports else Outcome.LOST
     failure = Failure(type="ContainerStopped", message=message[:1000])
-    return Verdict(outcome=outcome, error=failure, words=message)
+    return AttemptResult(outcome=outcome, error=failure, words=message)
 
 
 def _read(cause: str) -> dict[str, Any]:

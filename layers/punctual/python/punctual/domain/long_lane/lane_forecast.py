@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from punctual.domain.long_lane.laxity import Limits, Occupancy, slack, time_left
+from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, slack, time_left
 from punctual.domain.long_lane.part import Part
 
 MOST_POINTS = 40
@@ -52,7 +52,7 @@ class LaneOutlook:
         return round(before * self.waiting / len(self.starts)) if self.starts else 0
 
 
-def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: Limits, now: datetime) -> LaneOutlook:
+def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: LaneLimits, now: datetime) -> LaneOutlook:
     """Play the lane through: as slots come free, those who wait take them in the order of their turn."""
     frees = [(now + max(time_left(part, now), timedelta()), number, part.cpu) for number, part in enumerate(holders)]
     heapq.heapify(frees)

@@ -17,7 +17,7 @@ from punctual.domain.instant import MILLISECOND, to_text
 from punctual.domain.lane import Priority
 
 if TYPE_CHECKING:
-    from punctual.domain.executions.settlement import Settlement
+    from punctual.domain.executions.attempt_decision import AttemptDecision
     from punctual.domain.long_lane.part import Part
 
 PATIENCE = {
@@ -65,7 +65,7 @@ class Occupancy:
 
 
 @dataclass(frozen=True)
-class Limits:
+class LaneLimits:
     """How much there is of the lane."""
 
     tasks: int
@@ -121,10 +121,10 @@ def with_the_rest(part: Part, left_at: datetime) -> Part:
     return replace(part, expected_seconds=rest, latest_start=due_by - timedelta(seconds=rest))
 
 
-def as_it_goes_on(part: Part, settlement: Settlement) -> Part:
+def as_it_goes_on(part: Part, decision: AttemptDecision) -> Part:
     """``part`` after an attempt: one that left at a checkpoint has only the rest before it."""
-    left_early = settlement.attempt.outcome in UNCOUNTED and part.checkpoint is not None
-    return with_the_rest(part, settlement.attempt.ended_at) if left_early else part
+    left_early = decision.attempt.outcome in UNCOUNTED and part.checkpoint is not None
+    return with_the_rest(part, decision.attempt.ended_at) if left_early else part
 
 
 def pace(next_start: datetime | None, now: datetime, starts_per_second: int) -> tuple[datetime, datetime]:

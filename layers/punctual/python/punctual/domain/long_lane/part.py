@@ -13,7 +13,7 @@ from typing import Any
 from punctual.domain.executions.execution import Attempt, Failure, Progress, Result
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Priority
-from punctual.domain.schedules.data_window import Window
+from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import Status
 
 WHOLE = "all"
@@ -50,7 +50,7 @@ class Part:
     count: int = 1
     value: Any = None
     """What a partition is about, when the job lists its partitions."""
-    window: Window | None = None
+    window: DataWindow | None = None
     reason: str | None = None
     attempt: int = 0
     asked_at: datetime | None = None

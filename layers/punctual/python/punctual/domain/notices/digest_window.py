@@ -70,7 +70,7 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Window:
+class DigestWindow:
     """An open window of a group, and what was counted in it so far."""
 
     group: Group
@@ -102,7 +102,7 @@ class Telling:
     """Of the notice that led to it, or of the window's summary."""
     notice: Notice
     """What is published."""
-    opens: Window
+    opens: DigestWindow
     """The window that was opened with it, and that somebody has to end."""
     lease_until: datetime
     """Until then it is left to the one who began. Who is late with it is dead."""
@@ -112,12 +112,12 @@ def group_of(notice: Notice) -> Group:
     return Group(notice.job_id, notice.event, notice.to)
 
 
-def next_window(group: Group, seen: Window | None, now: datetime) -> Window:
+def next_window(group: Group, seen: DigestWindow | None, now: datetime) -> DigestWindow:
     """The window that opens now, in place of the one that was ``seen``. It ends later than that, whatever the clock."""
-    return Window(group=group, until=max(now, seen.until if seen else now) + group.span)
+    return DigestWindow(group=group, until=max(now, seen.until if seen else now) + group.span)
 
 
-def summary_of(window: Window, now: datetime) -> Notice:
+def summary_of(window: DigestWindow, now: datetime) -> Notice:
     """All that was counted in a window, as one notice that is like the latest of them."""
     assert window.latest is not None, "whatever was counted is kept"
     count, since = window.counted, window.until - window.group.span
@@ -138,7 +138,7 @@ def summary_of(window: Window, now: datetime) -> Notice:
     )
 
 
-def told_with(notice: Notice, window: Window | None, now: datetime) -> Notice:
+def told_with(notice: Notice, window: DigestWindow | None, now: datetime) -> Notice:
     """``notice``, and with it what was counted in a window that nobody has ended."""
     if window is None or not window.counted:
         return notice
@@ -147,7 +147,7 @@ def told_with(notice: Notice, window: Window | None, now: datetime) -> Notice:
     return replace(summary_of(together, now), id=notice.id)
 
 
-def read_message(body: str) -> Notice | Window:
+def read_message(body: str) -> Notice | DigestWindow:
     """What a message on the queue of notices says: something to tell, or that a window ends.
 
     Raises ``Unreadable``, also for what is too large to be written down or published: no retry would cure that.
@@ -156,7 +156,7 @@ def read_message(body: str) -> Notice | Window:
         fields = json.loads(body)
         if "window_until" in fields:
             group = Group(str(fields["job_id"]), Event(fields["event"]), Topic(fields["to"]))
-            return Window(group=group, until=from_text(fields["window_until"]))
+            return DigestWindow(group=group, until=from_text(fields["window_until"]))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Unreadable(f"neither a notice nor the end of a window: {type(error).__name__}: {error}") from error
     notice = read_notice(body)
@@ -171,6 +171,6 @@ def _check_size(what: str, text: str, limit: int) -> None:
         raise Unreadable(f"{what} of {size:,} bytes: the limit is {limit:,}")
 
 
-def _named(window: Window) -> str:
+def _named(window: DigestWindow) -> str:
     others = ["and others"] if len(window.executions) >= MOST_NAMED else []
     return "\n".join(["Executions:", *sorted(window.executions), *others])

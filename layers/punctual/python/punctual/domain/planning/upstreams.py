@@ -16,7 +16,7 @@ from punctual.domain.identity import created_at, execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.schedules.data_window import Window, WindowUnit
+from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.schedule import At, Now, Schedule
 from punctual.domain.status import FINAL, Status
@@ -32,7 +32,7 @@ PLANNED_BY_THEN = timedelta(days=1)
 SHORTEST_REST, LONGEST_REST = timedelta(minutes=5), timedelta(hours=1)
 
 
-def due_of_window(schedule: Schedule, unit: WindowUnit | None, window: Window) -> datetime | None:
+def due_of_window(schedule: Schedule, unit: WindowUnit | None, window: DataWindow) -> datetime | None:
     """The first due instant of a schedule whose data window is this one; ``None`` when it has none.
 
     A window ends at or before its due instant. Several may end together: where a calendar moves runs, one of them has

@@ -32,7 +32,7 @@ class Which(StrEnum):
     """Every one but those whose execution has not ended yet."""
 
 
-class Order(StrEnum):
+class BackfillOrder(StrEnum):
     OLDEST_FIRST = "oldest_first"
     NEWEST_FIRST = "newest_first"
 
@@ -44,7 +44,7 @@ class Range:
     since: datetime
     until: datetime
     which: Which = Which.MISSING
-    order: Order = Order.OLDEST_FIRST
+    order: BackfillOrder = BackfillOrder.OLDEST_FIRST
     at_once: int | None = None
     """How many run at the same time; as many as come where the job allows overlap, else one."""
 
@@ -63,7 +63,7 @@ class Range:
                 message = f"there are more than {MOST_INSTANTS:,} due instants from {to_text(self.since)} on"
                 raise Invalid("to", f"{message}: take a shorter range")
             due = job.schedule.next_after(due)
-        return found if self.order is Order.OLDEST_FIRST else found[::-1]
+        return found if self.order is BackfillOrder.OLDEST_FIRST else found[::-1]
 
     def wants(self, standing: Iterable[Execution]) -> bool:
         """Whether an instant is to run that has had these executions."""
@@ -86,7 +86,7 @@ def parse_range(spec: Mapping[str, Any], now: datetime) -> Range:
         since=since,
         until=until,
         which=Which(spec.get("which", Which.MISSING)),
-        order=Order(spec.get("order", Order.OLDEST_FIRST)),
+        order=BackfillOrder(spec.get("order", BackfillOrder.OLDEST_FIRST)),
         at_once=spec.get("at_once"),
     )
 

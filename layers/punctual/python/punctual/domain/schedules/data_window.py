@@ -31,13 +31,13 @@ class WindowUnit(StrEnum):
 
 
 @dataclass(frozen=True)
-class Window:
+class DataWindow:
     """From ``start``, inclusive, to ``end``, exclusive."""
 
     start: datetime
     end: datetime
 
-    def split(self, unit: WindowUnit, timezone: str) -> Iterator[Window]:
+    def split(self, unit: WindowUnit, timezone: str) -> Iterator[DataWindow]:
         """Its slices, cut where a unit begins in ``timezone``. They join; the first and the last may be partial.
 
         An hour that happens twice is two slices.
@@ -45,7 +45,7 @@ class Window:
         calendar, start = UnitCalendar(unit, ZoneInfo(timezone), twice=True), self.start
         while start < self.end:
             end = min(calendar.next_begin(start), self.end)
-            yield Window(start, end)
+            yield DataWindow(start, end)
             start = end
 
 

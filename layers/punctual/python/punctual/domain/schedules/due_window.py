@@ -10,7 +10,7 @@ from punctual.domain.errors import Invalid
 from punctual.domain.schedules.bounds import Bounded
 from punctual.domain.schedules.calendar import Skip
 from punctual.domain.schedules.cron import Cron, Fold
-from punctual.domain.schedules.data_window import UnitCalendar, Window, WindowUnit
+from punctual.domain.schedules.data_window import DataWindow, UnitCalendar, WindowUnit
 from punctual.domain.schedules.schedule import Every, Queue, Schedule, base_of, preview
 
 _LOOKED_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -18,7 +18,7 @@ _LOOKED_THROUGH = 100
 """Due instants of a schedule, from ``_LOOKED_AT`` on, whose longest window has to fit."""
 
 
-def window_of(schedule: Schedule, due: datetime, unit: WindowUnit | None = None) -> Window | None:
+def window_of(schedule: Schedule, due: datetime, unit: WindowUnit | None = None) -> DataWindow | None:
     """With a unit, the last whole one that ended at or before ``due``; without, from the due instant before to ``due``.
 
     None for a schedule that does not recur. The windows of successive due instants join without gap or overlap; with
@@ -31,7 +31,7 @@ def window_of(schedule: Schedule, due: datetime, unit: WindowUnit | None = None)
     if unit is not None and schedule.recurring:
         return _whole(schedule, due, unit)
     start = _start(schedule, due)
-    return None if start is None or start >= due else Window(start, due)
+    return None if start is None or start >= due else DataWindow(start, due)
 
 
 def check_window(schedule: Schedule, unit: WindowUnit | None) -> None:
@@ -60,7 +60,7 @@ def _start(schedule: Schedule, due: datetime) -> datetime | None:
             return None
 
 
-def _whole(schedule: Schedule, due: datetime, unit: WindowUnit) -> Window:
+def _whole(schedule: Schedule, due: datetime, unit: WindowUnit) -> DataWindow:
     base = base_of(schedule)
     both = isinstance(base, Cron) and base.fold is Fold.BOTH
     calendar = UnitCalendar(unit, ZoneInfo(zone_of(schedule)), twice=both)
@@ -70,7 +70,7 @@ def _whole(schedule: Schedule, due: datetime, unit: WindowUnit) -> Window:
     else:
         first_end, end = (max(at for at in calendar.begins(wall) if at <= due) for wall in meant)
     first = end if unit is WindowUnit.HOUR else first_end
-    return Window(calendar.last_begin(first - datetime.resolution), end)
+    return DataWindow(calendar.last_begin(first - datetime.resolution), end)
 
 
 def _meant(schedule: Schedule, due: datetime) -> tuple[datetime, datetime] | None:
@@ -87,7 +87,7 @@ def _meant(schedule: Schedule, due: datetime) -> tuple[datetime, datetime] | Non
     return schedule.skip.meant(run.local, schedule.matches_after) if schedule.skip else (run.local, run.local)
 
 
-def longest_window(schedule: Schedule, unit: WindowUnit | None) -> Window | None:
+def longest_window(schedule: Schedule, unit: WindowUnit | None) -> DataWindow | None:
     """The longest data window among the first due instants of a recurring schedule."""
     skip = getattr(base_of(schedule), "skip", None)
     if unit is not None and skip is None:
@@ -95,7 +95,7 @@ def longest_window(schedule: Schedule, unit: WindowUnit | None) -> Window | None
     dues = [found.at for found in preview(schedule, _LOOKED_AT, _LOOKED_THROUGH) if found.at is not None]
     windows = [window_of(schedule, due, unit) for due in (dues[:1] if unit is None else dues)]
     if unit is None:
-        windows += starmap(Window, pairwise(dues))
+        windows += starmap(DataWindow, pairwise(dues))
     if skip is not None and (due := _reopening(schedule, skip)) is not None:
         windows.append(window_of(schedule, due, unit))
     return max(filter(None, windows), key=lambda window: window.end - window.start, default=None)

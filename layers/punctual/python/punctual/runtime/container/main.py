@@ -20,14 +20,14 @@ import boto3
 from botocore.config import Config
 
 from punctual.aws.reporter_client import Deaf, Desk
+from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome
 from punctual.domain.executions.horizon import LONGEST_LEAVE
-from punctual.domain.executions.settlement import Verdict
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.partitions import Partition
 from punctual.domain.long_lane.assignment import read_assignment
 from punctual.domain.long_lane.part import COLLECT, WHOLE
-from punctual.domain.schedules.data_window import Window
+from punctual.domain.schedules.data_window import DataWindow
 from punctual.runtime.container.heartbeat import Leaving, Pulse, leaving_on_term, remember_term
 from punctual.runtime.lambdas import log
 from punctual.runtime.tasks.context import Context
@@ -57,7 +57,7 @@ class Runner:
         self.logger.info(str(verdict.outcome) if answer["ok"] else "refused: another attempt has taken over")
         return bool(answer["ok"])
 
-    def _verdict(self, work: Mapping[str, Any]) -> Verdict:
+    def _verdict(self, work: Mapping[str, Any]) -> AttemptResult:
         seconds = float(work["seconds"])
         pulse = Pulse(self.desk, work["beat_seconds"], self.logger.warning)
 
@@ -69,10 +69,10 @@ class Runner:
             verdict = judged(act, seconds, self.logger)
         except Leaving:
             if pulse.stopping:
-                return Verdict(outcome=Outcome.CANCELLED)
+                return AttemptResult(outcome=Outcome.CANCELLED)
             pulse.hand_in()
             failure = Failure(type="Interrupted", message="the container was asked to leave")
-            return Verdict(outcome=Outcome.INTERRUPTED, error=failure)
+            return AttemptResult(outcome=Outcome.INTERRUPTED, error=failure)
         # what it returned, or how it broke off, is kept
         return replace(verdict, outcome=Outcome.CANCELLED) if pulse.stopping else verdict
 
@@ -134,7 +134,7 @@ def _task_arn() -> str | None:
         return str(json.load(answer)["TaskARN"])
 
 
-def _fit_to_send(verdict: Verdict) -> Verdict:
+def _fit_to_send(verdict: AttemptResult) -> AttemptResult:
     """A result has to be JSON, and to fit into one call of a function."""
     try:
         size = len(json.dumps(verdict.value, ensure_ascii=False, allow_nan=False).encode())
@@ -145,11 +145,11 @@ def _fit_to_send(verdict: Verdict) -> Verdict:
     return verdict
 
 
-def _fatal(message: str) -> Verdict:
-    return Verdict(outcome=Outcome.FATAL, error=Failure(type="Fatal", message=message))
+def _fatal(message: str) -> AttemptResult:
+    return AttemptResult(outcome=Outcome.FATAL, error=Failure(type="Fatal", message=message))
 
 
-def _said(verdict: Verdict) -> dict[str, Any]:
+def _said(verdict: AttemptResult) -> dict[str, Any]:
     error = asdict(verdict.error) if verdict.error else None
     return {"outcome": str(verdict.outcome), "value": verdict.value, "error": error, "after": verdict.after}
 
@@ -161,8 +161,8 @@ def _fetched(result: Mapping[str, Any]) -> Any:
         return json.load(answer)
 
 
-def _window(span: Mapping[str, str] | None) -> Window | None:
-    return None if span is None else Window(from_text(span["start"]), from_text(span["end"]))
+def _window(span: Mapping[str, str] | None) -> DataWindow | None:
+    return None if span is None else DataWindow(from_text(span["start"]), from_text(span["end"]))
 
 
 def _partition(work: Mapping[str, Any]) -> Partition | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from punctual.domain.executions.progress import Progress, progress_of
 from punctual.domain.jobs.partitions import Partition
-from punctual.domain.schedules.data_window import Window
+from punctual.domain.schedules.data_window import DataWindow
 
 
 def _forget(_state: Any) -> None:
@@ -26,7 +26,7 @@ class Context:
     """1 for the first. It fences: a store that remembers the highest number seen can refuse an older one."""
     due: datetime
     """The instant that this execution stands for, however late it runs."""
-    window: Window | None
+    window: DataWindow | None
     """The span of data that this execution is about, for a recurring job."""
     deadline: datetime | None
     """By when the job should be finished, if it says so."""

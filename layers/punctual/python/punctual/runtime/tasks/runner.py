@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal, Rejected, Retry
+from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome
-from punctual.domain.executions.settlement import Verdict
 from punctual.runtime.tasks.context import Context
 from punctual.runtime.tasks.lease import Lease
 from punctual.runtime.tasks.registry import Catalog
@@ -32,7 +32,7 @@ class TaskRunner:
     clock: Clock
     logger: logging.Logger
 
-    def run(self, execution: Execution, seconds_left: float) -> Verdict:
+    def run(self, execution: Execution, seconds_left: float) -> AttemptResult:
         """Run one attempt under a lease and a time limit. Whatever the task does, a verdict comes back."""
 
         lease = Lease(self.executions, execution, self.clock, self.logger.warning)
@@ -65,24 +65,24 @@ class TaskRunner:
         )
 
 
-def judged(act: Callable[[], Any], seconds: float, logger: logging.Logger) -> Verdict:
+def judged(act: Callable[[], Any], seconds: float, logger: logging.Logger) -> AttemptResult:
     """How ``act`` went, which had so many ``seconds``."""
     try:
-        return Verdict(outcome=Outcome.SUCCEEDED, value=act())
+        return AttemptResult(outcome=Outcome.SUCCEEDED, value=act())
     except TimeLimitReached:
         message = f"stopped after {seconds:.0f} seconds"
-        return Verdict(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
+        return AttemptResult(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
     except Retry as error:
-        return Verdict(outcome=Outcome.FAILED, error=_failure(error), after=error.after)
+        return AttemptResult(outcome=Outcome.FAILED, error=_failure(error), after=error.after)
     except Fatal as error:
-        return Verdict(outcome=Outcome.FATAL, error=_failure(error))
+        return AttemptResult(outcome=Outcome.FATAL, error=_failure(error))
     except Rejected as error:  # an unknown task, or parameters that do not fit it
         where = f"{error.field}: " if error.field else ""
         message = f"{where}{error.message}"[:MESSAGE_LENGTH]
-        return Verdict(outcome=Outcome.FATAL, error=Failure(type="BadParameters", message=message))
+        return AttemptResult(outcome=Outcome.FATAL, error=Failure(type="BadParameters", message=message))
     except (Exception, SystemExit) as error:
         logger.exception("the task failed")
-        return Verdict(outcome=Outcome.FAILED, error=_failure(error, with_trace=True))
+        return AttemptResult(outcome=Outcome.FAILED, error=_failure(error, with_trace=True))
 
 
 def _failure(error: BaseException, *, with_trace: bool = False) -> Failure:

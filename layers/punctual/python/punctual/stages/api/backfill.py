@@ -27,7 +27,7 @@ from punctual.domain.status import Status
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions, ExecutionShelf
-    from punctual.ports.gates import Doors
+    from punctual.ports.gates import Gatekeeper
     from punctual.ports.jobs import Jobs
 
 
@@ -36,7 +36,7 @@ class Backfill:
     jobs: Jobs
     executions: Executions
     shelf: ExecutionShelf
-    doors: Doors
+    gatekeeper: Gatekeeper
     clock: Clock
     find: Callable[[str], Job]
 
@@ -45,7 +45,7 @@ class Backfill:
         asked_for = self._asked_for(job_id, wanted, caller)
         if asked_for:
             self.jobs.note_old(job_id, min(execution.scheduled_at for execution in asked_for))
-        self.doors.line_up(asked_for)
+        self.gatekeeper.line_up(asked_for)
         return [execution for execution in asked_for if self._store(execution)]
 
     def foresee(self, job_id: str, wanted: Range, caller: Caller) -> Changes:
@@ -61,7 +61,7 @@ class Backfill:
     def _store(self, execution: Execution) -> bool:
         standing = self.executions.add(execution)
         if standing is not None and standing.gates != execution.gates:  # somebody asked for the same at the same time
-            self.doors.give_up(execution)
+            self.gatekeeper.give_up(execution)
         return standing is None
 
     def _asked_for(self, job_id: str, wanted: Range, caller: Caller) -> list[Execution]:

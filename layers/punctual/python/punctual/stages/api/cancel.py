@@ -16,13 +16,13 @@ from punctual.domain.status import FINAL, Status
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
-    from punctual.ports.gates import Doors
+    from punctual.ports.gates import Gatekeeper
 
 
 @dataclass(frozen=True)
 class Cancel:
     executions: Executions
-    doors: Doors
+    gatekeeper: Gatekeeper
     clock: Clock
 
     def cancel(self, execution_id: str, caller: Caller, grace: timedelta) -> Execution:
@@ -30,7 +30,7 @@ class Cancel:
         execution = self._cancellable(execution_id, caller)
         if execution.status is Status.CANCELLED:
             return execution
-        stopped = self.doors.stop(execution, f"cancelled by {caller.subject}", grace)
+        stopped = self.gatekeeper.stop(execution, f"cancelled by {caller.subject}", grace)
         if stopped is None:
             raise Conflict("the execution has ended meanwhile", field="execution_id")
         return stopped

@@ -74,7 +74,7 @@ class Edit:
             [*(one.execution_id for one in appear), *(one.execution_id for one in known)]
         )
         # what has its state machine in the long lane already is not replaced
-        carried = {one.execution_id for one in standing.values() if one.conductor}
+        carried = {one.execution_id for one in standing.values() if one.run_arn}
         replaced = [one for one in known if one.execution_id not in carried]
         left_out = {one.execution_id: one for one in late if one.note}
         return Changes(

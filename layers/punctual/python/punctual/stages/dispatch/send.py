@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from punctual.domain.executions.execution import Execution, Origin, Planned
 from punctual.domain.executions.horizon import LONGEST_DELAY
 from punctual.domain.executions.timer import Timer, TimerReason
-from punctual.domain.executions.work_order import Order, order_for
+from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.forecasts.deadline_check import Check
 from punctual.domain.identity import execution_id
 from punctual.domain.jobs.job import GONE, OLD, Job, JobState
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.dependencies import Upstreams
     from punctual.ports.executions import Executions
-    from punctual.ports.gates import Doors
+    from punctual.ports.gates import Gatekeeper
     from punctual.ports.jobs import Jobs
     from punctual.ports.long_lane import StateMachines
     from punctual.ports.monitoring import Checks
@@ -46,7 +46,7 @@ class Forwarder:
     lanes: Lanes
     machines: StateMachines
     checks: Checks
-    doors: Doors
+    gatekeeper: Gatekeeper
     upstreams: Upstreams
     clock: Clock
 
@@ -77,7 +77,7 @@ class Forwarder:
 
     def asked_to_stop(self, executions: Iterable[Execution]) -> None:
         """Whoever gets this order revokes the lease of what has not stopped by then. A long one is the settler's."""
-        orders = [order_for(one, one.cancel_at) for one in executions if one.cancel_at and one.lane is Lane.SHORT]
+        orders = [work_order_for(one, one.cancel_at) for one in executions if one.cancel_at and one.lane is Lane.SHORT]
         self.lanes.send(orders, self.clock())
 
     def timer_expired(self, timer: Timer) -> None:
@@ -101,12 +101,12 @@ class Forwarder:
 
     def _send(self, ready: list[Execution]) -> None:
         free = [execution for execution in ready if not execution.held or self.upstreams.let_through(execution)]
-        free = [execution for execution in free if self.doors.is_its_turn(execution)]
+        free = [execution for execution in free if self.gatekeeper.is_its_turn(execution)]
         short = [execution for execution in free if execution.lane is Lane.SHORT]
         self.lanes.send(filter(None, map(self._order, short)), self.clock())
         self.checks.send(filter(None, map(self._first_look, ready)), self.clock())
         for execution in free:
-            if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.conductor is None:
+            if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.run_arn is None:
                 self.machines.start(execution)
 
     def _still_wanted(self, execution: Execution, job: Job | None) -> bool:
@@ -119,7 +119,7 @@ class Forwarder:
     def _left_out(self, execution: Execution, job: Job) -> bool:
         """Whether one that comes too late is not to run: its job's misfire rule decides."""
         planned = execution.origin is Origin.SCHEDULE and execution.status is Status.QUEUED and execution.attempt == 0
-        if not planned or execution.conductor is not None:
+        if not planned or execution.run_arn is not None:
             return False
         now = execution.queued_at or self.clock()
         sorted_out = job.misfire.sort_out(
@@ -142,11 +142,11 @@ class Forwarder:
             return None
         return Check(job_id=execution.job_id, execution_id=execution.execution_id, at=execution.check_at)
 
-    def _order(self, execution: Execution) -> Order | None:
+    def _order(self, execution: Execution) -> WorkOrder | None:
         """The order for the next attempt, or ``None`` after a timer was set for it."""
         not_before = execution.retry_at or execution.released_at
         if not_before <= self.clock() + LONGEST_DELAY:
-            return order_for(execution, not_before, self.clock())
+            return work_order_for(execution, not_before, self.clock())
         self.plan.set_timer(execution, not_before, TimerReason.RETRY)
         return None
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.executions.horizon import LEASE, SUSPICION, SWEEP
 from punctual.domain.executions.timer import Reached
-from punctual.domain.executions.work_order import Order, order_for
+from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
-    from punctual.ports.gates import Doors
+    from punctual.ports.gates import Gatekeeper
     from punctual.ports.planning import Lanes, Timers
 
 TICK = timedelta(minutes=1)
@@ -49,7 +49,7 @@ class Dispatcher:
     executions: Executions
     timers: Timers
     lanes: Lanes
-    doors: Doors
+    gatekeeper: Gatekeeper
     clock: Clock
 
     def tick(self, shard: int) -> Sweep:
@@ -74,13 +74,13 @@ class Dispatcher:
         self.timers.advance(shard, Reached(at=until))
         return seen, queued
 
-    def _successors(self, shard: int, now: datetime) -> Iterator[Order]:
+    def _successors(self, shard: int, now: datetime) -> Iterator[WorkOrder]:
         """An order for the next attempt of whatever has not renewed its lease, to arrive when the lease has lapsed.
 
         A worker that comes back to life in between keeps its lease, and the order comes to nothing.
         """
-        for execution in chain(self.executions.running(shard), self.doors.look_after(shard)):
+        for execution in chain(self.executions.running(shard), self.gatekeeper.repair(shard)):
             if execution.status is Status.QUEUED:
-                yield order_for(execution, now)
+                yield work_order_for(execution, now)
             elif execution.lease_until is not None and now - (execution.lease_until - LEASE) > SUSPICION:
-                yield order_for(execution, max(now, execution.lease_until))
+                yield work_order_for(execution, max(now, execution.lease_until))

@@ -18,7 +18,7 @@ from heapq import merge
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from punctual.domain.long_lane.laxity import Grant, Limits, Occupancy, pace, slack, turn_of
+from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, pace, slack, turn_of
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 
@@ -46,7 +46,7 @@ MOST_RESCUED = 20
 class Admission:
     slots: Slots
     containers: Containers
-    limits: Limits
+    limits: LaneLimits
     clock: Clock
     new_key: Callable[[], str]
 

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Invalid
+from punctual.domain.executions.attempt_decision import decide
 from punctual.domain.executions.execution import Execution, Failure, Result
-from punctual.domain.executions.settlement import settle
 from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.jobs.batch import Batch
 from punctual.domain.jobs.gate import Entrant, turn_of
@@ -29,7 +29,7 @@ from punctual.domain.status import FINAL, HOLDING, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.gates import Doors
+    from punctual.ports.gates import Gatekeeper
     from punctual.ports.jobs import Jobs
     from punctual.ports.long_lane import Callbacks, Containers, LongExecutions, Parts
     from punctual.ports.running import Results
@@ -66,13 +66,13 @@ class Conductor:
     results: Results
     containers: Containers
     callbacks: Callbacks
-    doors: Doors
+    gatekeeper: Gatekeeper
     clock: Clock
     uniform: Callable[[float, float], float]
 
-    def next(self, job_id: str, execution_id: str, conductor: str) -> Step:
+    def next(self, job_id: str, execution_id: str, run_arn: str) -> Step:
         """The parts to run now. None when it is over, or when another state machine run carries this execution."""
-        execution = self.executions.conduct(job_id, execution_id, conductor, self.clock())
+        execution = self.executions.conduct(job_id, execution_id, run_arn, self.clock())
         if execution is None:
             return Step(not_before=self.clock())
         try:
@@ -112,7 +112,7 @@ class Conductor:
             tried=execution.attempt,
             rated=execution.rate_at is not None,
         )
-        return self.doors.let_in(entrant, execution.gates)
+        return self.gatekeeper.acquire(entrant, execution.gates)
 
     def _held_back(self, execution: Execution) -> Step:
         """One that was put off asks again then. For one that waits in line another run comes when it is its turn."""
@@ -156,8 +156,8 @@ class Conductor:
     def _speak_for(self, part: Part, error: Mapping[str, str]) -> None:
         if part.task_arn:
             self.containers.stop(part.task_arn, "it did not say how it ended")
-        settlement = settle(part, verdict_on(part, error), now=self.clock(), uniform=self.uniform)
-        self.parts.conclude(as_it_goes_on(part, settlement), settlement, self.clock())
+        decision = decide(part, verdict_on(part, error), now=self.clock(), uniform=self.uniform)
+        self.parts.conclude(as_it_goes_on(part, decision), decision, self.clock())
 
     def _divide(self, execution: Execution) -> list[Part]:
         job = self.jobs.get(execution.job_id)

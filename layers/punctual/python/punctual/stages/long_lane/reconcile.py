@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import NotFound
+from punctual.domain.executions.attempt_decision import AttemptResult, decide
 from punctual.domain.executions.execution import Execution, Failure, Outcome
 from punctual.domain.executions.horizon import REACH
-from punctual.domain.executions.settlement import Verdict, settle
 from punctual.domain.identity import job_of, short_name
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.container_death import STOPPED
@@ -69,7 +69,7 @@ class Reconciler:
                 continue  # in line at a gate, where no state machine carries it
             if execution.status is Status.SCHEDULED:
                 self._see_to_schedule(execution, armed, repairs)
-            elif execution.conductor not in running and self.clock() - _moved_at(execution) > grace:
+            elif execution.run_arn not in running and self.clock() - _moved_at(execution) > grace:
                 self._restart(execution, repairs)
         self._disarm_orphans(armed, {short_name(one.execution_id) for one in live}, repairs)
         self._see_to_containers(repairs)
@@ -91,10 +91,10 @@ class Reconciler:
     def _restart(self, seen: Execution, repairs: Repairs) -> None:
         """Free what the stopped run left, and let another take over: becoming ``queued`` starts it."""
         execution = self.executions.get(seen.job_id, seen.execution_id)
-        if execution is None or execution.status in FINAL or execution.conductor != seen.conductor:
+        if execution is None or execution.status in FINAL or execution.run_arn != seen.run_arn:
             return
-        if execution.conductor:
-            self.machines.stop(execution.conductor, "replaced")  # it may run after all: lists are a moment late
+        if execution.run_arn:
+            self.machines.stop(execution.run_arn, "replaced")  # it may run after all: lists are a moment late
         for part in self.parts.of(execution.execution_id):
             if part.status in HOLDING:
                 self._interrupt(part, STOPPED_RUN)
@@ -106,8 +106,8 @@ class Reconciler:
     def _interrupt(self, part: Part, why: str) -> None:
         if part.task_arn:
             self.containers.stop(part.task_arn, why)
-        verdict = Verdict(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=why))
-        self.parts.conclude(part, settle(part, verdict, now=self.clock(), uniform=self.uniform), self.clock())
+        verdict = AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=why))
+        self.parts.conclude(part, decide(part, verdict, now=self.clock(), uniform=self.uniform), self.clock())
 
     def _disarm_orphans(self, armed: set[str], live: set[str], repairs: Repairs) -> None:
         for name in armed - live:

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal, Unreadable
+from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide
 from punctual.domain.executions.execution import Execution, Failure, Outcome, Progress, Result
-from punctual.domain.executions.settlement import Settlement, Verdict, settle
 from punctual.domain.long_lane.assignment import Assignment, read_assignment
 from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop
 from punctual.domain.long_lane.laxity import as_it_goes_on
@@ -90,7 +90,7 @@ class Reporter:
             return None
         return self.parts.keep_checkpoint(assignment, self.checkpoints.keep(assignment, state), self._lease())
 
-    def conclude(self, assignment: Assignment, verdict: Verdict) -> bool:
+    def conclude(self, assignment: Assignment, verdict: AttemptResult) -> bool:
         """How it ended, in its own words. Coming again changes nothing."""
         part = self.parts.get(assignment.execution_id, assignment.part)
         if part is None or part.status not in HOLDING or not assignment.fits(part):
@@ -120,30 +120,32 @@ class Reporter:
         elif part.task_arn and part.task_arn != task["taskArn"]:
             return  # one of two that were started for the same attempt; the other runs
         elif not part.reports and not (part.leave or part.cancel_at) and _exit_code(task) == 0:
-            self._conclude(replace(part, token=token), Verdict(outcome=Outcome.SUCCEEDED))
+            self._conclude(replace(part, token=token), AttemptResult(outcome=Outcome.SUCCEEDED))
         else:
             self.callbacks.fail(token, STOPPED, cause_of_stop(task))
 
-    def _conclude(self, part: Part, verdict: Verdict) -> bool:
+    def _conclude(self, part: Part, verdict: AttemptResult) -> bool:
         if verdict.outcome is Outcome.INTERRUPTED and part.leave:
             failure = Failure(type="Preempted", message=part.leave)
-            verdict = Verdict(outcome=Outcome.PREEMPTED, error=failure)
-        settlement = self._settlement(part, verdict)
-        concluded = self.parts.conclude(as_it_goes_on(part, settlement), settlement, self.clock())
+            verdict = AttemptResult(outcome=Outcome.PREEMPTED, error=failure)
+        decision = self._settlement(part, verdict)
+        concluded = self.parts.conclude(as_it_goes_on(part, decision), decision, self.clock())
         self.callbacks.succeed(part.token or "", {})
         return concluded
 
-    def _settlement(self, part: Part, verdict: Verdict) -> Settlement:
-        settlement = settle(part, verdict, now=self.clock(), uniform=self.uniform)
+    def _settlement(self, part: Part, verdict: AttemptResult) -> AttemptDecision:
+        decision = decide(part, verdict, now=self.clock(), uniform=self.uniform)
         in_time = part.cancel_at is not None and self.clock() <= part.cancel_at
-        if settlement.status is not Status.SUCCEEDED and (verdict.value is None or not in_time):
-            return settlement
+        if decision.status is not Status.SUCCEEDED and (verdict.value is None or not in_time):
+            return decision
         try:
             name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"
-            return replace(settlement, result=self.results.keep(name, verdict.value, always=True))
+            return replace(decision, result=self.results.keep(name, verdict.value, always=True))
         except Fatal as error:
             failure = Failure(type="Fatal", message=str(error))
-            return settle(part, Verdict(outcome=Outcome.FATAL, error=failure), now=self.clock(), uniform=self.uniform)
+            return decide(
+                part, AttemptResult(outcome=Outcome.FATAL, error=failure), now=self.clock(), uniform=self.uniform
+            )
 
     def _results_of_partitions(self, part: Part) -> list[Any]:
         partitions = [one for one in self.parts.of(part.execution_id) if one.name not in (COLLECT, WHOLE)]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.dependencies import Upstreams
     from punctual.ports.executions import Executions
-    from punctual.ports.gates import Doors
+    from punctual.ports.gates import Gatekeeper
     from punctual.ports.jobs import Finish, Jobs
     from punctual.ports.long_lane import StateMachines
     from punctual.ports.planning import Timers
@@ -57,7 +57,7 @@ class Planner:
     executions: Executions
     timers: Timers
     machines: StateMachines
-    doors: Doors
+    gatekeeper: Gatekeeper
     upstreams: Upstreams
     finish: Finish
     clock: Clock
@@ -113,7 +113,7 @@ class Planner:
     def stop(self, job_id: str, an_execution_id: str, reason: str) -> None:
         execution = self.executions.get(job_id, an_execution_id)
         if execution is not None:
-            self.doors.stop(execution, reason, CANCEL_GRACE)
+            self.gatekeeper.stop(execution, reason, CANCEL_GRACE)
 
     def hold_back(self, job: Job, one: Planned) -> bool:
         """Whether a pause keeps it from running: what has started goes on, and what was asked for since runs."""

@@ -3,7 +3,7 @@
 Whoever waits is written down as waiting first, then stands in line, then tries the gate again; whoever leaves looks at
 the line before and after. So however the two fall together, one of them sees the other. A place is handed to the next
 in line without being free in between: nobody slips in. What breaks off on the way is mended once a minute by
-``look_after``, or when the order comes again.
+``repair``, or when the order comes again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Gatekeeper:
     executions: GatedExecutions
     clock: Clock
 
-    def let_in(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
+    def acquire(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
         """Whether it may run. If not, it waits, has been put off, or has been skipped, and its record says so."""
         for gate in gates:
             if gate.limit is not None and not self._enter(gate, entrant):
@@ -59,12 +59,12 @@ class Gatekeeper:
     def is_its_turn(self, execution: Execution) -> bool:
         """Whether one of a backfill that has not been tried may be sent on its way; if not, it waits."""
         gate = _of_backfill(execution)
-        if gate is None or execution.status is not Status.QUEUED or execution.attempt or execution.conductor:
+        if gate is None or execution.status is not Status.QUEUED or execution.attempt or execution.run_arn:
             return True
         entrant = Entrant(
             execution_id=execution.execution_id, turn=_turn(execution), revision=execution.revision, tried=0
         )
-        return self.let_in(entrant, [gate])
+        return self.acquire(entrant, [gate])
 
     def give_up(self, execution: Execution) -> None:
         """One that has its place in a backfill is not to run: another stands for its instant."""
@@ -101,7 +101,7 @@ class Gatekeeper:
             standing = self.executions.get(standing.job_id, standing.execution_id)
         raise RuntimeError(f"{execution.execution_id} does not hold still")
 
-    def look_after(self, shard: int) -> Iterator[Execution]:
+    def repair(self, shard: int) -> Iterator[Execution]:
         """Those inside the gate of their job who may need another order. What broke off half-way is mended."""
         for page in self.gates.held(shard):
             ids = {execution_id for inside in page.values() for execution_id in inside}

@@ -1,8 +1,8 @@
 """Work: claim an ordered attempt, run it, and settle what came of it.
 
-Whatever happens twice is let through once: the claim compares the attempt's number, and so does the settlement. A
+Whatever happens twice is let through once: the claim compares the attempt's number, and so does the decision. A
 worker that dies after the claim leaves a lease behind that lapses; the dispatcher orders the next attempt, and the
-dead one's late settlement is refused because its number is no longer the execution's.
+dead one's late decision is refused because its number is no longer the execution's.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Fatal
+from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome
-from punctual.domain.executions.settlement import Settlement, Verdict, settle
-from punctual.domain.executions.work_order import Order
+from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.forecasts.queue_flow import Tally
 from punctual.domain.jobs.gate import Entrant, turn_of
 from punctual.domain.lane import Priority
@@ -25,7 +25,7 @@ from punctual.domain.status import FINAL, Status
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
-    from punctual.ports.gates import Doors
+    from punctual.ports.gates import Gatekeeper
     from punctual.ports.running import Results, Runner
 
 
@@ -55,9 +55,9 @@ class Worker:
     uniform: Callable[[float, float], float]
     worker_id: str
     flow: Tally
-    doors: Doors
+    gatekeeper: Gatekeeper
 
-    def work(self, order: Order, seconds_left: Callable[[], float]) -> Ending:
+    def work(self, order: WorkOrder, seconds_left: Callable[[], float]) -> Ending:
         """Carry out one order. May be called again with the same one."""
         self._wait_for(order)
         if order.gates and not self._let_in(order):
@@ -74,21 +74,21 @@ class Worker:
             claimed = self._take_over(standing, order.priority)
         if claimed is None:
             if standing is None or standing.status in FINAL:  # whoever ended it may have died before it left
-                self.doors.leave(order.execution_id, order.gates)
+                self.gatekeeper.leave(order.execution_id, order.gates)
             self.flow.passed(order.priority)
             return Ending.NOT_OURS
         self.flow.started(order.priority, order.not_before, now, first=order.attempt == 1)
         verdict = self.runner.run(claimed, min(seconds_left(), claimed.timeout_seconds))
         return self._conclude(claimed, verdict, order.priority)
 
-    def _wait_for(self, order: Order) -> None:
+    def _wait_for(self, order: WorkOrder) -> None:
         """Queues count in whole seconds: wait out the rest, so that nothing ever starts early."""
         early = (order.not_before - self.clock()) / timedelta(seconds=1)
         while early > 0:
             self.sleep(early)
             early = (order.not_before - self.clock()) / timedelta(seconds=1)
 
-    def _let_in(self, order: Order) -> bool:
+    def _let_in(self, order: WorkOrder) -> bool:
         turn = turn_of(order.execution_id, order.released_at or order.not_before, order.priority)
         entrant = Entrant(
             execution_id=order.execution_id,
@@ -97,9 +97,9 @@ class Worker:
             tried=order.attempt - 1,
             rated=order.rated,
         )
-        return self.doors.let_in(entrant, order.gates)
+        return self.gatekeeper.acquire(entrant, order.gates)
 
-    def _to_be_revoked(self, standing: Execution, order: Order) -> bool:
+    def _to_be_revoked(self, standing: Execution, order: WorkOrder) -> bool:
         """It was asked to stop, and its time is up or its worker gone."""
         if standing.status is not Status.RUNNING or standing.cancel_at is None:
             return False
@@ -117,10 +117,10 @@ class Worker:
     def _revoke(self, standing: Execution, attempt: Attempt) -> Ending:
         if not self.executions.revoke(standing, attempt, self.clock()):
             return Ending.NOT_OURS
-        self.doors.leave(standing.execution_id, standing.gates)
+        self.gatekeeper.leave(standing.execution_id, standing.gates)
         return Ending.REVOKED
 
-    def _lapsed(self, standing: Execution, order: Order) -> bool:
+    def _lapsed(self, standing: Execution, order: WorkOrder) -> bool:
         return (
             standing.status is Status.RUNNING
             and standing.attempt == order.attempt - 1
@@ -145,42 +145,44 @@ class Worker:
         return claimed
 
     def _give_up(self, lapsed: Execution, queue: Priority) -> Ending:
-        verdict = Verdict(outcome=Outcome.LOST, error=_LOST_WORKER)
-        settlement = settle(lapsed, verdict, now=self.clock(), uniform=self.uniform)
-        if not self.executions.give_up(lapsed, settlement, self.clock()):
+        verdict = AttemptResult(outcome=Outcome.LOST, error=_LOST_WORKER)
+        decision = decide(lapsed, verdict, now=self.clock(), uniform=self.uniform)
+        if not self.executions.give_up(lapsed, decision, self.clock()):
             self.flow.passed(queue)
             return Ending.NOT_OURS
-        self.doors.leave(lapsed.execution_id, lapsed.gates)
+        self.gatekeeper.leave(lapsed.execution_id, lapsed.gates)
         self.flow.ended(queue, timedelta(), succeeded=False)
         return Ending.GIVEN_UP
 
-    def _conclude(self, execution: Execution, verdict: Verdict, queue: Priority) -> Ending:
-        settlement = self._settlement(execution, verdict)
-        attempt = settlement.attempt
+    def _conclude(self, execution: Execution, verdict: AttemptResult, queue: Priority) -> Ending:
+        decision = self._settlement(execution, verdict)
+        attempt = decision.attempt
         busy = attempt.ended_at - (attempt.started_at or attempt.ended_at)
-        self.flow.ended(queue, busy, succeeded=settlement.status is Status.SUCCEEDED)
-        if self.executions.conclude(execution, settlement, self.clock()):
-            kept = settlement.status is Status.RETRYING  # between attempts it is still the one of its job that runs
-            self.doors.leave(execution.execution_id, [gate for gate in execution.gates if not (kept and gate.of_job)])
+        self.flow.ended(queue, busy, succeeded=decision.status is Status.SUCCEEDED)
+        if self.executions.conclude(execution, decision, self.clock()):
+            kept = decision.status is Status.RETRYING  # between attempts it is still the one of its job that runs
+            self.gatekeeper.leave(
+                execution.execution_id, [gate for gate in execution.gates if not (kept and gate.of_job)]
+            )
             return Ending.SETTLED
         standing = self.executions.get(execution.job_id, execution.execution_id)
         if standing is not None and standing.cancel_at is not None and standing.attempt == execution.attempt:
             return self._revoke(standing, replace(attempt, outcome=Outcome.CANCELLED))
         return Ending.REFUSED
 
-    def _settlement(self, execution: Execution, verdict: Verdict) -> Settlement:
+    def _settlement(self, execution: Execution, verdict: AttemptResult) -> AttemptDecision:
         """The decision, with the result stored where it belongs. What cannot be stored is a fatal failure."""
         try:
-            settlement = settle(execution, verdict, now=self.clock(), uniform=self.uniform)
-            if settlement.status is not Status.SUCCEEDED and verdict.value is None:
-                return settlement
+            decision = decide(execution, verdict, now=self.clock(), uniform=self.uniform)
+            if decision.status is not Status.SUCCEEDED and verdict.value is None:
+                return decision
             # the attempt is part of the name: a late, refused attempt cannot overwrite the result that counts
             name = f"{execution.job_id}/{execution.execution_id}/{execution.attempt}"
-            return replace(settlement, result=self.results.keep(name, verdict.value))
+            return replace(decision, result=self.results.keep(name, verdict.value))
         except Fatal as error:
             failure = Failure(type="Fatal", message=str(error))
-            verdict = Verdict(outcome=Outcome.FATAL, error=failure)
-            return settle(execution, verdict, now=self.clock(), uniform=self.uniform)
+            verdict = AttemptResult(outcome=Outcome.FATAL, error=failure)
+            return decide(execution, verdict, now=self.clock(), uniform=self.uniform)
 
 
 _LOST_WORKER = Failure(

@@ -18,7 +18,7 @@ from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import CancelExecutions
-    from punctual.ports.gates import Doors
+    from punctual.ports.gates import Gatekeeper
     from punctual.ports.jobs import Finish, Jobs
     from punctual.ports.long_lane import Containers, Parts, Runs
     from punctual.ports.notices import Notices
@@ -35,7 +35,7 @@ class Settler:
     runs: Runs
     containers: Containers
     notices: Notices
-    doors: Doors
+    gatekeeper: Gatekeeper
     finish: Finish
     clock: Clock
 
@@ -46,7 +46,7 @@ class Settler:
         if execution.lane is Lane.LONG and execution.status in WITHOUT_A_RUN:
             self._clear_away(execution)
         if execution.lane is Lane.LONG:
-            self.doors.leave(execution.execution_id, execution.gates)
+            self.gatekeeper.leave(execution.execution_id, execution.gates)
         self._tell(execution)
         if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
             self._remember_run_times(execution)
@@ -91,8 +91,8 @@ class Settler:
     def _clear_away(self, execution: Execution) -> None:
         """What a cancelled execution has in AWS: a schedule, a state machine run, slots, containers."""
         self.runs.disarm(short_name(execution.execution_id))
-        if execution.conductor:
-            self.runs.stop(execution.conductor, execution.reason or "cancelled")
+        if execution.run_arn:
+            self.runs.stop(execution.run_arn, execution.reason or "cancelled")
         for part in self.parts.of(execution.execution_id):
             self._cancel(part)
 

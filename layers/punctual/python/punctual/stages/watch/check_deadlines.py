@@ -20,7 +20,7 @@ from punctual.domain.forecasts.deadline_check import Check
 from punctual.domain.forecasts.deadline_forecast import Surroundings, awaited_of, outlook_of
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.notify_rule import DEFAULT
-from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.notices.deadline_notice import danger_notice, event_between
 from punctual.domain.status import FINAL
 
@@ -57,7 +57,7 @@ class Forecaster:
 
     samples: Samples
     lane_outlooks: LaneOutlooks
-    limits: Limits
+    limits: LaneLimits
     concurrency: Mapping[str, int]
     upstreams: UpstreamLookup
     clock: Clock

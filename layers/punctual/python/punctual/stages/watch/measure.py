@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, TypeVar
 from punctual.domain.executions.deadline_outlook import IN_DANGER, DeadlineState
 from punctual.domain.executions.horizon import SWEEP
 from punctual.domain.forecasts.cost import estimated_dollars
-from punctual.domain.forecasts.queue_backlog import Limits as BacklogLimits
-from punctual.domain.forecasts.queue_backlog import Sample, sample_of
+from punctual.domain.forecasts.queue_backlog import BacklogLimits, Sample, sample_of
 from punctual.domain.forecasts.queue_flow import INTAKE, LONG
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.lane_forecast import LaneOutlook, lane_outlook
-from punctual.domain.long_lane.laxity import Limits
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.metrics import AS_IT_HAPPENS, Detail, Metric
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Monitor:
     timers: Timers
     runs: LongRunFailures
     dead_letters: QueueDepths
-    limits: Limits
+    limits: LaneLimits
     shards: int
     clock: Clock
 

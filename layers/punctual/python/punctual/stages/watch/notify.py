@@ -27,9 +27,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from punctual.domain.notices.digest_window import (
+    DigestWindow,
     Noted,
     Telling,
-    Window,
     group_of,
     next_window,
     summary_of,
@@ -85,7 +85,7 @@ class Notifier:
                 return self._finish(notice.id, now)
         return Fate.HELD
 
-    def end(self, ended: Window, now: datetime) -> Fate:
+    def end(self, ended: DigestWindow, now: datetime) -> Fate:
         """Tell what was counted in a window, and go on to the next; if there is nothing, close it."""
         for _ in range(MOST_LOOKS):
             window = self.ledger.window(ended.group)
@@ -116,6 +116,6 @@ class Notifier:
         return Fate.TOLD
 
 
-def _telling(telling_id: str, notice: Notice, seen: Window | None, now: datetime) -> Telling:
+def _telling(telling_id: str, notice: Notice, seen: DigestWindow | None, now: datetime) -> Telling:
     opens = next_window(group_of(notice), seen, now)
     return Telling(id=telling_id, notice=notice, opens=opens, lease_until=now + LEASE)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide
 from punctual.domain.executions.execution import Execution, Failure, Outcome
-from punctual.domain.executions.settlement import Settlement, Verdict, settle
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.status import Status
 
@@ -15,7 +15,7 @@ ERROR = Failure(type="ValueError", message="no")
 
 def decided(
     outcome: Outcome, *, attempt: int = 1, after: float | None = None, cancel_at: datetime | None = None
-) -> Settlement:
+) -> AttemptDecision:
     execution = Execution(
         job_id="j",
         execution_id="e",
@@ -30,8 +30,8 @@ def decided(
         cancel_at=cancel_at,
         cancel_reason="by a person" if cancel_at else None,
     )
-    return settle(
-        execution, Verdict(outcome=outcome, error=ERROR, after=after), now=NOW, uniform=lambda _low, high: high
+    return decide(
+        execution, AttemptResult(outcome=outcome, error=ERROR, after=after), now=NOW, uniform=lambda _low, high: high
     )
 
 
@@ -55,9 +55,9 @@ def test_what_becomes_of_each_outcome(outcome: Outcome, attempt: int, status: St
 
 @pytest.mark.parametrize("outcome", [one for one in Outcome if one is not Outcome.SUCCEEDED])
 def test_what_was_asked_to_stop_is_cancelled_however_it_ended(outcome: Outcome) -> None:
-    settlement = decided(outcome, cancel_at=NOW + timedelta(seconds=9))
-    assert (settlement.status, settlement.reason, settlement.retry_at) == (Status.CANCELLED, "by a person", None)
-    assert (settlement.attempt.outcome, settlement.attempt.error) == (Outcome.CANCELLED, ERROR)
+    decision = decided(outcome, cancel_at=NOW + timedelta(seconds=9))
+    assert (decision.status, decision.reason, decision.retry_at) == (Status.CANCELLED, "by a person", None)
+    assert (decision.attempt.outcome, decision.attempt.error) == (Outcome.CANCELLED, ERROR)
 
 
 def test_what_was_asked_to_stop_may_still_succeed_in_time() -> None:
@@ -72,7 +72,7 @@ def test_the_next_attempt_comes_after_the_backoff_or_when_the_task_said() -> Non
 
 
 def test_the_attempt_is_kept_with_its_error_and_the_reason_is_in_words() -> None:
-    settlement = decided(Outcome.TIMED_OUT)
-    assert (settlement.attempt.number, settlement.attempt.worker_id, settlement.attempt.error) == (1, "w", ERROR)
-    assert settlement.reason == "attempt 1 of 2 timed out"
+    decision = decided(Outcome.TIMED_OUT)
+    assert (decision.attempt.number, decision.attempt.worker_id, decision.attempt.error) == (1, "w", ERROR)
+    assert decision.reason == "attempt 1 of 2 timed out"
     assert decided(Outcome.FAILED, attempt=2).reason == "2 of 2 attempts"

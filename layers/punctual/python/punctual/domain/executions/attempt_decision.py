@@ -32,7 +32,7 @@ class Tried(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class AttemptResult:
     """How a try went, as seen by whoever watched it."""
 
     outcome: Outcome
@@ -45,7 +45,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settlement:
+class AttemptDecision:
     """The decision: the execution's next status, why, and the attempt's entry in its history."""
 
     status: Status
@@ -55,7 +55,9 @@ class Settlement:
     result: Result | None = None
 
 
-def settle(tried: Tried, verdict: Verdict, *, now: datetime, uniform: Callable[[float, float], float]) -> Settlement:
+def settle(
+    tried: Tried, verdict: AttemptResult, *, now: datetime, uniform: Callable[[float, float], float]
+) -> AttemptDecision:
     """Decide what follows from ``verdict``. ``uniform`` draws the backoff's jitter.
 
     What was asked to stop is not tried again: it has succeeded in the time that it was given, or is cancelled.
@@ -71,24 +73,24 @@ def settle(tried: Tried, verdict: Verdict, *, now: datetime, uniform: Callable[[
         error=verdict.error,
     )
     if verdict.outcome is Outcome.SUCCEEDED:
-        return Settlement(status=Status.SUCCEEDED, reason=None, attempt=attempt)
+        return AttemptDecision(status=Status.SUCCEEDED, reason=None, attempt=attempt)
     if verdict.outcome is Outcome.FATAL:
-        return Settlement(status=Status.FAILED, reason="fatal", attempt=attempt)
+        return AttemptDecision(status=Status.FAILED, reason="fatal", attempt=attempt)
     if verdict.outcome is Outcome.CANCELLED:
-        return Settlement(status=Status.CANCELLED, reason=tried.cancel_reason, attempt=attempt)
+        return AttemptDecision(status=Status.CANCELLED, reason=tried.cancel_reason, attempt=attempt)
     if verdict.outcome in UNCOUNTED:
         why = verdict.error.message if verdict.error else "was asked to leave"
-        return Settlement(status=Status.RETRYING, reason=why, attempt=attempt, retry_at=now)
+        return AttemptDecision(status=Status.RETRYING, reason=why, attempt=attempt, retry_at=now)
     tries = tried.attempt - sum(earlier.outcome in UNCOUNTED for earlier in tried.attempts)
     if tried.retry.allows_after(tries):
         rest = tried.retry.rest(tries, uniform)
         if verdict.after is not None:
             rest = timedelta(seconds=verdict.after)
         reason = f"attempt {tries} of {tried.retry.max_attempts} {_past(verdict.outcome)}"
-        return Settlement(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + rest)
+        return AttemptDecision(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + rest)
     status = Status.TIMED_OUT if verdict.outcome is Outcome.TIMED_OUT else Status.FAILED
     reason = f"{tries} of {tries} attempts" + (f": {verdict.words[:500]}" if verdict.words else "")
-    return Settlement(status=status, reason=reason, attempt=attempt)
+    return AttemptDecision(status=status, reason=reason, attempt=attempt)
 
 
 def _past(outcome: Outcome) -> str:
