@@ -55,7 +55,7 @@ class AttemptDecision:
     result: Result | None = None
 
 
-def settle(
+def decide(
     tried: Tried, verdict: AttemptResult, *, now: datetime, uniform: Callable[[float, float], float]
 ) -> AttemptDecision:
     """Decide what follows from ``verdict``. ``uniform`` draws the backoff's jitter.
