@@ -1,4 +1,4 @@
-# The container of the long lane: Punctual's runner with the tasks of this checkout. `cdk deploy` builds it.
+# The image of the long lane: Punctual's container runner with the tasks of this checkout. `cdk deploy` builds it.
 FROM python:3.13-slim
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/punctual

@@ -1,16 +1,16 @@
-# The commands of Punctual. `make` alone lists them.
+# Commands of Punctual. `make` without a target lists them.
 
 PYTHON ?= python3
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
-# Tests that share nothing run side by side.
+# Tests without shared state run in parallel.
 SIDE_BY_SIDE := --numprocesses auto
-# `make up PORT=5000` chooses the emulator's port; without it, the last one, or 4566.
+# `make up PORT=5000` sets the emulator's port. The default is the last port, or 4566.
 ifdef PORT
 export PUNCTUAL_PORT := $(PORT)
 endif
 
-.PHONY: help install up down status logs test check deploy bench clean constraints \
+.PHONY: help install up down status logs test check docs deploy bench clean constraints \
 	check-style check-types test-unit test-integration test-infrastructure test-e2e
 
 help: ## list the commands
@@ -19,50 +19,54 @@ help: ## list the commands
 install:
 	@$(PYTHON) -m local.install
 
-up: install ## start Punctual on this machine, or deploy what changed
+up: install ## start Punctual on this machine, or deploy changes
 	@$(PY) -m local up
 
-down: ## stop it, and keep its state in .local/
-	@if [ -x $(PY) ]; then $(PY) -m local down; else echo "It was not running."; fi
+down: ## stop Punctual and keep its state in .local/
+	@if [ -x $(PY) ]; then $(PY) -m local down; else echo "Punctual was not running."; fi
 
-status: install ## say whether it runs, and where
+status: install ## show whether Punctual is running, and its address
 	@$(PY) -m local status
 
-logs: install ## follow what its functions write
+logs: install ## follow the logs of functions and containers
 	@$(PY) -m local logs
 
-check: check-style check-types test-unit ## style, types and unit tests: under a minute
+check: check-style check-types test-unit ## run style and type checks and unit tests: about a minute
 
-test: check-style check-types test-unit test-integration test-infrastructure test-e2e ## everything
+test: check-style check-types ## run all checks and tests, suites in parallel: about 12 minutes
+	@$(PY) -m tests.run
+
+docs: install ## regenerate the diagrams and tables of docs/
+	@$(PY) docs/generate.py
 
 check-style: install
 	@echo "── style" && $(PY) -m ruff check . && $(PY) -m ruff format --check .
 
 check-types: install
-	@echo "── types" && $(PY) -m mypy && $(PY) -m mypy -p local
+	@echo "── types" && $(PY) -m mypy
 
 test-unit: install
 	@echo "── unit tests" && $(PYTEST) $(SIDE_BY_SIDE) tests/unit
 
-test-integration: install ## the stages against a simulated AWS, in one process
+test-integration: install ## run the stages against a simulated AWS, in one process
 	@echo "── integration tests" && $(PYTEST) $(SIDE_BY_SIDE) tests/integration
 
-test-infrastructure: install ## the synthesised stack
+test-infrastructure: install ## test the synthesised stack and the local tooling
 	@echo "── infrastructure tests" && $(PYTEST) tests/infrastructure
 
-test-e2e: install ## a stack of its own, deployed
-	@echo "── end-to-end tests" && $(PYTEST) tests/e2e
+test-e2e: install ## test a separately deployed local stack
+	@echo "── end-to-end tests" && $(PYTEST) --numprocesses 4 --dist loadgroup tests/e2e
 
-deploy: install ## put Punctual into the AWS account of your credentials
+deploy: install ## deploy Punctual to the AWS account of your credentials
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" cdk deploy -c stage=prod
 
-bench: install ## measure requests, dollars, lateness, imports, batches, graphs; draw the dashboard (PARTS="cost week" for some)
+bench: install ## measure cost, lateness and import times, and draw the dashboard (PARTS="cost week" runs only some)
 	@PYTHONPATH=layers/punctual/python:. $(PY) -m bench $(PARTS)
 
-clean: down ## stop it, and remove everything that was made here
+clean: down ## stop Punctual and remove all generated files
 	rm -rf .local .build cdk.out .venv node_modules .mypy_cache .ruff_cache .hypothesis
 
-constraints: install # renew constraints.txt after a change of requirements*.txt
+constraints: install # update constraints.txt after a change of requirements*.txt
 	@uv=$$(grep '^uv==' constraints.txt) && first=$$(head -1 constraints.txt) && echo "$$uv" \
 		| $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
 		  --no-emit-index-url requirements-dev.txt - > .local-constraints \

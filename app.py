@@ -1,6 +1,12 @@
-"""The CDK application: `cdk deploy` puts Punctual into the account and Region of your credentials."""
+"""The CDK application: `cdk deploy` deploys Punctual to the account and Region of your credentials."""
+
+import sys
+from pathlib import Path
 
 from aws_cdk import App
+
+# The stack derives event filters from the engine (punctual.domain.triggers).
+sys.path.append(str(Path(__file__).parent / "layers" / "punctual" / "python"))
 
 from cdk.settings import for_stage
 from cdk.stack import PunctualStack

@@ -1,5 +1,5 @@
-"""What Punctual costs and how punctual it is, measured on a deployed emulator of its own. Run with ``make bench``.
+"""Benchmarks of cost and lateness, measured on a separate local stack. Run with ``make bench``.
 
-Counts and ratios have limits, and ``make bench`` fails when one is passed; times are only shown, because they say
-more about the machine than about Punctual.
+Counts and ratios have limits, and ``make bench`` fails if one is exceeded. Times are only shown, because they depend on
+the machine more than on Punctual.
 """

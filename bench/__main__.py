@@ -1,16 +1,19 @@
-"""``make bench``: all of it, or the parts named on the command line."""
+"""``make bench``: run all benchmarks, or those named on the command line."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 
 from bench import cost, dashboard, graph, imports, lateness, partitions, sweep, week
 from bench.report import Report, console
 from bench.stack import deployed
+from tests.e2e.punctual import Punctual
 
-ALONE = {"imports": imports.measure, "week": week.measure}
-# cost first: orders of jobs that another part has deleted would be counted
-ON_A_STACK = {
+WITHOUT_STACK: dict[str, Callable[[], Report]] = {"imports": imports.measure, "week": week.measure}
+# cost runs first: work orders of jobs that another benchmark has deleted would be counted.
+ON_STACK: dict[str, Callable[[Punctual], Report]] = {
     "cost": cost.measure,
     "lateness": lateness.measure,
     "sweep": sweep.measure,
@@ -21,23 +24,20 @@ ON_A_STACK = {
 
 
 def main(wanted: list[str]) -> int:
-    reports: list[Report] = []
-    for name, part in ALONE.items():
-        if not wanted or name in wanted:
-            reports.append(_shown(name, part))
-    if parts := {name: part for name, part in ON_A_STACK.items() if not wanted or name in wanted}:
-        console.print("deploying a stack of its own …")
+    """Return the exit code: 1 if a limit is exceeded, otherwise 0."""
+    reports = [_run(name, measure) for name, measure in WITHOUT_STACK.items() if not wanted or name in wanted]
+    if on_stack := {name: measure for name, measure in ON_STACK.items() if not wanted or name in wanted}:
+        console.print("Deploying a separate stack …")
         with deployed() as punctual:
-            for name, part in parts.items():
-                reports.append(_shown(name, lambda part=part: part(punctual)))  # type: ignore[misc]
-    over = [report.title for report in reports if not report.kept]
-    console.print(f"[red]over a limit: {'; '.join(over)}" if over else "[green]every limit is kept")
-    return 1 if over else 0
+            reports += [_run(name, partial(measure, punctual)) for name, measure in on_stack.items()]
+    exceeded = [report.title for report in reports if not report.kept]
+    console.print(f"[red]Limits exceeded: {'; '.join(exceeded)}" if exceeded else "[green]All limits are kept")
+    return 1 if exceeded else 0
 
 
-def _shown(name: str, measure: object) -> Report:
+def _run(name: str, measure: Callable[[], Report]) -> Report:
     with console.status(f"measuring {name}"):
-        report: Report = measure()  # type: ignore[operator]
+        report = measure()
     report.print()
     return report
 

@@ -1,8 +1,8 @@
-"""What the dashboard shows of five busy minutes, drawn from what the monitor measured meanwhile.
+"""Draws the dashboard of five busy minutes from the metrics that the monitor measured.
 
-Titles, lines, thresholds and their places are the deployed dashboard's own. It gets a point every ten seconds: the
-monitor is woken by hand, not only by its minute. What CloudWatch adds up over a graph's period is added up over that
-period before each point.
+Titles, lines, thresholds and the layout come from the deployed dashboard. There is a data point every ten seconds:
+the benchmark invokes the monitor in addition to its ticks. Where CloudWatch sums a metric over a graph's period, each
+point is the sum over the period before it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from bench.picture import COLOURS, save
 from bench.report import Report
 from punctual.domain.instant import to_epoch_ms
-from punctual.domain.metrics import NAMESPACE, Detail, Metric
+from punctual.domain.metrics import NAMESPACE, DashboardMetric, Metric
 from tests.e2e.punctual import Punctual
 
 SECONDS, TICK = 300, 10
@@ -52,21 +52,21 @@ PLAN: dict[int, list[dict[str, Any]]] = {
     80: [LATE],
     120: [FLOOD] * 200,
 }
-"""What is submitted at which second."""
+"""The jobs to submit, by second."""
 UNREADABLE_AT = 200
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is known afterwards. Times are in minutes of the run."""
+    """The measurements of one run. Times are minutes since its start."""
 
     minutes: float
     points: dict[tuple[str, frozenset[tuple[str, str]]], list[tuple[float, float]]]
     """By metric and dimensions."""
     alarms: dict[str, list[tuple[float, float]]]
-    """From when to when each was in alarm, of those that were."""
+    """The periods in which each alarm was active."""
     blind: set[str]
-    """Alarms on metrics that the emulator does not have."""
+    """Alarms on metrics that the emulator does not provide."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _run(punctual: Punctual, began: datetime) -> Run:
 
 
 def _measured(punctual: Punctual, since: datetime) -> Iterator[tuple[int, str, dict[str, str], float]]:
-    """From the monitor's log: when, the metric, its dimensions, the value."""
+    """Timestamp, metric, dimensions and value of each measurement in the monitor's log."""
     for at, entry in _entries(punctual, since):
         if entry.get("message") == "measured":
             yield from ((at, name, {}, value) for name, value in entry["figures"].items())
@@ -160,18 +160,18 @@ def _minutes(began: datetime, at: datetime) -> float:
 
 
 def _short(alarm: str) -> str:
-    """Without the name of the stack."""
+    """The alarm name without the stack name."""
     return alarm.partition("-")[2]
 
 
 def _report(widgets: list[dict[str, Any]], run: Run) -> Report:
     report = Report("The dashboard, over five busy minutes")
     lines = [line for widget in widgets if _is_own(widget) for line in _lines(widget, run)]
-    started = [value for (name, _), line in run.points.items() if name == Detail.STARTED for _, value in line]
+    started = [value for (name, _), line in run.points.items() if name == DashboardMetric.STARTED for _, value in line]
     report.show("ticks of the monitor", str(len(run.points[Metric.TICK_GAP_SECONDS, frozenset()])))
-    report.show("values that they measured", f"{sum(map(len, run.points.values())):,}")
+    report.show("values measured", f"{sum(map(len, run.points.values())):,}")
     report.show("attempts started", f"{sum(started):.0f}")
-    report.limit("lines of Punctual's own without a value", sum(not line.points for line in lines), 0)
+    report.limit("lines of Punctual's metrics without a value", sum(not line.points for line in lines), 0)
     for name, spans in run.alarms.items():
         report.show(f"{name} was in alarm", _spans(spans))
     return report
@@ -182,21 +182,21 @@ def _spans(spans: list[tuple[float, float]]) -> str:
 
 
 UNIT, EDGE = 50, 16
-"""Pixels of one of the dashboard's 24 columns, and from the edge to a text."""
+"""Pixels per dashboard column (of 24), and from the edge to a text."""
 LEFT, RIGHT, TOP, PLOT = 60, 24, 40, 96
-"""Of a plot: room for its axis, behind it, for its title, and how tall it is."""
+"""Of a plot: the left, right and top margins, and the height."""
 SMALL_FONT, FONT = 12, 13
 WIDE = 7.2
-"""Pixels of a character of the small font, rather too many."""
+"""Pixels per character of the small font, rounded up."""
 RED, GREY, PALE, SHADE = "#b33", "#555", "#ddd", "#eef1f5"
 DASHED = f'stroke="{RED}" stroke-width="1.5" stroke-dasharray="5 4"'
 FAR = 50
-"""A threshold this many times as high as all values would leave nothing to see of them: it is only named."""
+"""A threshold this many times above all values is only named: drawing it would flatten the values."""
 ALARM_COLUMNS, ALARM_HEIGHT = 7, 44
 
 
 def draw(widgets: list[dict[str, Any]], run: Run) -> None:
-    """Row by row, each as tall as what is in it."""
+    """Draw the widgets row by row. The height of a row is that of its tallest widget."""
     body, top = [], 0
     for _, row in groupby(sorted(widgets, key=lambda widget: (widget["y"], widget["x"])), lambda widget: widget["y"]):
         tallest = 0
@@ -236,8 +236,8 @@ def _section(markdown: str) -> tuple[int, list[str]]:
 
 
 def _states(arns: list[str], run: Run) -> tuple[int, list[str]]:
-    """A field for each alarm: red if it was in alarm, and when."""
-    drawn = [_text(70, 20, "in red those that were in alarm during the run, and when", FONT, fill=GREY)]
+    """Draw one field per alarm, red with its periods if it was active."""
+    drawn = [_text(70, 20, "red: active during the run, with its periods", FONT, fill=GREY)]
     wide = (24 * UNIT - 2 * EDGE) / ALARM_COLUMNS
     for place, arn in enumerate(arns):
         name = _short(arn.rpartition(":")[2])
@@ -269,7 +269,7 @@ def _lines(widget: dict[str, Any], run: Run) -> list[Line]:
 
 
 def _apart(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Without those of a tick that came right after another, and had next to nothing to measure."""
+    """The points of a line, without those of a tick right after another, which had almost nothing to measure."""
     kept: list[tuple[float, float]] = []
     for at, value in points:
         if not kept or at - kept[-1][0] > TICK / 2 / 60:
@@ -283,7 +283,7 @@ def _added_up(points: list[tuple[float, float]], until: float, minutes: float) -
 
 @dataclass(frozen=True)
 class Plot:
-    """Where a value of a graph is drawn."""
+    """The scale of a graph: pixel positions of minutes and values."""
 
     right: float
     minutes: float
@@ -325,14 +325,14 @@ def _graph(widget: dict[str, Any], run: Run) -> tuple[int, list[str]]:
     for line, shape in reversed(list(zip(lines, shapes, strict=True))):
         if stacked and shape:
             area = plot.path([(shape[0][0], 0), *shape, (shape[-1][0], 0)])
-            body.append(f'<polygon points="{area}" fill="white"/>')  # or what lies behind would shine through
+            body.append(f'<polygon points="{area}" fill="white"/>')  # hides the layers behind
             body.append(f'<polygon points="{area}" fill="{line.colour}" fill-opacity="0.3"/>')
         body.append(f'<polyline points="{plot.path(shape)}" fill="none" stroke="{line.colour}" stroke-width="2"/>')
     return TOP + PLOT + 56, [*body, *_legend(lines, limits, near)]
 
 
 def _stacked(lines: list[Line]) -> list[list[tuple[float, float]]]:
-    """Each on top of those before it. All lines of a graph are measured at the same moments."""
+    """Stack each line on top of those before it. All lines of a graph have the same timestamps."""
     below: dict[float, float] = defaultdict(float)
     shapes = []
     for line in lines:
@@ -345,7 +345,7 @@ def _stacked(lines: list[Line]) -> list[list[tuple[float, float]]]:
 
 
 def _scale(values: list[float]) -> tuple[float, float]:
-    """A round step, and the first multiple of it that no value is above."""
+    """A round step, and its first multiple that is not below any value."""
     most = max(values, default=0) or 1
     power = 10.0 ** math.floor(math.log10(most))
     step = next(power * factor for factor in (0.2, 0.5, 1, 2, 5) if most / (power * factor) <= 4)

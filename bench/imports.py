@@ -1,4 +1,4 @@
-"""How long a function takes to import, against boto3 with one client, each in a fresh interpreter."""
+"""Import time of each function, relative to boto3 with one client, each in a new interpreter."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def measure() -> Report:
     rounds = [{name: _seconds(name) for name in ["", *functions]} for _ in range(ROUNDS)]
     report.show("boto3 with one client", f"{median(one[''] for one in rounds) * 1000:.0f} ms")
     for name in functions:
-        ratio = median(one[name] / one[""] for one in rounds)  # within a round the machine's mood is the same
+        ratio = median(
+            one[name] / one[""] for one in rounds
+        )  # compare within a round, because the load of the machine varies between rounds
         if name in HOT:
             report.limit(name, ratio, 1.5, "×")
             report.limit(f"{name}: unwanted modules", len(_unwanted(name)), 0)
@@ -53,7 +55,7 @@ def measure() -> Report:
 
 
 def _seconds(function: str) -> float:
-    """Processor time, which other programs on the machine disturb less than the clock on the wall."""
+    """Processor time, which depends less on other programs than wall-clock time does."""
     before = _children()
     _python(function, "import handler" if function else BASELINE)
     between = _children()

@@ -1,4 +1,4 @@
-"""How late executions start: many due at one instant, and one every second. None may be early."""
+"""Lateness of starts: many executions due at one instant, and one every second. None may start early."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bench.picture import histogram
 from bench.report import Report, percentile
 from bench.stack import all_executions
 from punctual.domain.instant import from_text, to_text
-from tests.e2e.punctual import Punctual, awaited, soon
+from tests.e2e.punctual import Punctual, soon, wait_for
 
 MANY = 200
 WORKERS = 10
@@ -38,19 +38,19 @@ def _due_together(punctual: Punctual) -> list[float]:
         found = [one for one in all_executions(punctual, f"status=succeeded&from={due}") if one["job_id"] in ids]
         return found if len(found) == MANY else None
 
-    return [_late(one) for one in awaited(all_succeeded, 240, f"{MANY} executions")]
+    return [_late(one) for one in wait_for(all_succeeded, 240, f"{MANY} executions")]
 
 
 def _warm_up(punctual: Punctual) -> None:
-    """Workers that have started, as in a stack that is in use."""
+    """Start the workers, as in a stack that is in use."""
     jobs = [punctual.submit(task="sleep", parameters={"seconds": 3}) for _ in range(WORKERS)]
     for job in jobs:
-        punctual.ended(job)
+        punctual.wait_for_end(job)
 
 
 def _every_second(punctual: Punctual) -> list[float]:
     job = punctual.submit(name="steady", schedule={"every_seconds": 1}, overlap="allow")
-    ended = punctual.ended(job, count=EVERY_SECOND_FOR, seconds=3 * EVERY_SECOND_FOR)
+    ended = punctual.wait_for_end(job, count=EVERY_SECOND_FOR, seconds=3 * EVERY_SECOND_FOR)
     punctual.request("DELETE", f"/jobs/{job['job_id']}")
     return [_late(one) for one in ended]
 

@@ -1,4 +1,4 @@
-"""Pictures as SVG, for the documentation: how they are kept, and a histogram."""
+"""SVG pictures for the documentation: saving them, and a histogram."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COLOURS = ("#3b6fb6", "#d9822b", "#3a9a5b", "#8a5fb0")
 
 
 def save(name: str, width: float, height: float, body: list[str]) -> None:
-    """On a white ground, whatever the page's colours."""
+    """Save a picture on a white background, independent of the colours of the page."""
     PICTURES.mkdir(exist_ok=True)
     frame = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">'
     ground = f'<rect width="{width}" height="{height}" fill="white"/>'
@@ -18,7 +18,7 @@ def save(name: str, width: float, height: float, body: list[str]) -> None:
 
 
 def histogram(name: str, series: dict[str, list[float]]) -> None:
-    """Each series as a translucent layer over one axis in seconds."""
+    """Draw each series as a translucent layer over one axis in seconds."""
     longest = max(2.2, *(max(values) for values in series.values()))
     body = [_axis(longest)]
     for number, (label, values) in enumerate(series.items()):
@@ -52,7 +52,7 @@ def _axis(longest: float) -> str:
     x = MARGIN + 2 / longest * (WIDTH - 2 * MARGIN)
     parts.append(
         f'<line x1="{x:.1f}" y1="{MARGIN - 10}" x2="{x:.1f}" y2="{base}" stroke="#b33" stroke-dasharray="5 4"/>'
-        f'<text x="{x:.1f}" y="{MARGIN - 16}" font-size="12" fill="#b33" text-anchor="middle">the promise</text>'
+        f'<text x="{x:.1f}" y="{MARGIN - 16}" font-size="12" fill="#b33" text-anchor="middle">target</text>'
     )
     return "\n".join(parts)
 
@@ -61,5 +61,5 @@ def _legend(label: str, number: int) -> str:
     y = 18 + 18 * number
     return (
         f'<rect x="{MARGIN}" y="{y - 10}" width="12" height="12" fill="{COLOURS[number]}" fill-opacity="0.6"/>'
-        f'<text x="{MARGIN + 18}" y="{y}" font-size="13">{label}: how late each execution started</text>'
+        f'<text x="{MARGIN + 18}" y="{y}" font-size="13">{label}: lateness of each start</text>'
     )

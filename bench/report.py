@@ -1,4 +1,4 @@
-"""Findings, and how they are shown."""
+"""Results of a benchmark, and their table on the console."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ console = Console()
 
 @dataclass
 class Report:
-    """Rows of what was measured; a row may have a limit that it must keep."""
+    """Rows of measurements. A row can have a limit that its value must not exceed."""
 
     title: str
     rows: list[tuple[str, str, str, bool]] = field(default_factory=list)
@@ -38,6 +38,6 @@ class Report:
 
 
 def percentile(values: list[float], percent: float) -> float:
-    """The smallest value that at least ``percent`` of all do not exceed."""
+    """The smallest value that at least ``percent`` of all values do not exceed (nearest rank)."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]

@@ -1,4 +1,4 @@
-"""The deployed stack that is measured, and its meters."""
+"""The deployed stack under test, and the request counters of its functions."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ METERED = ("planner", "dispatcher", "worker", "settler", "intake")
 
 @contextmanager
 def deployed() -> Iterator[Punctual]:
-    """A stack of its own, with the meters of its functions switched on, gone afterwards."""
+    """A separate stack with request counting enabled, removed afterwards."""
     with tempfile.TemporaryDirectory() as directory:
         stack = Stack.at(Path(directory), free_port())
         try:
             punctual = Punctual(stack.up())
-            _switch_meters_on(punctual)
+            _enable_meters(punctual)
             yield punctual
         finally:
             stack.down()
 
 
 def all_executions(punctual: Punctual, query: str = "") -> list[dict[str, Any]]:
-    """Those that a query finds, page by page."""
+    """All pages of a query of executions."""
     found: list[dict[str, Any]] = []
     cursor = ""
     while True:
@@ -45,7 +45,7 @@ def all_executions(punctual: Punctual, query: str = "") -> list[dict[str, Any]]:
 
 
 def metered(punctual: Punctual, since: datetime, until: datetime, functions: tuple[str, ...] = METERED) -> Counter[str]:
-    """What functions asked of AWS in a span of time, by operation, with DynamoDB's capacity units."""
+    """Count the AWS requests of functions in a period, by operation, with DynamoDB's capacity units."""
     total: Counter[str] = Counter()
     for name in functions:
         for line in _meter_lines(punctual, name, since, until):
@@ -70,7 +70,7 @@ def _meter_lines(punctual: Punctual, function: str, since: datetime, until: date
                 yield json.loads(event["message"]).get("meter", {})
 
 
-def _switch_meters_on(punctual: Punctual) -> None:
+def _enable_meters(punctual: Punctual) -> None:
     client = punctual.aws("lambda")
     for name in METERED:
         function = punctual.stack["functions"][name]

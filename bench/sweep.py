@@ -1,4 +1,4 @@
-"""What a sweep touches grows with what is due, not with what is stored."""
+"""The cost of a sweep grows with the timers that are due, not with the timers that are stored."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bench.report import Report, console
 from bench.stack import metered
 from punctual.aws.dynamodb.table import Table
 from punctual.aws.dynamodb.timers import DynamoTimers
-from punctual.domain.executions.horizon import SWEEP
+from punctual.domain.executions.horizon import SWEEP_HORIZON
 from punctual.domain.executions.timer import Timer, TimerReason
 from punctual.domain.identity import execution_id, new_job_id
 from punctual.domain.instant import to_epoch_ms
-from tests.e2e.punctual import Punctual, awaited
+from tests.e2e.punctual import Punctual, wait_for
 
 STORED = (1_000, 50_000)
 DUE = 100
@@ -29,12 +29,12 @@ def measure(punctual: Punctual) -> Report:
         _store(punctual, wanted - stored, ahead=timedelta(days=1))
         stored = wanted
         start = _just_after_a_tick(punctual)
-        _store(punctual, DUE, ahead=SWEEP + timedelta(seconds=2))
-        time.sleep(5)  # until the sweep's horizon has passed them
+        _store(punctual, DUE, ahead=SWEEP_HORIZON + timedelta(seconds=2))
+        time.sleep(5)  # until they are within the sweep horizon
         swept = _tick(punctual)
         units = metered(punctual, start, datetime.now(UTC))["read_units"]
         assert swept["timers_seen"] == DUE, swept
-        report.show(f"{wanted:,} stored: timers touched", str(swept["timers_seen"]))
+        report.show(f"{wanted:,} stored: timers read", str(swept["timers_seen"]))
         report.show(f"{wanted:,} stored: read units", f"{units:g}")
         read.append(units)
     report.limit(f"read units with {STORED[1]:,} stored against {STORED[0]:,}", read[1] / read[0], 1.1, "×")
@@ -42,16 +42,16 @@ def measure(punctual: Punctual) -> Report:
 
 
 def _just_after_a_tick(punctual: Punctual) -> datetime:
-    """The schedule's own tick is over, and the next is most of a minute away: what is due now is swept by ours."""
+    """Wait for the scheduled tick, so that the next one is most of a minute away and only our tick sweeps timers."""
     logs = {"logGroupName": punctual.stack["log_groups"]["dispatcher"], "filterPattern": '"swept"'}
     since = to_epoch_ms(datetime.now(UTC))
     client = punctual.aws("logs")
-    awaited(lambda: client.filter_log_events(**logs, startTime=since)["events"], 90, "the schedule's own tick")
+    wait_for(lambda: client.filter_log_events(**logs, startTime=since)["events"], 90, "the scheduled tick")
     return datetime.now(UTC)
 
 
 def _tick(punctual: Punctual) -> dict[str, Any]:
-    """A tick by hand."""
+    """Invoke the dispatcher for one tick."""
     answer = punctual.aws("lambda").invoke(
         FunctionName=punctual.stack["functions"]["dispatcher"], Payload=json.dumps({"shard": 0})
     )
@@ -72,7 +72,7 @@ def _store(punctual: Punctual, count: int, ahead: timedelta) -> None:
 
 
 class _Collecting:
-    """Takes the items that the timers table would be given, to store them in few large requests."""
+    """Collects items instead of writing them, so that they can be stored in few large requests."""
 
     def __init__(self, items: list[dict[str, Any]]) -> None:
         self._items = items

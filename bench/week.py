@@ -1,14 +1,14 @@
-"""A week of 10,000 long jobs, admitted by the real stage in virtual time: how large must the lane be?
+"""Simulates a week of 10,000 long jobs, admitted by the real stage in virtual time: how large must the lane be?
 
 A job's run times are log-normal around its own typical one, and the typical ones are log-normal around eight hours.
-Admission sees twelve earlier runs of each job, never the one to come. Every job takes one vCPU. Two weeks:
+Admission knows twelve earlier runs of each job, but not the next one. Every job takes one vCPU. Two weeks:
 
 - *Tuesday*: all are due at the end of Tuesday. Half are released at Sunday 00:00, half in the six hours after it.
 - *mixed*: half are released at a midnight from Sunday to Thursday, half at any time until Thursday's end. Each is due
   at a midnight from Monday's end to Friday's, at least a day and one and a half typical run times after its release.
 
-A job that draws a run time longer than it has until its deadline would miss it in a lane of any size. It is counted,
-and left out. A smallest limit is one that suffices while one vCPU less does not; the odd larger one may fail too.
+A job whose run time exceeds the time until its deadline would miss it in a lane of any size. Such jobs are counted and
+excluded. The smallest limit suffices while one vCPU less does not; a few larger limits may not suffice either.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bench.report import Report
 from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.lane import Priority
-from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, latest_start, turn_of
+from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, admission_key, latest_start
 from punctual.domain.long_lane.part import WHOLE, Part
 from punctual.domain.status import Status
 from punctual.stages.long_lane.admit import Admission
@@ -37,7 +37,7 @@ from punctual.stages.long_lane.admit import Admission
 JOBS = 10_000
 MEDIAN_SECONDS = 8 * 3600
 ACROSS, WITHIN = 0.5, 0.25
-"""Standard deviations of the logarithm: of typical run times between jobs, and of the runs of one job."""
+"""Standard deviations of the logarithm: of typical run times across jobs, and of the runs within one job."""
 EARLIER_RUNS = 12
 SEED = 2026
 SUNDAY = datetime(2026, 11, 15, tzinfo=UTC)
@@ -51,12 +51,12 @@ WAITING = (1_000, 10_000)
 
 
 class Policy(StrEnum):
-    """Who goes first."""
+    """The order of admission."""
 
     LEAST_LAXITY = "least laxity"
     EARLIEST_DEADLINE = "earliest deadline first"
     FIRST_COME = "first come, first served"
-    LATE_ONES_LAST = "least laxity, but those too late already go last"
+    LATE_ONES_LAST = "least laxity, but jobs already too late last"
 
 
 COMPARED = (Policy.LEAST_LAXITY, Policy.EARLIEST_DEADLINE, Policy.FIRST_COME)
@@ -64,7 +64,7 @@ COMPARED = (Policy.LEAST_LAXITY, Policy.EARLIEST_DEADLINE, Policy.FIRST_COME)
 
 @dataclass(frozen=True)
 class Run:
-    """One execution, as the simulation knows it. Admission sees the part only."""
+    """One execution of the simulation. Admission sees only its part."""
 
     part: Part
     released: datetime
@@ -80,12 +80,12 @@ class Run:
             return f"{to_text(self.released)}#{self.part.execution_id}"
         if policy is Policy.EARLIEST_DEADLINE:
             return f"{to_text(self.deadline)}#{to_text(self.released)}#{self.part.execution_id}"
-        return turn_of(self.part, self.released)
+        return admission_key(self.part, self.released)
 
 
 @dataclass(frozen=True)
 class Missed:
-    """By how much those were late that were late."""
+    """The lateness of each run that missed its deadline."""
 
     late: list[timedelta]
 
@@ -124,7 +124,7 @@ def by_history(runs: list[int]) -> int:
 
 
 def a_week(kind: Draw, *, within: tuple[float, ...] = (WITHIN,), forecast: Forecast = by_history) -> list[Run]:
-    """The runs of a week, always the same ones."""
+    """The runs of a week. Deterministic: the seed is fixed."""
     draw = random.Random(SEED)
     return [_run(number, draw, kind, draw.choice(within), forecast) for number in range(JOBS)]
 
@@ -149,19 +149,19 @@ def _run(number: int, draw: random.Random, kind: Draw, within: float, forecast: 
 
 
 Asking = tuple[int, Run]
-"""Its place in the order, and the run itself."""
+"""The position in admission order, and the run."""
 
 
 @dataclass
 class Lane:
-    """Admission's port to the slots, in memory, with a clock of its own."""
+    """Admission's port to the slots, in memory, with a virtual clock."""
 
     late_ones_last: bool = False
     now: datetime = SUNDAY
     taken: Occupancy = field(default_factory=Occupancy)
     asking: list[Asking] = field(default_factory=list)
     served: int = 0
-    """So many at the head of those who asked ask no more."""
+    """The number of runs at the head of `asking` that have got a slot."""
     ends: list[tuple[datetime, Asking]] = field(default_factory=list)
     read: int = 0
 
@@ -189,7 +189,7 @@ class Lane:
             self.asking.pop(first)
         heapq.heappush(self.ends, (start_at + one[1].takes, one))
         self.taken = after
-        return Grant.GIVEN
+        return Grant.GRANTED
 
     def _first(self) -> int:
         if not self.late_ones_last:
@@ -205,7 +205,7 @@ def admission(lane: Lane, vcpus: int) -> Admission:
 
 @dataclass(frozen=True)
 class Simulation:
-    """A week under a policy, to be run in lanes of any size."""
+    """A week under one policy, which can be run with any lane size."""
 
     arrivals: list[Asking]
     late_ones_last: bool
@@ -218,7 +218,7 @@ class Simulation:
         return cls(arrivals, policy is Policy.LATE_ONES_LAST)
 
     def missed(self, vcpus: int, most: int = JOBS) -> Missed:
-        """Who misses in a lane of that size. Broken off when it is more than ``most``."""
+        """The runs that miss their deadline in a lane of this size. Stops when there are more than ``most``."""
         if (vcpus, most) not in self.known:
             self.known[vcpus, most] = Missed(self._late(vcpus, most))
         return self.known[vcpus, most]
@@ -243,7 +243,7 @@ class Simulation:
         return late
 
     def smallest(self, most: int = 0) -> int:
-        """The vCPUs with which no more than ``most`` miss."""
+        """The number of vCPUs with which at most ``most`` runs miss their deadline."""
         low, high = 0, 256
         while high < JOBS and self.missed(high, most).count > most:
             low, high = high, high * 2
@@ -255,22 +255,22 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Week:
-    """What was found out about one."""
+    """A week of runs, and the analysis of its policies."""
 
     name: str
     days: int
     runs: list[Run]
 
     def describe(self, report: Report) -> dict[Policy, dict[int, int]]:
-        """Rows for the report; how many miss under each policy, by vCPUs."""
+        """Add rows to the report, and return the number of missed deadlines by policy and vCPUs."""
         simulations = {policy: Simulation.of(self.runs, policy) for policy in Policy}
         if simulations[Policy.EARLIEST_DEADLINE] == simulations[Policy.FIRST_COME]:  # all have the same deadline
             simulations[Policy.EARLIEST_DEADLINE] = simulations[Policy.FIRST_COME]
         smallest = {policy: simulations[policy].smallest() for policy in COMPARED}
         enough = smallest[Policy.LEAST_LAXITY]
         work = sum((run.takes for run in self.runs), timedelta()) / (self.days * DAY)
-        report.show(f"{self.name}: cannot be in time in any lane", f"{sum(not run.possible for run in self.runs)}")
-        report.show(f"{self.name}: its work, spread evenly", f"{work:,.0f} vCPUs")
+        report.show(f"{self.name}: deadlines missed in any lane", f"{sum(not run.possible for run in self.runs)}")
+        report.show(f"{self.name}: work spread evenly", f"{work:,.0f} vCPUs")
         for policy, vcpus in smallest.items():
             nearly = simulations[policy].smallest(TEN)
             report.show(f"{self.name}: enough for all ({policy})", f"{vcpus:,} vCPUs; for all but {TEN}: {nearly:,}")
@@ -285,7 +285,7 @@ class Week:
 
 
 def _sizes(enough: int, most: int) -> list[int]:
-    """Close together around where least laxity suffices, further apart up to where the others do."""
+    """Lane sizes to plot: dense where least laxity suffices, sparse up to where the other policies do."""
     near = [enough * percent // 100 for percent in (85, 90, 94, 97, 100, 105)]
     return near + [round(enough * 1.05 + (most * 1.02 - enough * 1.05) * step / 7) for step in range(1, 8)]
 
@@ -294,17 +294,17 @@ def measure() -> Report:
     started = time.process_time()
     report = Report(f"A week of {JOBS:,} long jobs, simulated")
     weeks = (Week("Tuesday", 3, a_week(tuesday)), Week("mixed", 6, a_week(mixed)))
-    gc.freeze()  # or half the time goes into looking at the weeks again and again
+    gc.freeze()  # otherwise half the time goes into garbage collection of the weeks
     draw("week", {week.name: week.describe(report) for week in weeks})
     _forecasts(report)
     _decisions(report)
     gc.unfreeze()
-    report.limit("processor time of it all", time.process_time() - started, 60, " s")
+    report.limit("total processor time", time.process_time() - started, 60, " s")
     return report
 
 
 def _forecasts(report: Report) -> None:
-    """Jobs that vary unequally, in a lane of one size: who misses depends on what is taken from their history."""
+    """Jobs of unequal variance in a lane of one size: the misses depend on the forecast from their history."""
     taken: dict[str, Forecast] = {
         "the median": lambda runs: sorted(runs)[len(runs) // 2],
         "as Punctual does": by_history,
@@ -317,7 +317,7 @@ def _forecasts(report: Report) -> None:
 
 
 def _decisions(report: Report) -> None:
-    """What it takes to fill a hundred slots does not depend on how many wait."""
+    """The cost of filling a hundred slots does not depend on the number of waiting parts."""
     runs = a_week(tuesday)
     for waiting in WAITING:
         seconds = []
@@ -336,7 +336,7 @@ TALLEST = 10_000
 
 
 def draw(name: str, weeks: dict[str, dict[Policy, dict[int, int]]]) -> None:
-    """A panel for each week: how many miss against the size of the lane, a line for each policy."""
+    """Draw a panel per week: missed deadlines by lane size, with a line per policy."""
     PICTURES.mkdir(exist_ok=True)
     wide = WIDTH * len(weeks)
     body = [
@@ -354,7 +354,10 @@ def draw(name: str, weeks: dict[str, dict[Policy, dict[int, int]]]) -> None:
 
 def _panel(week: str, lines: dict[Policy, dict[int, int]]) -> list[str]:
     sizes = sorted({size for line in lines.values() for size in line})
-    across = lambda size: MARGIN + (size - sizes[0]) / (sizes[-1] - sizes[0]) * (WIDTH - 2 * MARGIN)  # noqa: E731
+
+    def across(size: int) -> float:
+        return MARGIN + (size - sizes[0]) / (sizes[-1] - sizes[0]) * (WIDTH - 2 * MARGIN)
+
     body = [f'<text x="{MARGIN}" y="{TOP - 18}" font-size="13">{week}: deadlines missed, by vCPUs</text>']
     for misses in (0, 1, 10, 100, 1000, 10_000):
         y = _height(misses)
@@ -371,7 +374,7 @@ def _panel(week: str, lines: dict[Policy, dict[int, int]]) -> list[str]:
 
 
 def _height(misses: int) -> float:
-    """A logarithmic scale that has room for none."""
+    """A logarithmic scale that includes zero."""
     return HEIGHT - 42 - math.log10(1 + misses) / math.log10(1 + TALLEST) * (HEIGHT - 42 - TOP)
 
 

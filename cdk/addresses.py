@@ -1,4 +1,4 @@
-"""Where the messages of a topic go, as the settings give it: a person's address or a program's."""
+"""Addresses of topic subscribers, as written in the settings."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 _FORMS = {
     "email": re.compile(r"mailto:([^@\s?]+@[^@\s?]+)"),
     "https": re.compile(r"(https://[^\s/]+\S*)"),
-    # Standard queues only: this kind of topic cannot send to a FIFO queue.
+    # Standard queues only: a standard topic cannot deliver to a FIFO queue.
     "sqs": re.compile(r"(arn:aws[a-z-]*:sqs:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,80})"),
 }
 _WANTED = (
@@ -18,13 +18,13 @@ _WANTED = (
 @dataclass(frozen=True)
 class Address:
     protocol: str
-    """As SNS calls it."""
+    """The SNS subscription protocol."""
     endpoint: str
 
 
 def read_address(setting: str, text: str) -> Address:
-    """Raises `ValueError` that names the setting, and what would do, for a text that is no address."""
+    """Parse an address. Raises `ValueError` with the name of the setting and the accepted forms if it is invalid."""
     for protocol, form in _FORMS.items():
         if found := form.fullmatch(text):
             return Address(protocol, found[1])
-    raise ValueError(f"{setting}: {text!r} is no address; {_WANTED}")
+    raise ValueError(f"{setting}: {text!r} is not a valid address; {_WANTED}")

@@ -1,4 +1,4 @@
-"""How assets come to be, without Docker: a copy of a function with the tasks, and the layer of wheels."""
+"""Builds Lambda assets without Docker: a function's folder with the tasks, and the layer of wheels."""
 
 import hashlib
 import shutil
@@ -20,17 +20,17 @@ CONSTRAINTS = ROOT / "constraints.txt"
 WHEELS = ROOT / ".build" / "wheels"
 LAMBDA_PYTHON = "3.13"
 NOT_SHIPPED = ("__pycache__", "*.pyc")
-# Bundling options ask for an image. It is never pulled: each bundler below does the work itself.
+# BundlingOptions requires an image. CDK never pulls it, because each local bundler below succeeds.
 _NO_IMAGE = "scratch"
 
 
 def plain(folder: Path) -> lambda_.Code:
-    """A folder as it is, without what Python left in it."""
+    """A folder without Python's cache files."""
     return lambda_.Code.from_asset(str(folder), exclude=[f"**/{name}" for name in NOT_SHIPPED])
 
 
 def with_tasks(function: Path) -> lambda_.Code:
-    """The folder of a function with the package `tasks` beside its handler."""
+    """The folder of a function, with the package `tasks` added beside its handler."""
     return lambda_.Code.from_asset(
         str(function),
         asset_hash_type=AssetHashType.OUTPUT,
@@ -39,7 +39,7 @@ def with_tasks(function: Path) -> lambda_.Code:
 
 
 def wheels(requirements: Path, platform: Platform) -> lambda_.Code:
-    """The packages that `requirements` pins, as a layer for `platform`."""
+    """A layer with the packages pinned in `requirements`, for `platform`."""
     bundler = Wheels(requirements, platform)
     return lambda_.Code.from_asset(
         str(requirements.parent),
@@ -62,7 +62,7 @@ class TasksBeside:
 
 @jsii.implements(ILocalBundling)
 class Wheels:
-    """Installs once per fingerprint: a second synth takes the folder that the first one left in `.build/`."""
+    """Installs packages once per fingerprint. Later synths reuse the folder in `.build/`."""
 
     def __init__(self, requirements: Path, platform: Platform) -> None:
         self._requirements = requirements
@@ -70,7 +70,7 @@ class Wheels:
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the installed packages would."""
+        """A hash that changes whenever the installed packages would."""
         host = f"{sys.platform}-{machine()}-{sys.implementation.cache_tag}"
         python = LAMBDA_PYTHON if self._platform.wheels else host
         pins = self._requirements.read_text() + CONSTRAINTS.read_text()
@@ -85,7 +85,7 @@ class Wheels:
         return True
 
     def command(self, target: Path) -> list[str]:
-        """What installs the packages into `target`."""
+        """The command that installs the packages into `target`."""
         command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-config"]
         command += ["--python", sys.executable, "--target", str(target), "--only-binary", ":all:"]
         if self._platform.wheels:
@@ -98,12 +98,12 @@ class Wheels:
             target = Path(scratch, "python")
             subprocess.run(self.command(target), check=True)
             _strip(target)
-            with suppress(OSError):  # another synth put the same files there meanwhile
+            with suppress(OSError):  # a concurrent synth has already put the same files there
                 target.rename(cache)
 
 
 def _strip(target: Path) -> None:
-    """Remove what no function ever imports."""
+    """Remove files that no function imports."""
     for name in ("bin", "__pycache__", "tests"):
         for folder in sorted(target.rglob(name), reverse=True):
             if folder.is_dir():

@@ -1,9 +1,9 @@
-"""Names that are given, not generated: so pieces that need each other can speak of each other before they exist."""
+"""Fixed resource names, so that resources can refer to each other regardless of the order of their creation."""
 
 from aws_cdk import ArnFormat, Stack
 from constructs import Construct
 
-# Of Punctual's own metrics, in CloudWatch.
+# The CloudWatch namespace of Punctual's metrics.
 NAMESPACE = "Punctual"
 
 
@@ -12,17 +12,17 @@ def state_machine_name(scope: Construct) -> str:
 
 
 def state_machine_arn(scope: Construct) -> str:
-    """The long lane's state machine."""
+    """The ARN of the long lane's state machine."""
     return _states(scope, "stateMachine", state_machine_name(scope))
 
 
 def runs_arn(scope: Construct) -> str:
-    """Every run of the long lane's state machine."""
+    """The ARN pattern of all runs of the long lane's state machine."""
     return _states(scope, "execution", f"{state_machine_name(scope)}:*")
 
 
 def family(scope: Construct, image: str) -> str:
-    """The task definition, in its latest revision, that runs `image`; Punctual's own is the empty one."""
+    """The family of the task definition that runs `image`. The empty string stands for Punctual's own image."""
     return f"{Stack.of(scope).stack_name}-{image or 'runner'}"
 
 
@@ -31,7 +31,7 @@ def alarm_name(scope: Construct, name: str) -> str:
 
 
 def alarm_arns(scope: Construct) -> str:
-    """Every alarm of this stack."""
+    """The ARN pattern of all alarms of this stack."""
     return Stack.of(scope).format_arn(
         service="cloudwatch",
         resource="alarm",

@@ -1,6 +1,6 @@
-"""What a stage decides: sizes, who is alerted, for which platform wheels are fetched, how long things are kept.
+"""Settings of each stage: capacity, subscribers of alerts, platform, retention.
 
-Everything else is the same code on every stage. Choose one with `cdk deploy -c stage=local`.
+Everything else is the same on every stage. Choose a stage with `cdk deploy -c stage=local`.
 """
 
 import json
@@ -16,17 +16,17 @@ from cdk.addresses import read_address
 
 @dataclass(frozen=True, kw_only=True)
 class Platform:
-    """Where the functions run, hence which wheels their layer needs."""
+    """The platform of the functions, which decides the wheels of their layer."""
 
     architecture: str
-    """`arm64` or `x86_64`, as Lambda spells it."""
+    """`arm64` or `x86_64`, in Lambda's spelling."""
     wheels: str | None
-    """The platform tag of the wheels; `None` takes those of the machine that builds."""
+    """The platform tag of the wheels. `None` means the platform of the build machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Concurrency:
-    """How many functions may work on each queue at once. Lambda asks for at least 2."""
+    """The maximum number of concurrent function instances per queue. Lambda requires at least 2."""
 
     high: int
     normal: int
@@ -34,60 +34,67 @@ class Concurrency:
     intake: int
 
     @property
-    def as_json(self) -> str:
-        """By queue, as functions read it from their environment."""
-        return json.dumps(asdict(self))
+    def limits(self) -> dict[str, str]:
+        """The environment variable of functions that need to know the concurrency of each queue."""
+        return {"CONCURRENCY": json.dumps(asdict(self))}
 
 
 @dataclass(frozen=True, kw_only=True)
 class LongLane:
-    """How much may run in containers at once. What does not fit waits, and the least lax goes first."""
+    """Limits of the long lane. Parts that exceed them wait for a slot, in order of laxity."""
 
     vcpus: int
-    """All containers together; keep it below the account's quota of Fargate vCPUs, which counts Spot apart."""
+    """Of all containers together. Keep it below the account's quota of Fargate vCPUs; Spot has a separate quota."""
     tasks: int
-    """Containers at once, however small they are."""
+    """The maximum number of concurrent containers."""
     starts_per_second: int
-    """ECS accepts 20 a second for the whole account: leave some to others."""
+    """ECS accepts 20 task starts per second for the whole account: leave some for other applications."""
     heartbeat_seconds: int
-    """How often a container says that it lives. One that is silent for three of these is taken for dead."""
+    """The heartbeat interval of a container. A container without a heartbeat for three intervals is considered dead."""
     image: str | None
-    """The image of Punctual's own runner; `None` builds it from the Dockerfile, which takes Docker."""
+    """The image of Punctual's own runner. `None` builds it from the Dockerfile, which requires Docker."""
     images: Mapping[str, str]
-    """Images that jobs may name instead, by that name; built for the same architecture as the functions."""
+    """Alternative images, by the name that jobs use. They must be built for the architecture of the functions."""
     events_from: tuple[str, ...]
-    """The sources of events that are believed when they tell of a container."""
+    """The accepted sources of ECS task state change events."""
+
+    @property
+    def limits(self) -> dict[str, str]:
+        """The environment variables of functions that need to know how much may run at once."""
+        return {"LONG_VCPUS": str(self.vcpus), "LONG_TASKS": str(self.tasks)}
 
     def __post_init__(self) -> None:
         for name in self.images:
             if not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", name) or name == "runner":
-                raise ValueError(f"no name for an image: {name!r}; use small letters, digits and hyphens, not 'runner'")
+                raise ValueError(
+                    f"long.images: {name!r} is not a valid name; use a-z, 0-9 and hyphens, but not 'runner'"
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alerts:
-    """Who is told, from when on a backlog is too large, and where the runbook is."""
+    """Subscribers of alerts, thresholds of the backlog alarms, and the address of the runbook."""
 
     page: tuple[str, ...]
-    """Who has to act now: each `mailto:someone@example.com`, `https://…`, or the ARN of an SQS queue."""
+    """Subscribers of urgent alerts: each `mailto:someone@example.com`, `https://…`, or the ARN of an SQS queue."""
     notice: tuple[str, ...]
-    """Who wants to know, in the same forms."""
+    """Subscribers of other alerts, in the same forms."""
     backlog_minutes: int
-    """A short queue that takes longer than this to work off what waits in it is too large."""
+    """The alarm threshold for the estimated time to drain a queue of the short lane."""
     backlog_messages: int
-    """So is one in which more than this wait, however fast they go."""
+    """The alarm threshold for the number of messages in a queue of the short lane."""
     runbook: str
-    """Where your people read docs/operations.md, best as an https:// address. Each alarm links to its section."""
+    """The address of docs/operations.md, preferably https://. Each alarm links to its section."""
 
     def __post_init__(self) -> None:
         for setting, addresses in (("alerts.page", self.page), ("alerts.notice", self.notice)):
             for address in addresses:
                 read_address(setting, address)
                 if addresses.count(address) > 1:
-                    raise ValueError(f"{setting}: {address!r} is there twice; once is enough")
+                    raise ValueError(f"{setting}: {address!r} is listed twice; remove one")
         for setting, limit in (("minutes", self.backlog_minutes), ("messages", self.backlog_messages)):
             if limit < 1:
-                raise ValueError(f"alerts.backlog_{setting}: {limit} is no limit; use a whole number of at least 1")
+                raise ValueError(f"alerts.backlog_{setting}: {limit} is not a limit; use an integer of at least 1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,17 +105,17 @@ class Settings:
     long: LongLane
     alerts: Alerts
     timer_shards: int
-    """Parallel sweeps of the timers: one carries about 150 timers a second."""
+    """The number of parallel timer sweeps. One shard handles about 150 timers per second."""
     stream_parallelization: int
     """Concurrent batches per stream shard; items with the same key still stay in order."""
     retention_days: int
-    """How long executions and results are kept after they ended."""
+    """The retention of executions and results after their end."""
     log_retention: logs.RetentionDays
     requests_per_second: int
     request_burst: int
     token_validity: Duration
     password_sign_in: bool
-    """Whether a client may trade user name and password for tokens without SRP: for demo users only."""
+    """Whether clients may sign in with user name and password without SRP: for demo users only."""
     keep_data: bool
     """Whether tables, results and users survive the deletion of the stack."""
 
@@ -124,7 +131,7 @@ LOCAL = Settings(
         heartbeat_seconds=5,
         image="punctual-runner:local",
         images={"shell": "punctual-shell:local"},
-        # The second is the process that stands in for Fargate: see local/fargate.py.
+        # The second source is the local simulation of Fargate: see local/fargate.py.
         events_from=("aws.ecs", "punctual.fargate"),
     ),
     alerts=Alerts(page=(), notice=(), backlog_minutes=1, backlog_messages=100_000, runbook="docs/operations.md"),
@@ -166,7 +173,7 @@ PROD = Settings(
 
 
 def for_stage(name: str) -> Settings:
-    """The settings of the stage called `name`; raises `ValueError` for a stage that does not exist."""
+    """The settings of the stage called `name`; raises `ValueError` for an unknown stage."""
     stages = {settings.stage: settings for settings in (LOCAL, PROD)}
     if name not in stages:
         raise ValueError(f"no stage {name!r}: choose one of {', '.join(sorted(stages))}")

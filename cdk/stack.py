@@ -1,4 +1,4 @@
-"""The stack, top to bottom as the way of one execution: submit, plan, dispatch, run, settle; then who watches."""
+"""The stack, in the order of an execution's life cycle: submit, plan, dispatch, run, settle; then monitoring."""
 
 from typing import Any
 
@@ -42,13 +42,13 @@ FUNCTIONS = (
 
 
 class PunctualStack(Stack):
-    """Punctual in one account and Region, whichever the deploying credentials name."""
+    """Punctual in the account and Region of the deploying credentials."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(
             scope, construct_id, description="Punctual: a serverless job scheduler", tags={"app": "punctual"}
         )
-        # What everything stands on.
+        # Shared resources.
         self.identity = Identity(self, "Identity", settings=settings)
         self.tables = Tables(self, "Tables", settings=settings)
         self.queues = Queues(self, "Queues")
@@ -64,7 +64,7 @@ class PunctualStack(Stack):
         # SQS high / normal / low ─▶ worker ─▶ executions table, results bucket
         self.worker = Worker(self, "Worker", queues=queues, results=results, **shared)
 
-        # runner, ECS when a container runs or stopped ─▶ reporter ─▶ parts table, results bucket, state machine
+        # runner, ECS task state changes ─▶ reporter ─▶ parts table, results bucket, state machine
         self.reporter = Reporter(self, "Reporter", results=results, cluster=cluster, **shared)
 
         # Fargate ─▶ runner ─▶ reporter
@@ -104,7 +104,7 @@ class PunctualStack(Stack):
         # upstream system ─▶ intake queue ─▶ intake ─▶ executions table
         self.intake = Intake(self, "Intake", queues=queues, **shared)
 
-        # executions stream, terminal ─▶ settler ─▶ jobs table, notices queue; what a long one left
+        # executions stream, terminal ─▶ settler ─▶ jobs table, notices queue, runs and containers of the long lane
         self.settler = Settler(self, "Settler", queues=queues, cluster=cluster, schedules=schedules, **shared)
 
         # EventBridge Scheduler, every hour ─▶ reconciler ─▶ one-time schedules, state machine, parts table
@@ -130,5 +130,5 @@ class PunctualStack(Stack):
 
     @property
     def functions(self) -> dict[str, Function]:
-        """Every function, by the name of its folder."""
+        """All functions, by the name of their folder."""
         return {name: getattr(self, name).function for name in FUNCTIONS}

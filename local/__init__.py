@@ -1,1 +1,1 @@
-"""Punctual on this machine: the same stack, deployed by the same commands onto a local AWS."""
+"""Punctual on this machine: the same stack, deployed with the same commands to an AWS emulator."""

@@ -1,4 +1,4 @@
-"""`python -m local up | down | status | logs | token`, which the Makefile calls."""
+"""Commands of the Makefile: `python -m local up | down | status | logs | token`."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ from local.users import ROLES
 
 
 def main() -> int:
-    """Run the command; a failure is one sentence on standard error and a status of 1."""
+    """Run the command. On failure, print one sentence to standard error and return 1."""
     arguments = _parse()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
@@ -31,7 +31,7 @@ def main() -> int:
         print(f"\n{error}", file=sys.stderr)
         return 1
     except (BotoCoreError, ClientError) as error:
-        print(f"\nThe emulator refused: {error} (see {places.emulator_log}).", file=sys.stderr)
+        print(f"\nThe emulator returned an error: {error} (see {places.emulator_log}).", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -44,15 +44,15 @@ def up(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> int:
 
 
 def down(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> int:
-    with progress.step("emulator stopped, state kept"):
+    with progress.step("emulator stopped, state saved"):
         was_running = stack.down()
     if not was_running:
-        progress.say("It was not running.")
+        progress.say("Punctual was not running.")
     return 0
 
 
 def status(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> int:
-    progress.say(f"Punctual is up: {stack.require()['api_url']} (process {stack.emulator.pid()})")
+    progress.say(f"Punctual is running: {stack.require()['api_url']} (process {stack.emulator.pid()})")
     return 0
 
 
@@ -73,10 +73,10 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m local", description="Punctual on this machine")
     parser.add_argument("--port", type=int, default=os.environ.get("PUNCTUAL_PORT") or None)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("up", help="start, deploy what changed, print how to reach it")
-    commands.add_parser("down", help="stop, keep the state")
-    commands.add_parser("status", help="whether it runs, and where")
-    commands.add_parser("logs", help="follow what the functions and the containers write")
+    commands.add_parser("up", help="start the stack, deploy changes, print its address")
+    commands.add_parser("down", help="stop the stack and keep its state")
+    commands.add_parser("status", help="show whether the stack is running, and its address")
+    commands.add_parser("logs", help="follow the logs of functions and containers")
     commands.add_parser("token", help="print an access token").add_argument(
         "role", nargs="?", default="operator", choices=ROLES
     )
@@ -85,8 +85,8 @@ def _parse() -> argparse.Namespace:
 
 def _welcome(described: dict[str, Any], places: Places) -> str:
     return f"""
-Punctual is up: {described["api_url"]}
-What a client needs is in {_short(places.stack_file)}. Submit a job:
+Punctual is running: {described["api_url"]}
+Addresses, resource names and tokens are in {_short(places.stack_file)}. Submit a job:
 
 curl -X POST {described["api_url"]}/jobs \\
   -H "Authorization: Bearer $(.venv/bin/python -m local token)" \\
@@ -96,12 +96,12 @@ curl -X POST {described["api_url"]}/jobs \\
 
 
 def _short(path: Path) -> Path:
-    """As seen from here, if it lies below."""
+    """Relative to the working directory, if it is below it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _interrupt(*_: object) -> None:
-    """The first interruption ends the command; what it began is then put in order undisturbed."""
+    """End the command at the first signal. Further signals are ignored while it cleans up."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

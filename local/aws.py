@@ -1,4 +1,4 @@
-"""Clients of the local AWS. Its credentials are dummies: it listens on loopback and checks nothing."""
+"""Clients of the emulator, with dummy credentials: it listens on loopback and verifies none."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test
 
 
 def client(service: str, endpoint: str, config: Config | None = None) -> Any:
-    """A boto3 client that can reach nothing but `endpoint`."""
+    """A boto3 client that sends requests only to `endpoint`."""
     return boto3.client(
         service,
         endpoint_url=endpoint,

@@ -1,4 +1,4 @@
-"""A process in place of a container: its environment, its end, and its stop."""
+"""A container simulated as a process: its environment, start, stop and end."""
 
 import logging
 import os
@@ -20,13 +20,13 @@ from local.ecs_task import EcsTask, task_id
 from local.places import REGION, ROOT
 
 PYTHONPATH = f"{ROOT / 'layers' / 'punctual' / 'python'}:{ROOT}"
-# The process is told to be gone a little before it is killed.
+# The share of the stop timeout that a task may use: the rest is a margin before SIGKILL.
 USABLE_GRACE = 0.8
 
 
 @dataclass(frozen=True)
 class End:
-    """How a container ended, in the words of ECS. Without an exit code it never began."""
+    """How a container ended, in the terms of ECS. Without an exit code, it never started."""
 
     reason: str
     code: str
@@ -38,7 +38,7 @@ EXITED = End("Essential container in task exited", "EssentialContainerExited")
 
 @dataclass(frozen=True)
 class Host:
-    """What all containers of this machine share."""
+    """Settings shared by all containers of this machine."""
 
     folder: Path
     endpoint: str
@@ -47,12 +47,12 @@ class Host:
 
 
 class Container:
-    """The process of one task, from its start until `end` says how it ended."""
+    """The process of one task, from its start until `end` returns how it ended."""
 
     def __init__(self, task: EcsTask, host: Host) -> None:
         self.task = task
         self.log = ContainerLog(host.logs, task.log)
-        self.told_start = False
+        self.start_reported = False
         self._host = host
         self._grace = min(task.stop_seconds, host.longest_grace)
         self._process: subprocess.Popen[bytes] | None = None
@@ -61,21 +61,21 @@ class Container:
         self._kill_at: float | None = None
 
     def start(self) -> None:
-        """Start it. One that cannot be started has ended at once, for the reason that AWS would give."""
+        """Start the process. If that fails, the container has ended with the reason that AWS would give."""
         if not self.task.image_exists:
             retried = "pull image manifest has been retried 1 time(s)"
-            self._never_began(f"CannotPullContainerError: {retried}: failed to resolve ref {self.task.image}")
+            self._fail_start(f"CannotPullContainerError: {retried}: failed to resolve ref {self.task.image}")
             return
         try:
             self.log.create()
             self._spawn()
         except ClientError as error:
-            self._never_began(f"ResourceInitializationError: failed to validate logger args: {error}")
+            self._fail_start(f"ResourceInitializationError: failed to validate logger args: {error}")
         except OSError as error:
-            self._never_began(f"CannotStartContainerError: failed to create task: {error}")
+            self._fail_start(f"CannotStartContainerError: failed to create task: {error}")
 
     @property
-    def began(self) -> bool:
+    def has_started(self) -> bool:
         return self._process is not None
 
     @property
@@ -83,14 +83,14 @@ class Container:
         return self._kill_at is not None
 
     def stop(self, because: End | None = None) -> None:
-        """Ask it to leave; it is killed when its grace is over. `because` is why, if ECS does not know."""
+        """Send SIGTERM, and SIGKILL after the grace period. `because` is the reason if ECS did not request the stop."""
         if self.end() is None and self._process:
             self._because = because
             self._kill_at = time.monotonic() + self._grace
             self._process.send_signal(signal.SIGTERM)
 
     def end(self) -> End | None:
-        """How it ended, if it did. Nothing that it started lives on."""
+        """How the container ended, or `None`. At its end, all processes of its session are killed."""
         if self._end is None and self._process:
             if self._kill_at is not None and time.monotonic() > self._kill_at:
                 self._process.kill()
@@ -100,7 +100,7 @@ class Container:
                 self._end = replace(self._because or EXITED, exit_code=_exit_code(status))
         return self._end
 
-    def _never_began(self, reason: str) -> None:
+    def _fail_start(self, reason: str) -> None:
         self._end = End(reason, "TaskFailedToStart")
 
     def _spawn(self) -> None:
@@ -116,10 +116,10 @@ class Container:
             task=self.task.arn,
         )
         if process is None or process.stdout is None:
-            raise OSError("it runs already")
+            raise OSError("the task is already running")
         self._process = process
         self.log.read(process.stdout)
-        logging.info("%s runs as process %d: %s", self.task.id, process.pid, " ".join(self.task.command))
+        logging.info("%s started as process %d: %s", self.task.id, process.pid, " ".join(self.task.command))
 
     def _environment(self, folder: Path) -> dict[str, str]:
         return {
@@ -145,18 +145,18 @@ def places_of(folder: Path, arn: str) -> tuple[Path, Path]:
 
 
 def remove(folder: Path, arn: str) -> None:
-    """Remove what the process of a task left behind."""
+    """Remove the files of a task's process."""
     own, lock = places_of(folder, arn)
     shutil.rmtree(own, ignore_errors=True)
     lock.unlink(missing_ok=True)
 
 
-def kill_left_over(folder: Path) -> list[str]:
-    """Kill the processes of a stand-in that is gone, and name all tasks whose end it did not report."""
+def kill_orphans(folder: Path) -> list[str]:
+    """Kill the processes of a crashed stand-in, and return the ARNs of all tasks whose end it did not report."""
     found = []
     for lock in folder.glob("*.lock"):
         if left := processes.holder(lock):
-            logging.info("process %d was left over: killed", left["pid"])
+            logging.info("killed orphaned process %d", left["pid"])
             processes.kill_session(left["pid"])
         if arn := processes.recorded(lock).get("task"):
             found.append(str(arn))
@@ -164,12 +164,12 @@ def kill_left_over(folder: Path) -> list[str]:
 
 
 def _exit_code(status: int) -> int:
-    """As Docker counts: a signal is 128 and its number."""
+    """Docker's exit code: 128 plus the signal number if a signal ended the process."""
     return status if status >= 0 else 128 - status
 
 
 def _found(command: list[str], path: str) -> list[str]:
-    """The command with its program looked up as the container would, and Python as it is here."""
+    """The command with the absolute path of its program. Python is the interpreter of this process."""
     if not command:
         raise OSError("no command specified")
     program, *arguments = command

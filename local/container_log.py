@@ -1,4 +1,4 @@
-"""What a container writes, on its way to CloudWatch Logs."""
+"""Forwards the output of a container to CloudWatch Logs."""
 
 import logging
 import time
@@ -11,38 +11,38 @@ from botocore.exceptions import ClientError
 
 from local.ecs_task import LogTarget
 
-# What CloudWatch takes at once, with room to spare: 10,000 lines, 1 MB, 256 KB each.
-MOST_LINES = 1_000
-MOST_BYTES = 500_000
-LONGEST_LINE = 200_000
-# A process that writes faster than this is forwarded has to wait, as with Docker.
-MOST_WAITING = 10_000
+# Below the limits of PutLogEvents: 10,000 lines, 1 MB, 256 KB per line.
+MAX_BATCH_LINES = 1_000
+MAX_BATCH_BYTES = 500_000
+MAX_LINE_BYTES = 200_000
+# A process that writes faster than its lines are forwarded blocks, as with Docker.
+MAX_BUFFERED_LINES = 10_000
 LAST_LINES_SECONDS = 2
 
 
 class ContainerLog:
-    """Reads the lines of one container as they come, and forwards them in batches."""
+    """Reads the output of one container line by line, and forwards it in batches."""
 
     def __init__(self, logs: Any, target: LogTarget | None) -> None:
         self._logs = logs
         self._target = target
-        self._lines: Queue[dict[str, Any]] = Queue(MOST_WAITING)
+        self._lines: Queue[dict[str, Any]] = Queue(MAX_BUFFERED_LINES)
         self._batch: list[dict[str, Any]] = []
         self._reader: Thread | None = None
 
     def create(self) -> None:
-        """Create the log stream; raises `ClientError` if there is no such group."""
+        """Create the log stream. Idempotent. Raises `ClientError` if the log group does not exist."""
         if self._target:
             with suppress(self._logs.exceptions.ResourceAlreadyExistsException):
                 self._logs.create_log_stream(logGroupName=self._target.group, logStreamName=self._target.stream)
 
     def read(self, output: IO[bytes]) -> None:
-        """Read `output` from now on."""
+        """Start reading `output` in a thread."""
         self._reader = Thread(target=self._read, args=[output], daemon=True)
         self._reader.start()
 
     def forward(self) -> bool:
-        """Send a batch of what was written; `False` if there is nothing. Keeps it if nobody answers."""
+        """Send one batch of lines; `False` if there is none. Keeps the batch if the emulator does not answer."""
         if not self._batch:
             self._batch = self._next_batch()
         if self._batch and self._target:
@@ -51,7 +51,7 @@ class ContainerLog:
         return sent
 
     def finish(self) -> None:
-        """Send all that is left after the end of the process; wait only so long for a line that is not ended."""
+        """Send all remaining lines after the end of the process. Waits a limited time for an unfinished last line."""
         end = time.monotonic() + LAST_LINES_SECONDS
         while self._reader and self._reader.is_alive() and time.monotonic() < end:
             self.forward()
@@ -63,12 +63,12 @@ class ContainerLog:
         try:
             self._logs.put_log_events(logGroupName=target.group, logStreamName=target.stream, logEvents=self._batch)
         except ClientError as error:
-            logging.warning("%d lines for %s were refused: %s", len(self._batch), target.group, error)
+            logging.warning("cannot write %d lines to %s: %s", len(self._batch), target.group, error)
 
     def _next_batch(self) -> list[dict[str, Any]]:
         batch: list[dict[str, Any]] = []
         size = 0
-        while len(batch) < MOST_LINES and size < MOST_BYTES:
+        while len(batch) < MAX_BATCH_LINES and size < MAX_BATCH_BYTES:
             try:
                 batch.append(self._lines.get_nowait())
             except Empty:
@@ -78,6 +78,6 @@ class ContainerLog:
 
     def _read(self, output: IO[bytes]) -> None:
         with output:
-            while line := output.readline(LONGEST_LINE):
+            while line := output.readline(MAX_LINE_BYTES):
                 if text := line.decode(errors="replace").rstrip():
                     self._lines.put({"timestamp": int(time.time() * 1000), "message": text})

@@ -1,4 +1,4 @@
-"""The real `cdk bootstrap` and `cdk deploy`, with the emulator as their AWS."""
+"""Runs `cdk bootstrap` and `cdk deploy` against the emulator."""
 
 import hashlib
 import os
@@ -20,16 +20,16 @@ from local.places import ACCOUNT, REGION, ROOT, Places
 STACK = "Punctual"
 DEPLOYED = "/punctual/local/deployed"
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
-# What the synthesised stack is made of.
+# Inputs of the synthesised stack.
 SOURCES = ("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "constraints.txt", "package-lock.json")
 LAST_LINES = 25
 COMPLETE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
 UNDER_WAY = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS")
-SETTLE_SECONDS = 30
+COMPLETION_SECONDS = 30
 
 
 class Deployment:
-    """Deploys the stack of this checkout onto the emulator at `endpoint`. Repeating it changes nothing."""
+    """Deploys the stack of this checkout to the emulator at `endpoint`. Idempotent."""
 
     def __init__(self, places: Places, endpoint: str) -> None:
         self._places = places
@@ -38,19 +38,19 @@ class Deployment:
         self._ssm: Any = client("ssm", endpoint)
 
     def exists(self) -> bool:
-        """Whether the emulator has the stack, complete."""
+        """Whether the stack exists and is complete."""
         return self._status(STACK) in COMPLETE
 
     def deployed(self) -> str | None:
-        """The fingerprint of what is deployed. The emulator keeps it: if it forgets the stack, then also this."""
+        """The fingerprint of the deployed stack. The emulator stores it, so that it is lost together with the stack."""
         try:
             return str(self._ssm.get_parameter(Name=DEPLOYED)["Parameter"]["Value"])
         except self._ssm.exceptions.ParameterNotFound:
             return None
 
-    def settle(self) -> None:
-        """Wait for an interrupted deployment, which goes on in the emulator: half a stack must not be saved."""
-        end = time.monotonic() + SETTLE_SECONDS
+    def wait_until_complete(self) -> None:
+        """Wait for an interrupted deployment, which the emulator continues: a partial stack must not be saved."""
+        end = time.monotonic() + COMPLETION_SECONDS
         while self._status(STACK) in UNDER_WAY and time.monotonic() < end:
             time.sleep(0.2)
 
@@ -61,10 +61,10 @@ class Deployment:
         self._cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", "")
 
     def deploy(self, fingerprint: str) -> None:
-        """Deploy this checkout, and remember its `fingerprint`."""
+        """Deploy this checkout and record its `fingerprint`."""
         shutil.rmtree(self._places.assembly, ignore_errors=True)
         app = f'"{sys.executable}" app.py'
-        # `make test` judges the same stack: no need to wait for that here.
+        # `make test` validates the same stack with cdk-nag.
         self._cdk(
             *("deploy", STACK, "--app", app, "--output", str(self._places.assembly)),
             *("--context", "stage=local", "--context", "validate=no", "--require-approval", "never"),
@@ -105,7 +105,7 @@ class Deployment:
         try:
             return process.wait()
         except BaseException:
-            # The command line and the application that it started end together.
+            # Ends the CDK command line and the application that it started.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -121,7 +121,7 @@ class Deployment:
             "AWS_ENDPOINT_URL": self._endpoint,
             "AWS_ENDPOINT_URL_S3": self._endpoint,
             "AWS_EC2_METADATA_DISABLED": "true",
-            # Node 20 still works; the CDK's large warning would hide what went wrong.
+            # Node 20 still works; the CDK's large warning would hide errors.
             "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
         }
 
@@ -133,7 +133,7 @@ class Deployment:
 
 
 def fingerprint() -> str:
-    """Changes whenever the deployed stack would."""
+    """A hash that changes whenever the deployed stack would."""
     digest = hashlib.sha256()
     for source in SOURCES:
         for file in _files(ROOT / source):

@@ -1,4 +1,4 @@
-"""The emulator's ECS and EventBridge, as the stand-in for Fargate uses them."""
+"""The emulator's ECS and EventBridge, as used by the stand-in for Fargate."""
 
 import json
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from local.aws import client
 from local.container import End
 from local.ecs_task import EcsTask
 
-MOST_DESCRIBED = 100
-# Whoever calls tries again soon: no need to wait for long.
+MAX_TASKS_PER_REQUEST = 100
+# Short timeouts and no retries: the caller polls.
 PATIENCE = Config(connect_timeout=2, read_timeout=15, retries={"max_attempts": 0})
 
 
@@ -25,38 +25,41 @@ class EcsCluster:
         self._definitions: dict[str, dict[str, Any]] = {}
 
     def wanted(self) -> set[str]:
-        """The ARNs of the tasks that nobody has stopped."""
+        """The ARNs of the tasks with the desired status RUNNING."""
         pages = self._ecs.get_paginator("list_tasks").paginate(cluster=self._name, desiredStatus="RUNNING")
         return {arn for page in pages for arn in page["taskArns"]}
 
     def described(self, arns: Iterable[str]) -> list[EcsTask]:
-        """Those of the tasks that the emulator knows."""
+        """Describe the tasks. Skips those that the emulator does not know."""
         wanted = sorted(arns)
         found = []
-        for start in range(0, len(wanted), MOST_DESCRIBED):
-            reply = self._ecs.describe_tasks(cluster=self._name, tasks=wanted[start : start + MOST_DESCRIBED])
+        for start in range(0, len(wanted), MAX_TASKS_PER_REQUEST):
+            reply = self._ecs.describe_tasks(cluster=self._name, tasks=wanted[start : start + MAX_TASKS_PER_REQUEST])
             found += [EcsTask(task, self._definition(task["taskDefinitionArn"])) for task in reply["tasks"]]
         return found
 
-    def tell_start(self, task: EcsTask) -> None:
-        """Tell EventBridge that the task's container runs."""
-        self._tell(task, {"lastStatus": "RUNNING", "desiredStatus": "RUNNING"}, {})
+    def report_start(self, task: EcsTask) -> None:
+        """Publish to EventBridge that the task's container is running."""
+        self._publish(task, {"lastStatus": "RUNNING", "desiredStatus": "RUNNING"}, {})
 
     def report_end(self, task: EcsTask, end: End) -> None:
-        """Mark the task as stopped and tell EventBridge. Repeating it tells the same again."""
+        """Mark the task as stopped and publish that to EventBridge. A repeated call publishes the same event again."""
         now = next(iter(self.described([task.arn])), task).described
         reason, code = end.reason, end.code
         if now["lastStatus"] != "STOPPED":
             self._ecs.stop_task(cluster=self._name, task=task.arn, reason=reason)
         elif now.get("stoppedReason") not in (None, "", reason):
-            reason, code = now["stoppedReason"], now["stopCode"]  # somebody stopped it: those are the words
-        # A container that never began has a reason instead of an exit code.
+            reason, code = (
+                now["stoppedReason"],
+                now["stopCode"],
+            )  # the task was stopped through the API: keep that reason
+        # A container that never started has a reason instead of an exit code.
         outcome = {"reason": end.reason} if end.exit_code is None else {"exitCode": end.exit_code}
         stopped = {"lastStatus": "STOPPED", "desiredStatus": "STOPPED", "stoppedReason": reason, "stopCode": code}
-        self._tell(task, stopped, outcome)
+        self._publish(task, stopped, outcome)
 
-    def _tell(self, task: EcsTask, state: dict[str, Any], of_container: dict[str, Any]) -> None:
-        """As ECS itself would."""
+    def _publish(self, task: EcsTask, state: dict[str, Any], of_container: dict[str, Any]) -> None:
+        """Publish a task state change event in the format of ECS."""
         (container, *_) = task.described["containers"]
         detail = {
             **{name: task.described.get(name) for name in ("taskArn", "clusterArn", "taskDefinitionArn", "overrides")},

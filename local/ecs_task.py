@@ -1,11 +1,11 @@
-"""A task that ECS was asked to run, with its definition: what a container of it would be given."""
+"""An ECS task with its definition: image, command, environment and log of its container."""
 
 import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 STOP_SECONDS = 30
-"""How long ECS lets a container leave when its definition does not say."""
+"""ECS's default stop timeout."""
 KNOWN_IMAGE = re.compile(r"punctual-(?!.*unknown)[a-z0-9-]+:local")
 
 
@@ -16,7 +16,7 @@ class LogTarget(NamedTuple):
 
 @dataclass(frozen=True)
 class EcsTask:
-    """As `describe_tasks` and `describe_task_definition` show them. Only the first container counts."""
+    """The results of `describe_tasks` and `describe_task_definition`. Uses only the first container."""
 
     described: dict[str, Any]
     definition: dict[str, Any]
@@ -35,7 +35,7 @@ class EcsTask:
 
     @property
     def image_exists(self) -> bool:
-        """Whether it is one of those that this machine stands in for."""
+        """Whether it is one of the images that this machine simulates."""
         return KNOWN_IMAGE.fullmatch(self.image) is not None
 
     @property
@@ -50,12 +50,12 @@ class EcsTask:
 
     @property
     def stop_seconds(self) -> float:
-        """How long after SIGTERM it is killed."""
+        """The time between SIGTERM and SIGKILL."""
         return float(self._container.get("stopTimeout") or STOP_SECONDS)
 
     @property
     def log(self) -> LogTarget | None:
-        """Where its lines go, in the stream that AWS would choose."""
+        """The log group and the log stream, named as AWS names it."""
         configuration = self._container.get("logConfiguration") or {}
         options = configuration.get("options") or {}
         if configuration.get("logDriver") != "awslogs" or "awslogs-group" not in options:

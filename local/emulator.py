@@ -1,4 +1,4 @@
-"""The local AWS: one process on loopback that belongs to one state folder."""
+"""The AWS emulator: one process on loopback per state folder."""
 
 import shutil
 import socket
@@ -15,18 +15,18 @@ from pathlib import Path
 from local import processes
 from local.errors import EmulatorFailed, PortTaken
 from local.places import REGION, Places
-from local.saved_state import mend, move
+from local.saved_state import move, repair
 
 START_SECONDS = 60
 STOP_SECONDS = 60
 LINGER_SECONDS = 3
-# The first that it says after it has saved everything.
+# The first log line after the emulator has saved its state.
 SAVED = b"SFTP: stopped"
 HOST = "127.0.0.1"
 
 
 class Emulator:
-    """Starts, finds and stops the emulator of one state folder: it holds a lock there for as long as it lives."""
+    """Starts, finds and stops the emulator of one state folder. The process holds a lock there while it runs."""
 
     def __init__(self, places: Places, port: int) -> None:
         self.places = places
@@ -38,12 +38,12 @@ class Emulator:
         return f"http://{HOST}:{self.port}"
 
     def pid(self) -> int | None:
-        """The process id if it runs, else `None`."""
+        """The process id, or `None` if the emulator is not running."""
         found = processes.holder(self.places.lock)
         return int(found["pid"]) if found else None
 
     def start(self) -> None:
-        """Start it and return when it answers. Leaves nothing behind if it does not."""
+        """Start the emulator and wait until it answers. On failure, stop it and raise."""
         if not _is_free(self.port):
             raise PortTaken(self.port)
         self._prepare()
@@ -55,15 +55,15 @@ class Emulator:
             raise
 
     def stop(self) -> bool:
-        """Ask it to save its state and end; wait until it did. `False` if it was not running."""
+        """Stop the emulator and wait until it has saved its state. `False` if it was not running."""
         pid = self.pid()
         if pid is None:
             return False
         self._let_it_save(pid)
-        # Where a state machine waits for a container, it would not end before the container does: days.
-        processes.gone(self.places.lock, LINGER_SECONDS)
-        processes.kill_session(pid)  # a function that was at work has lost its AWS: it ends too
-        processes.gone(self.places.lock, LINGER_SECONDS)
+        # The process does not exit while a state machine waits for a container, which can take days: kill it.
+        processes.wait_until_released(self.places.lock, LINGER_SECONDS)
+        processes.kill_session(pid)  # includes running functions, which need the emulator
+        processes.wait_until_released(self.places.lock, LINGER_SECONDS)
         if self._process:
             self._process.wait()
         return True
@@ -75,7 +75,9 @@ class Emulator:
             said, end = b"", time.monotonic() + STOP_SECONDS
             while SAVED not in said and self.pid() is not None:
                 if time.monotonic() > end:
-                    raise EmulatorFailed(f"The emulator (process {pid}) did not stop in {STOP_SECONDS} s.")
+                    raise EmulatorFailed(
+                        f"The emulator (process {pid}) did not stop within {STOP_SECONDS} s: end it with `kill {pid}`."
+                    )
                 time.sleep(0.05)
                 said += log.read()
 
@@ -90,7 +92,7 @@ class Emulator:
         last = recorded_port(self.places)
         if last and last != self.port:
             move(self.places.state, last, self.port)
-        mend(self.places.state)
+        repair(self.places.state)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         with self.places.emulator_log.open("ab") as log:
@@ -103,11 +105,11 @@ class Emulator:
                 port=self.port,
             )
         if process is None:
-            raise EmulatorFailed("Another `make up` is starting the emulator already.")
+            raise EmulatorFailed("Another `make up` is already starting the emulator: wait for it.")
         return process
 
     def _environment(self) -> dict[str, str]:
-        """A clean one: every function on this emulator inherits it."""
+        """A clean environment, because every function on the emulator inherits it."""
         return processes.clean_environment() | {
             "BIND_HOST": HOST,
             "GATEWAY_PORT": str(self.port),
@@ -117,7 +119,7 @@ class Emulator:
             "S3_PERSIST": "1",
             "S3_DATA_DIR": str(self.places.objects),
             "TMPDIR": str(self.places.scratch),
-            "IOT_MTLS_ENABLED": "0",  # it would listen on every interface
+            "IOT_MTLS_ENABLED": "0",  # its listener would bind to all interfaces
             "SFTP_ENABLED": "0",
             "PYTHONUNBUFFERED": "1",
         }
@@ -126,15 +128,15 @@ class Emulator:
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
             if process.poll() is not None:
-                raise EmulatorFailed(f"The emulator ended at once: see {self.places.emulator_log}.")
+                raise EmulatorFailed(f"The emulator exited during its start: see {self.places.emulator_log}.")
             if answers(f"{self.endpoint}/_ministack/health"):
                 return
             time.sleep(0.1)
-        raise EmulatorFailed(f"The emulator did not answer in {START_SECONDS} s: see {self.places.emulator_log}.")
+        raise EmulatorFailed(f"The emulator did not answer within {START_SECONDS} s: see {self.places.emulator_log}.")
 
 
 def recorded_port(places: Places) -> int | None:
-    """The port of the last emulator that this folder had."""
+    """The port of the last emulator of this state folder."""
     port = processes.recorded(places.lock).get("port")
     return int(port) if port else None
 
@@ -150,7 +152,7 @@ def answers(url: str, timeout: float = 5) -> bool:
 
 @contextmanager
 def exclusive(file: Path, sentence: str) -> Iterator[None]:
-    """Hold `file` while inside, or raise with `sentence` if somebody else does."""
+    """Hold a lock on `file`. Raises `EmulatorFailed` with `sentence` if another process holds it."""
     with file.open("a") as handle:
         if not processes.try_lock(handle.fileno()):
             raise EmulatorFailed(sentence)

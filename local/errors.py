@@ -1,16 +1,16 @@
-"""What can go wrong on this machine. Each error is one sentence for the person who typed the command.
+"""Errors of the local stack. Each message is one sentence for the user of the command.
 
 LocalError
-├── EmulatorFailed    it did not start, or it ended
-├── FargateFailed     so did the stand-in that runs containers as processes
-├── PortTaken         something else listens there
-├── DeployFailed      the CDK command line ended with an error
-└── NotRunning        there is no stack to talk to
+├── EmulatorFailed    the emulator did not start or did not stop
+├── FargateFailed     the stand-in for Fargate did not start
+├── PortTaken         another program listens on the port
+├── DeployFailed      the CDK command line failed, or the API did not answer
+└── NotRunning        no local stack is running
 """
 
 
 class LocalError(Exception):
-    """Shown as it is, without a traceback."""
+    """Printed without a traceback."""
 
 
 class EmulatorFailed(LocalError):
@@ -24,7 +24,7 @@ class FargateFailed(LocalError):
 class PortTaken(LocalError):
     def __init__(self, port: int) -> None:
         super().__init__(
-            f"Port {port} is in use by something else: stop that, or choose another with `make up PORT=…`."
+            f"Port {port} is in use by another program: stop it, or choose another port with `make up PORT=…`."
         )
 
 

@@ -1,10 +1,10 @@
 """The stand-in for Fargate: `python -m local.fargate`, a process beside the emulator.
 
-The emulator's ECS keeps book of tasks and runs none. This process looks there every moment: what
-shall run is started as a process, what was stopped is asked to leave, and what ended is marked as stopped and told
-to EventBridge, as ECS would.
+The emulator's ECS records tasks but runs none. This process polls it: it starts each task as a process, sends SIGTERM
+when a task was stopped, and marks a task as stopped and publishes the event to EventBridge when its process has ended.
 
-A task is begun once. If this process dies, the next one kills what it left over and reports it as ended.
+A task is started at most once. If this process crashes, its successor kills the orphaned processes and reports their
+tasks as stopped.
 """
 
 import argparse
@@ -18,82 +18,82 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 
 from local.aws import client
-from local.container import Container, End, Host, kill_left_over, remove
+from local.container import Container, End, Host, kill_orphans, remove
 from local.ecs_cluster import PATIENCE, EcsCluster
 from local.ecs_task import EcsTask
 
-EVERY_SECONDS = 0.3
-EVERY_SECONDS_LEAVING = 0.05
+POLL_SECONDS = 0.3
+SHUTDOWN_POLL_SECONDS = 0.05
 READY = "looking for tasks"
 TERMINATION = "TerminationNotice"
-LEAVING = "The stand-in for Fargate is stopped"
-LEFT_OVER = End("The stand-in for Fargate ended while it ran this task", TERMINATION, 137)
-TROUBLE = (BotoCoreError, ClientError)
+SHUTDOWN = "The stand-in for Fargate is stopped"
+ORPHANED = End("The stand-in for Fargate ended while it ran this task", TERMINATION, 137)
+AWS_ERRORS = (BotoCoreError, ClientError)
 
 
 class Fargate:
-    """Runs the tasks of one cluster. Every step can be repeated: what fails is tried again at the next look."""
+    """Runs the tasks of one cluster. Every step is idempotent, and a failed step is retried at the next poll."""
 
     def __init__(self, cluster: EcsCluster, host: Host) -> None:
         self._cluster = cluster
         self._host = host
         self._containers: dict[str, Container] = {}
-        self._left_over = set(kill_left_over(host.folder))
-        self._begun = set(self._left_over)
+        self._orphaned = set(kill_orphans(host.folder))
+        self._started = set(self._orphaned)
 
-    def look(self) -> None:
-        """Once around: what was left over, what is stopped, what is new, what ended."""
-        self._report_left_over()
+    def poll(self) -> None:
+        """Report orphaned tasks, stop containers of stopped tasks, start new tasks, report ended containers."""
+        self._report_orphaned()
         wanted = self._cluster.wanted()
         for arn, container in self._containers.items():
             if arn not in wanted and not container.stopping:
-                logging.info("%s is stopped from outside", container.task.id)
+                logging.info("%s was stopped through the API", container.task.id)
                 container.stop()
-        self._begin(wanted - self._begun)
-        self._attend()
+        self._start(wanted - self._started)
+        self._report_progress()
 
-    def leave(self) -> None:
-        """Let every container leave, and report them if the emulator answers."""
+    def shut_down(self) -> None:
+        """Stop every container, and report their ends if the emulator answers."""
         for container in self._containers.values():
-            container.stop(End(LEAVING, TERMINATION))
+            container.stop(End(SHUTDOWN, TERMINATION))
         while any(container.end() is None for container in self._containers.values()):
-            self._attend()
-            time.sleep(EVERY_SECONDS_LEAVING)
-        self._attend()
+            self._report_progress()
+            time.sleep(SHUTDOWN_POLL_SECONDS)
+        self._report_progress()
 
-    def _begin(self, arns: Iterable[str]) -> None:
+    def _start(self, arns: Iterable[str]) -> None:
         for task in self._cluster.described(arns):
-            # After a restart the emulator still lists as wanted what it shows as stopped.
+            # After a restart, the emulator lists stopped tasks with the desired status RUNNING.
             if task.described["lastStatus"] == "RUNNING":
                 container = Container(task, self._host)
                 container.start()
                 self._containers[task.arn] = container
-            self._begun.add(task.arn)
+            self._started.add(task.arn)
 
-    def _attend(self) -> None:
-        """Tell what the containers wrote, and which began and ended. The trouble of one is not that of others."""
+    def _report_progress(self) -> None:
+        """Forward logs, and report starts and ends. An error of one container does not affect the others."""
         for container in list(self._containers.values()):
             try:
-                self._attend_to(container)
-            except TROUBLE as error:
+                self._report_container(container)
+            except AWS_ERRORS as error:
                 logging.warning("%s: %s", container.task.id, error)
 
-    def _attend_to(self, container: Container) -> None:
+    def _report_container(self, container: Container) -> None:
         end = container.end()
-        if container.began and not container.told_start:
-            self._cluster.tell_start(container.task)
-            container.told_start = True
+        if container.has_started and not container.start_reported:
+            self._cluster.report_start(container.task)
+            container.start_reported = True
         container.log.forward()
         if end:
             container.log.finish()
             self._report(container.task, end)
 
-    def _report_left_over(self) -> None:
-        for arn in sorted(self._left_over):
+    def _report_orphaned(self) -> None:
+        for arn in sorted(self._orphaned):
             for task in self._cluster.described([arn]):
-                self._report(task, LEFT_OVER)
+                self._report(task, ORPHANED)
             remove(self._host.folder, arn)
-            self._left_over.remove(arn)
+            self._orphaned.remove(arn)
 
     def _report(self, task: EcsTask, end: End) -> None:
         self._cluster.report_end(task, end)
@@ -103,18 +103,18 @@ class Fargate:
 
 
 class Termination:
-    """Whether this process was asked to end."""
+    """Whether this process has received SIGTERM."""
 
     def __init__(self) -> None:
-        self.asked = False
-        signal.signal(signal.SIGTERM, self._ask)
+        self.requested = False
+        signal.signal(signal.SIGTERM, self._request)
 
-    def _ask(self, *_: object) -> None:
-        self.asked = True
+    def _request(self, *_: object) -> None:
+        self.requested = True
 
 
 def main() -> int:
-    """Look for tasks until asked to end."""
+    """Poll for tasks until SIGTERM."""
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(asctime)s %(message)s")
     termination = Termination()
     arguments = _parse()
@@ -122,17 +122,17 @@ def main() -> int:
     host = Host(arguments.folder, arguments.endpoint, arguments.longest_grace, logs)
     fargate = Fargate(EcsCluster(arguments.cluster, arguments.endpoint), host)
     logging.info("%s of cluster %s", READY, arguments.cluster)
-    trouble = ""
-    while not termination.asked:
+    last_error = ""
+    while not termination.requested:
         try:
-            fargate.look()
-            trouble = ""
-        except Exception as error:  # whatever it is, the containers are not lost with it
-            if repr(error) != trouble:
-                logging.exception("in trouble, and trying again")
-            trouble = repr(error)
-        time.sleep(EVERY_SECONDS)
-    fargate.leave()
+            fargate.poll()
+            last_error = ""
+        except Exception as error:  # any error: the containers must survive it
+            if repr(error) != last_error:
+                logging.exception("polling failed, will be retried")
+            last_error = repr(error)
+        time.sleep(POLL_SECONDS)
+    fargate.shut_down()
     return 0
 
 

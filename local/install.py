@@ -1,4 +1,4 @@
-"""What `make up` and `make test` need on this machine, installed once. Only the standard library here."""
+"""Installs the dependencies of `make up` and `make test` once. Uses only the standard library."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ OLDEST_NODE = 20
 
 
 class CannotInstall(Exception):
-    """One sentence for the person who typed the command."""
+    """Printed without a traceback."""
 
 
 def main() -> int:
-    """Install what is missing or changed; a failure is one sentence and a status of 1."""
+    """Install missing or changed dependencies. On failure, print one sentence and return 1."""
     try:
         _check_python()
         _check_node()
@@ -53,15 +53,15 @@ def _check_python() -> None:
 def _check_node() -> None:
     needed = f"Punctual needs Node {OLDEST_NODE} or newer, with npm, to run the CDK"
     if not shutil.which("node") or not shutil.which("npm"):
-        raise CannotInstall(f"{needed}: install it and try again.")
+        raise CannotInstall(f"{needed}: install Node and try again.")
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     match = re.match(r"v(\d+)\.", version)
     if not match or int(match.group(1)) < OLDEST_NODE:
-        raise CannotInstall(f"{needed}; this one is {version or 'of an unknown version'}.")
+        raise CannotInstall(f"{needed}; the installed version is {version or 'unknown'}.")
 
 
 def once(folder: Path, inputs: tuple[str, ...], title: str, install: Callable[[], None]) -> None:
-    """Install unless `folder` says that it was made of the same inputs."""
+    """Install into `folder`, unless its stamp shows that it was installed from the same inputs."""
     stamp = folder / ".installed"
     wanted = _fingerprint(inputs)
     if stamp.exists() and stamp.read_text() == wanted:

@@ -1,4 +1,4 @@
-"""What the functions and the containers write, as it happens."""
+"""Follows the logs of functions and containers."""
 
 import json
 import time
@@ -13,9 +13,9 @@ from local.aws import client
 
 EVERY_SECONDS = 1.0
 LOOK_BACK_SECONDS = 60
-# Lines of one moment arrive one after the other: what was shown already is looked at again for so long.
+# Log lines can arrive out of order: each poll rereads this much of the past.
 OVERLAP_SECONDS = 5
-# What the emulator and Lambda write around each invocation, and what every line repeats.
+# Lines that Lambda and the emulator write around each invocation, and fields that every line repeats.
 NOISE = ("START RequestId", "END RequestId", "REPORT RequestId", "INIT_START")
 REPEATED = {
     "level",
@@ -80,7 +80,7 @@ def _print(console: Console, event: Event) -> None:
 
 
 def _readable(message: str) -> tuple[str, str]:
-    """Level and text of a line: a JSON line becomes its message and what is particular to it."""
+    """Level and text of a line: a JSON line becomes its message and its specific fields."""
     try:
         entry = json.loads(message)
     except ValueError:

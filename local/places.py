@@ -1,4 +1,4 @@
-"""Where things lie: the project, and the folder that holds one local stack's state."""
+"""Paths of the project and of the state folder of a local stack."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ DEFAULT_PORT = 4566
 
 @dataclass(frozen=True)
 class Places:
-    """The files of one local stack. Whoever removes `directory` starts anew."""
+    """The files of one local stack. Removing `directory` resets the stack."""
 
     directory: Path
 
@@ -23,11 +23,11 @@ class Places:
         return cls(Path(os.environ.get("PUNCTUAL_LOCAL_DIR") or ROOT / ".local").absolute())
 
     def create(self) -> None:
-        """Make the folder, for its owner alone: it holds passwords and tokens."""
+        """Create the folder, readable by its owner only: it contains passwords and tokens."""
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def forget(self) -> None:
-        """Remove what the emulator kept and what was known about it; the logs stay."""
+    def reset(self) -> None:
+        """Remove the emulator's state and everything derived from it. Keeps the logs."""
         for folder in (self.state, self.objects, self.scratch):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (self.passwords, self.stack_file):
@@ -35,12 +35,12 @@ class Places:
 
     @property
     def state(self) -> Path:
-        """What the emulator keeps: tables, queues, functions, users."""
+        """The emulator's saved state: tables, queues, functions, users."""
         return self.directory / "state"
 
     @property
     def objects(self) -> Path:
-        """What the emulator's S3 keeps."""
+        """The objects of the emulator's S3."""
         return self.directory / "s3"
 
     @property
@@ -50,7 +50,7 @@ class Places:
 
     @property
     def lock(self) -> Path:
-        """Held by the running emulator; holds its process id."""
+        """Locked by the running emulator; contains its process id."""
         return self.directory / "emulator.lock"
 
     @property
@@ -59,7 +59,7 @@ class Places:
 
     @property
     def fargate_lock(self) -> Path:
-        """Held by the stand-in for Fargate; holds its process id."""
+        """Locked by the stand-in for Fargate; contains its process id."""
         return self.directory / "fargate.lock"
 
     @property
@@ -68,7 +68,7 @@ class Places:
 
     @property
     def containers(self) -> Path:
-        """The files of what the stand-in for Fargate runs: a lock and a folder each, until it ended."""
+        """A lock file and a working folder for each running task of the stand-in for Fargate."""
         return self.directory / "containers"
 
     @property
@@ -77,7 +77,7 @@ class Places:
 
     @property
     def assembly(self) -> Path:
-        """What `cdk synth` made."""
+        """The cloud assembly that `cdk synth` wrote."""
         return self.directory / "cdk.out"
 
     @property
@@ -86,5 +86,5 @@ class Places:
 
     @property
     def stack_file(self) -> Path:
-        """What a client needs to know: see `local.stack_file`."""
+        """The description of the stack for clients: see `local.stack_file`."""
         return self.directory / "stack.json"

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def write_private(path: Path, content: dict[str, Any]) -> None:
-    """Replace `path` by `content` as JSON, at once and never readable by others."""
+    """Replace `path` atomically with `content` as JSON. The file is never readable by others."""
     temporary = path.with_suffix(".new")
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,7 +1,7 @@
-"""Processes that live on when whoever started them is gone, and that are found again.
+"""Background processes that outlive the command that started them.
 
-Such a process holds a lock on a file for as long as it lives, and the file says its process id. So a recorded
-process id is never mistaken for another program's.
+Such a process holds a lock on a file while it runs, and the file contains its process id. So a recorded process id is
+never mistaken for another program's.
 """
 
 import fcntl
@@ -22,27 +22,27 @@ KEPT = ("PATH", "HOME", "LANG")
 
 
 def clean_environment() -> dict[str, str]:
-    """What every process here may know of the person's own environment."""
+    """The variables that background processes inherit from the user's environment."""
     return {name: os.environ[name] for name in KEPT if name in os.environ}
 
 
 def holder(lock: Path) -> dict[str, Any] | None:
-    """What is recorded of the process that holds `lock`, with its `pid`; `None` if there is none."""
+    """The record of the process that holds `lock`, with its `pid`; `None` if the lock is free."""
     if not lock.exists():
         return None
     with lock.open("r+") as file:
         if try_lock(file.fileno()):
             return None
     end = time.monotonic() + RECORD_SECONDS
-    while not (found := recorded(lock)):  # it is just being started
+    while not (found := recorded(lock)):  # the process is being started
         if time.monotonic() > end:
-            raise LocalError(f"Some process holds {lock}, and does not say which.")
+            raise LocalError(f"{lock} is locked by a process that has not recorded its id.")
         time.sleep(0.01)
     return found
 
 
 def recorded(lock: Path) -> dict[str, Any]:
-    """What is recorded of the last process that held `lock`, alive or not."""
+    """The record of the last process that held `lock`, running or not."""
     try:
         return dict(json.loads(lock.read_text()))
     except (OSError, ValueError):
@@ -58,9 +58,9 @@ def start(
     output: IO[bytes] | int,
     **details: Any,
 ) -> subprocess.Popen[bytes] | None:
-    """Start `command` in a session of its own, holding `lock`, which records `details` too.
+    """Start `command` in its own session, holding `lock`, and record its id and `details` in the lock file.
 
-    `None` if another process holds it. Raises `OSError` if there is no such program.
+    Returns `None` if another process holds the lock. Raises `OSError` if the program does not exist.
     """
     with lock.open("a+") as file:
         if not try_lock(file.fileno()):
@@ -81,14 +81,14 @@ def start(
 
 
 def terminate(lock: Path) -> None:
-    """Ask whoever holds `lock` to end."""
+    """Send SIGTERM to the process that holds `lock`, if any."""
     if found := holder(lock):
         with suppress(ProcessLookupError):
             os.kill(found["pid"], signal.SIGTERM)
 
 
-def gone(lock: Path, seconds: float) -> bool:
-    """Wait until nobody holds `lock`; `False` if somebody still does after so many seconds."""
+def wait_until_released(lock: Path, seconds: float) -> bool:
+    """Wait until `lock` is free; `False` if it is still held after `seconds`."""
     end = time.monotonic() + seconds
     while holder(lock) is not None:
         if time.monotonic() > end:
@@ -98,7 +98,7 @@ def gone(lock: Path, seconds: float) -> bool:
 
 
 def kill_session(pid: int) -> None:
-    """End at once what is left of the session that `pid` was started with."""
+    """Kill all processes in the session of `pid`."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 

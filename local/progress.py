@@ -1,4 +1,4 @@
-"""Steps on the screen: what is going on, and how long each took."""
+"""Progress of commands on the console: the current step, and the duration of each."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ class Progress:
 
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
-        """Show `title` while inside, and tick it off with the seconds it took."""
+        """Show `title` during the step, then its outcome and its duration."""
         start = time.monotonic()
         try:
             with self._console.status(title):

@@ -1,8 +1,8 @@
-"""Telling the functions again what they may have missed when the emulator stopped.
+"""Replays stream records that functions may have missed when the emulator stopped.
 
-The emulator does not save its streams: a change that nobody had read yet is never read. So after a restart the
-items that may have changed last are handed to the readers once more, as stream records. Those who heard of
-them already do nothing: every reader of a stream has to bear a record that comes twice.
+The emulator does not save its streams, so unread records are lost. After a restart, the items that may have changed
+last are sent to the stream consumers again, as stream records. Consumers are idempotent: they ignore a record that they
+have already processed.
 """
 
 import json
@@ -14,7 +14,7 @@ from local.aws import client
 from local.places import REGION
 
 Item = dict[str, Any]
-# How long before the stop a reader can have fallen behind.
+# The maximum lag of a stream consumer before the stop.
 BACKLOG = timedelta(hours=1)
 BATCH = 100
 WAITING = ("queued", "retrying")
@@ -22,7 +22,7 @@ MOVING = ("waiting", "starting")
 
 
 class Replay:
-    """Replays what changed shortly before `stopped` on the stack that `.local/stack.json` describes."""
+    """Replays changes from shortly before `stopped` on the stack that `.local/stack.json` describes."""
 
     def __init__(self, stack: dict[str, Any], stopped: datetime) -> None:
         self._stack = stack
@@ -42,30 +42,30 @@ class Replay:
         self._tell("planner", "timers", [_expired_timer(execution) for execution in overdue])
         self._tell("settler", "executions", [execution for execution in ended if _is_settled(execution)])
 
-    def begin_anew(self) -> bool:
-        """Let the reconciler start the state machines again: all ended with the emulator. `False` if that failed.
+    def restart_runs(self) -> bool:
+        """Invoke the reconciler to restart state machine runs: all ended with the emulator. `False` if that failed.
 
-        Admission has to be held until then: it would give slots to those that are gone.
+        Admission must be paused until then: it would grant slots to runs that no longer exist.
         """
-        # Nothing is under way, so nothing is too young to be looked at.
+        # Nothing is in progress, so no execution is too young for the reconciler.
         now = json.dumps({"grace_seconds": 0})
         reply = self._lambda.invoke(FunctionName=self._stack["functions"]["reconciler"], Payload=now)
         return "FunctionError" not in reply
 
     def wake_admission(self) -> None:
-        """Tell admission of the parts that it may have missed."""
+        """Replay the changes of parts that admission may have missed."""
         self._tell("admission", "parts", [part for part in self._scan("parts") if self._moved(part)])
 
     def _moved(self, part: Item) -> bool:
-        """Whether admission may have missed that it waits for a slot, was given one, or gave one back.
+        """Whether admission may have missed that the part requested, got or released a slot.
 
-        What has no status is no part: the table also holds the counters of the lane.
+        Items without a status are not parts: the table also contains the counters of the lane.
         """
         status = part.get("status", {}).get("S")
         return status in MOVING or (status is not None and self._recent(part, "ended_at"))
 
     def _missed_its_timer(self, execution: Item) -> bool:
-        """The emulator removes an expired timer without a word, perhaps before it could be swept."""
+        """The emulator removes an expired timer without a stream record, possibly before the sweep."""
         return bool(
             execution["status"]["S"] == "scheduled" and execution["scheduled_at"]["S"] < _text(datetime.now(UTC))
         )
@@ -96,7 +96,7 @@ class Replay:
 
 
 def _expired_timer(execution: Item) -> Item:
-    """The timer of a scheduled execution, as the stream tells of its removal."""
+    """The timer of a scheduled execution, as in the stream record of its removal by TTL."""
     due = f"{execution['scheduled_at']['S']}#{execution['execution_id']['S']}#due"
     return {"slot": {"S": "expired"}, "due": {"S": due}, "job_id": execution["job_id"]}
 
@@ -106,26 +106,26 @@ def _text(instant: datetime) -> str:
 
 
 def _last_of_each_job(executions: list[Item]) -> dict[str, str]:
-    """The execution up to which each job is planned: the last of those that lead on, or the only one."""
+    """The last planned execution of each job: its leader, or its only execution."""
     ends = [execution for execution in executions if _is(execution, "leads", "once")]
     ends.sort(key=lambda execution: execution["execution_id"]["S"])
     return {execution["job_id"]["S"]: execution["execution_id"]["S"] for execution in ends}
 
 
 def _is_news(job: Item, last: dict[str, str]) -> bool:
-    """Planning a job from its start again is slow: only if nobody planned it to the end."""
+    """Whether to replay the job. Planning from its start is slow, so skip active jobs that are already planned."""
     return bool(job["state"]["S"] != "active") or job["job_id"]["S"] not in last
 
 
 def _leading_if_last(execution: Item, last: dict[str, str]) -> Item:
-    """So is planning again what follows: only the last of a job's executions can lack a successor."""
+    """Remove the leader flag unless it is the last execution of its job: only that one can lack a successor."""
     if last.get(execution["job_id"]["S"]) == execution["execution_id"]["S"]:
         return execution
     return {name: value for name, value in execution.items() if name != "leads"}
 
 
 def _is_settled(execution: Item) -> bool:
-    """Whether something has to follow from its end."""
+    """Whether the settler must process its end."""
     return _is(execution, "once") or execution.get("lane") == {"S": "long"}
 
 

@@ -1,7 +1,7 @@
-"""What the emulator saved when it stopped, made ready for its next start.
+"""Repairs the saved state of the emulator before its next start.
 
-Two things that it saved are no longer true by then: how far the readers of a stream came, because the streams
-themselves are not saved, and which messages are in the hands of a function, because all functions are gone.
+Two parts of the saved state are invalid then: the positions of stream consumers, because the streams themselves are not
+saved, and the messages in flight, because their functions have ended.
 """
 
 import json
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 
-def mend(state: Path) -> None:
-    """Correct both in the folder `state`. Repeating it changes nothing."""
+def repair(state: Path) -> None:
+    """Correct both in the folder `state`. Idempotent."""
     _edit(state / "lambda.json", rewind_readers)
     _edit(state / "sqs.json", return_messages)
 
 
 def move(state: Path, old_port: int, new_port: int) -> None:
-    """Let the emulator start on another port: the addresses of its queues, which it hands out, name it."""
+    """Prepare the state for another port: the URLs of queues contain the port."""
     for file in state.glob("*.json"):
         text = file.read_text()
         moved = text.replace(f"http://localhost:{old_port}/", f"http://localhost:{new_port}/")
@@ -33,14 +33,14 @@ def saved_at(state: Path) -> datetime | None:
 
 
 def rewind_readers(payload: dict[str, Any]) -> None:
-    """Readers that stand beyond the end of an empty stream would skip what is written until it reaches them."""
+    """Reset consumer positions: consumers beyond the end of the empty stream would skip new records."""
     positions = payload.get("dynamodb_stream_positions", {}).get("data", {})
     for reader in positions:
         positions[reader] = 0
 
 
 def return_messages(payload: dict[str, Any]) -> None:
-    """A message that was received stays hidden from others for many minutes: nobody holds it any more."""
+    """End the visibility timeout of messages in flight: their consumers no longer exist."""
     for queue in payload.get("queues", {}).get("data", {}).values():
         for message in queue["messages"]:
             if message["receive_count"] > 0:

@@ -1,4 +1,4 @@
-"""The local stack as a whole: up, down, and what it is doing."""
+"""The local stack: start, deploy, stop."""
 
 import time
 from contextlib import suppress
@@ -24,7 +24,7 @@ HEALTH_SECONDS = 60
 
 
 class Stack:
-    """One local stack: the emulator of one folder, Punctual deployed on it, and what runs its containers."""
+    """One local stack: the emulator of a state folder, Punctual deployed to it, and the stand-in for Fargate."""
 
     def __init__(self, places: Places, port: int | None = None, progress: Progress | None = None) -> None:
         self.places = places
@@ -35,20 +35,20 @@ class Stack:
 
     @classmethod
     def at(cls, directory: Path, port: int | None = None) -> "Stack":
-        """The stack whose state lies in `directory`, without any output: for tests."""
+        """The stack with the state folder `directory`, without console output: for tests."""
         return cls(Places(directory.absolute()), port)
 
     def up(self) -> dict[str, Any]:
-        """Bring it up, deploy what changed, and return what `.local/stack.json` says.
+        """Start the stack, deploy changes, and return the content of `.local/stack.json`. Idempotent.
 
-        If that fails, an emulator that was started for it is stopped again; one that ran before stays.
+        On failure, an emulator that this call started is stopped again; one that was running before keeps running.
         """
         self.places.create()
-        busy = "Another `make up` is at work on this folder: wait for it."
+        busy = "Another `make up` is running for this folder: wait for it."
         with exclusive(self.places.directory / "up.lock", busy):
             stopped = saved_at(self.places.state)
             if stopped is None and self.emulator.pid() is None:
-                self.places.forget()  # an emulator that was killed before it ever saved left only pieces
+                self.places.reset()  # an emulator that was killed before it ever saved leaves only partial state
             known = stack_file.read(self.places)
             started = self._start()
             try:
@@ -58,16 +58,16 @@ class Stack:
                 raise
 
     def down(self) -> bool:
-        """Stop it and keep its state. `False` if it was not running.
+        """Stop the stack and keep its state. `False` if it was not running.
 
-        First nothing new begins. Then the containers leave: they report to functions, and go on from their
-        checkpoints after the next `up`. Only when all that has been heard, the emulator saves its state.
+        First, no new work starts. Then the containers stop: they report to functions, and resume from their
+        checkpoints after the next `up`. When all reports are processed, the emulator saves its state.
         """
         known = stack_file.read(self.places)
         if self.emulator.pid() is None:
             self.stand_in.stop()
             return False
-        with suppress(BotoCoreError, ClientError):  # an emulator in trouble is stopped as it is
+        with suppress(BotoCoreError, ClientError):  # an emulator that fails is stopped regardless
             if known:
                 self._traffic(known).hold_all()
         self.stand_in.stop()
@@ -76,21 +76,21 @@ class Stack:
         return self.emulator.stop()
 
     def require(self) -> dict[str, Any]:
-        """What `.local/stack.json` says of the running stack; raises `NotRunning` if there is none."""
+        """The content of `.local/stack.json`. Raises `NotRunning` if the stack is not running."""
         known = stack_file.read(self.places)
         if known is None or self.emulator.pid() is None:
             raise NotRunning
         return known
 
     def _undo(self, known: dict[str, Any] | None, started: bool) -> None:
-        """A first attempt that failed leaves nothing; a later one leaves what there was before."""
+        """Restore the previous state after a failed `up`. After a failed first `up`, remove everything."""
         if started and known is None:
             self.stand_in.stop()
             self.emulator.stop()
-            self.places.forget()
+            self.places.reset()
             return
         with suppress(BotoCoreError, ClientError):
-            self._deployment.settle()
+            self._deployment.wait_until_complete()
             if known:
                 self._traffic(known).release_all()
         if started:
@@ -103,7 +103,7 @@ class Stack:
         if self.emulator.pid() is not None:
             self._progress.say(f"Already running on port {self.emulator.port}.")
             return False
-        self.stand_in.stop()  # one that outlived its emulator has nothing to go by any more
+        self.stand_in.stop()  # a stand-in that outlived its emulator is useless
         with self._progress.step(f"emulator on {self.emulator.endpoint}"):
             self.emulator.start()
         return True
@@ -118,38 +118,40 @@ class Stack:
             pid=self.emulator.pid() or 0,
             fargate_pid=self._provide_containers(outputs["Cluster"]),
         )
-        # The API first: what waits to be run may keep this machine busy for a while.
+        # The API first: the backlog may keep this machine busy for a while.
         self._traffic(stack).release("api")
-        with self._progress.step("the API answers"):
+        with self._progress.step("API answers"):
             _wait_until_healthy(f"{stack['api_url']}/health")
         if known and stopped:
-            self._go_on(stack, stopped)
+            self._resume(stack, stopped)
         else:
             self._traffic(stack).release_all()
         stack_file.write(self.places, stack)
         return stack
 
-    def _go_on(self, stack: dict[str, Any], stopped: datetime) -> None:
-        with self._progress.step("what was under way goes on"):
+    def _resume(self, stack: dict[str, Any], stopped: datetime) -> None:
+        with self._progress.step("executions resumed"):
             replay, traffic = Replay(stack, stopped), self._traffic(stack)
             replay.run()
             traffic.release("reconciler")
-            begun = replay.begin_anew()
+            restarted = replay.restart_runs()
             traffic.release_all()
             replay.wake_admission()
-        if not begun:
-            self._progress.say("The reconciler failed: see `make logs`. It tries again within the hour.")
+        if not restarted:
+            self._progress.say("The reconciler failed: see `make logs`. It runs again within the hour.")
 
     def _provide_containers(self, cluster: str) -> int | None:
-        """Let containers run, as processes. With Docker too: a container of it could not reach an emulator that
-        listens on loopback alone. The process id of what runs them."""
+        """Start the stand-in for Fargate, and return its process id.
+
+        It replaces Docker even where Docker exists: a Docker container cannot reach an emulator on loopback.
+        """
         if not self.stand_in.serves(cluster):
             with self._progress.step("containers run as processes"):
                 self.stand_in.start(cluster)
         return self.stand_in.pid()
 
     def _tokens(self, outputs: dict[str, str]) -> dict[str, str]:
-        with self._progress.step("demo users and their tokens"):
+        with self._progress.step("demo users and tokens"):
             users = DemoUsers(
                 self.places,
                 self.emulator.endpoint,
@@ -177,7 +179,7 @@ class Stack:
 
 
 def _choose_port(places: Places, wanted: int | None) -> int:
-    """The one it runs on, if it does; else the one that is asked for, the last one, or the usual one."""
+    """The port of the running emulator, else `wanted`, else the last port, else the default."""
     last = recorded_port(places)
     if last and Emulator(places, last).pid() is not None:
         return last
@@ -188,5 +190,5 @@ def _wait_until_healthy(url: str) -> None:
     end = time.monotonic() + HEALTH_SECONDS
     while not answers(url, timeout=HEALTH_SECONDS):
         if time.monotonic() > end:
-            raise DeployFailed(f"The API did not answer at {url} in {HEALTH_SECONDS} s: see `make logs`.")
+            raise DeployFailed(f"The API did not answer at {url} within {HEALTH_SECONDS} s: see `make logs`.")
         time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""`.local/stack.json`: all that a client of the local stack needs to know."""
+"""`.local/stack.json`: addresses, resource names and tokens for clients of the local stack."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ DEAD_LETTERS = (*QUEUES, "planner", "settler", "admission")
 def describe(
     outputs: dict[str, str], *, endpoint: str, tokens: dict[str, str], pid: int, fargate_pid: int | None = None
 ) -> dict[str, Any]:
-    """The outputs of the stack, by what they are."""
+    """The content of the file, from the outputs of the stack."""
     return {
         "api_url": api_url(endpoint, outputs["ApiId"]),
         "endpoint_url": endpoint,
@@ -46,12 +46,12 @@ def describe(
 
 
 def api_url(endpoint: str, api_id: str) -> str:
-    """The emulator serves the stage `$default` without naming it, as AWS does: nothing to escape."""
+    """The URL of the API. As on AWS, the stage `$default` does not appear in it."""
     return f"{endpoint}/_aws/execute-api/{api_id}"
 
 
 def read(places: Places) -> dict[str, Any] | None:
-    """What the last `make up` wrote, if any did."""
+    """The content that the last `make up` wrote, or `None`."""
     if not places.stack_file.exists():
         return None
     return dict(json.loads(places.stack_file.read_text()))

@@ -1,24 +1,24 @@
-"""The process that stands in for Fargate: started, found and stopped beside the emulator."""
+"""Starts, finds and stops the process of the stand-in for Fargate (local/fargate.py)."""
 
 import subprocess
 import sys
 import time
 
 from local import processes
-from local.container import kill_left_over
+from local.container import kill_orphans
 from local.errors import FargateFailed
 from local.fargate import READY
 from local.places import ROOT, Places
 
 START_SECONDS = 60
 LONGEST_GRACE = 10.0
-"""A container has so long to leave, even if its definition would give it minutes."""
-# Beyond that grace, for the last reports.
+"""The maximum stop timeout of a container, even if its task definition allows minutes."""
+# Additional time for the last reports.
 STOP_SECONDS = 20
 
 
 class StandIn:
-    """The stand-in of one state folder. It holds a lock there for as long as it lives."""
+    """The stand-in of one state folder. The process holds a lock there while it runs."""
 
     def __init__(self, places: Places, endpoint: str, longest_grace: float = LONGEST_GRACE) -> None:
         self._places = places
@@ -27,17 +27,17 @@ class StandIn:
         self._process: subprocess.Popen[bytes] | None = None
 
     def pid(self) -> int | None:
-        """The process id if it runs, else `None`."""
+        """The process id, or `None` if the stand-in is not running."""
         found = processes.holder(self._places.fargate_lock)
         return int(found["pid"]) if found else None
 
     def serves(self, cluster: str) -> bool:
-        """Whether it runs, and looks at this cluster of this emulator."""
+        """Whether the stand-in is running for this cluster of this emulator."""
         found = processes.holder(self._places.fargate_lock) or {}
         return (found.get("endpoint"), found.get("cluster")) == (self._endpoint, cluster)
 
     def start(self, cluster: str) -> None:
-        """Start it for `cluster` in place of one that serves another, and return when it looks for tasks."""
+        """Start it for `cluster`, replacing one for another cluster, and wait until it polls for tasks."""
         self.stop()
         self._places.containers.mkdir(parents=True, exist_ok=True)
         if self._places.fargate_log.exists():
@@ -51,14 +51,16 @@ class StandIn:
             time.sleep(0.05)
 
     def stop(self) -> bool:
-        """Let it and its containers end, or kill what does not. `False` if nothing ran."""
+        """Stop it and its containers, and kill processes that do not stop in time. `False` if it was not running."""
         pid = self.pid()
         processes.terminate(self._places.fargate_lock)
-        if pid is not None and not processes.gone(self._places.fargate_lock, self._longest_grace + STOP_SECONDS):
+        if pid is not None and not processes.wait_until_released(
+            self._places.fargate_lock, self._longest_grace + STOP_SECONDS
+        ):
             processes.kill_session(pid)
         if self._process:
             self._process.wait()
-        kill_left_over(self._places.containers)
+        kill_orphans(self._places.containers)
         return pid is not None
 
     def _spawn(self, cluster: str) -> subprocess.Popen[bytes]:
@@ -77,5 +79,5 @@ class StandIn:
                 cluster=cluster,
             )
         if process is None:
-            raise FargateFailed("Another `make up` is starting the stand-in for Fargate already.")
+            raise FargateFailed("Another `make up` is already starting the stand-in for Fargate: wait for it.")
         return process

@@ -1,12 +1,12 @@
-"""Letting the functions come to rest before the emulator stops or they are replaced, and go on afterwards.
+"""Pauses the functions before the emulator stops or a deployment replaces them, and resumes them afterwards.
 
-What the emulator saves when it stops is one service after the other, while the functions still run; and it
-saves no stream records. A message could be gone from its queue while its execution still waits for it, and a
-record that nobody has read yet would never be read. And it kills a function that is replaced while it works.
-So first nothing new may begin, then what was begun ends and the streams run dry.
+When the emulator stops, it saves one service after the other while functions still run, and it saves no stream records.
+A message could be missing from its queue while its execution still waits for it, and unread stream records would be
+lost. A deployment kills functions that are running. So first no new work starts, then running functions finish and the
+streams drain.
 
-Containers are under way for hours. When the emulator stops, they leave at their next checkpoint; when functions are
-replaced, they go on, and repeat a report that was lost.
+Containers run for hours. When the emulator stops, they stop at their next checkpoint. During a deployment they keep
+running, and repeat a report that was lost.
 """
 
 import time
@@ -18,42 +18,42 @@ from typing import Any
 
 from local.aws import client
 
-# What begins something new. The planner and the settler are not among these: they only follow the streams, and
-# finish their work. Nor are the conductor and the reporter: they answer what is under way. Containers report as they
-# leave, and a state machine that was refused would take it for a failure.
+# Functions that start new work. The planner and the settler keep running, because they only drain the streams. So do
+# the conductor and the reporter, because they serve runs in progress: containers report when they stop, and a state
+# machine would count a rejected call as a failure.
 SCHEDULING = ("dispatcher", "admission", "reconciler")
 CALLED = ("api", *SCHEDULING)
-# Not by a limit alone: a message that was received but refused would stay hidden for minutes, and a record would be
-# tried again and again.
+# The event sources of these functions are disabled as well. With a concurrency of 0 alone, received messages would stay
+# invisible for minutes, and stream records would be retried in a loop.
 READING = ("worker", "intake", "admission")
 QUIET_SECONDS = 1.5
 PATIENCE_SECONDS = 15.0
-# What the emulator writes of a batch from a stream or a queue, and of a function that a schedule or an event woke.
-# The other calls of functions do not count: containers report on and on.
-STIR = (b"ESM: Lambda", b"async output", b"EventBridge ")
+# Log lines of the emulator for a batch from a stream or a queue, and for an invocation by a schedule or an event. Other
+# invocations do not count: containers report continuously.
+ACTIVITY = (b"ESM: Lambda", b"async output", b"EventBridge ")
 
 
 class Traffic:
-    """Holds and releases the functions of one deployed stack. Repeating either changes nothing."""
+    """Pauses and resumes the functions of one deployed stack. Both are idempotent."""
 
     def __init__(self, endpoint: str, functions: Mapping[str, str]) -> None:
         self._lambda: Any = client("lambda", endpoint)
         self._functions = functions
 
     def hold_all(self) -> None:
-        """Nothing begins any more; what is under way goes on."""
+        """Start no new work, and reject API requests. Work in progress continues."""
         self._refuse("api")
         self.hold_scheduling()
 
     def hold_scheduling(self) -> None:
-        """The API answers, and what it accepts is kept for later; what is under way goes on."""
+        """Start no new work. The API still accepts jobs for later. Work in progress continues."""
         for name in SCHEDULING:
             self._refuse(name)
         self._read(False)
 
     def release(self, name: str) -> None:
-        """Let one function be called, before all others."""
-        # One that is not there will come without a limit.
+        """Resume one function."""
+        # A function that does not exist yet will be created without a limit.
         if name in self._functions:
             with suppress(self._lambda.exceptions.ResourceNotFoundException):
                 self._lambda.delete_function_concurrency(FunctionName=self._functions[name])
@@ -64,7 +64,7 @@ class Traffic:
         self._read(True)
 
     def _refuse(self, name: str) -> None:
-        if name in self._functions:  # not yet in a stack of last month
+        if name in self._functions:  # an older stack may lack the function
             self._lambda.put_function_concurrency(FunctionName=self._functions[name], ReservedConcurrentExecutions=0)
 
     def _read(self, enabled: bool) -> None:
@@ -79,11 +79,11 @@ class Traffic:
 
 
 def wait_until_quiet(log: Path) -> None:
-    """The emulator logs each batch of a stream: when it tells of none for a while, there are none left."""
+    """Wait until the emulator has logged no activity for a while, so that streams and queues are drained."""
     since = start = time.monotonic()
     with log.open("rb") as lines:
         lines.seek(0, SEEK_END)
         while time.monotonic() - since < QUIET_SECONDS and time.monotonic() - start < PATIENCE_SECONDS:
-            if any(word in line for line in lines for word in STIR):
+            if any(word in line for line in lines for word in ACTIVITY):
                 since = time.monotonic()
             time.sleep(0.05)

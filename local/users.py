@@ -1,4 +1,4 @@
-"""The demo users: one per role, all of one team, with passwords that exist only on this machine."""
+"""The demo users: one per role, all in one team, with passwords that are stored only on this machine."""
 
 import json
 import secrets
@@ -14,7 +14,7 @@ ROLES = ("admin", "operator", "viewer")
 
 
 class DemoUsers:
-    """Creates the users and signs them in. Repeating it changes only the tokens."""
+    """Creates the users and signs them in. Idempotent, except for new tokens."""
 
     def __init__(self, places: Places, endpoint: str, *, pool: str, client_id: str) -> None:
         self._places = places
@@ -23,7 +23,7 @@ class DemoUsers:
         self._cognito: Any = client("cognito-idp", endpoint)
 
     def ensure(self) -> None:
-        """Create what is missing: the team, the users, their groups."""
+        """Create the team, the users and their group memberships, if missing."""
         passwords = self._passwords()
         self._ensure_team()
         for role in ROLES:
@@ -36,7 +36,7 @@ class DemoUsers:
     def _passwords(self) -> dict[str, str]:
         if self._places.passwords.exists():
             return dict(json.loads(self._places.passwords.read_text()))
-        # The suffix satisfies the pool's policy, whatever the random part is.
+        # The suffix satisfies the pool's password policy regardless of the random part.
         made = {role: secrets.token_urlsafe(18) + "-aA1" for role in ROLES}
         write_private(self._places.passwords, made)
         return made

@@ -1,6 +1,7 @@
-"""Calendars: dates on which schedules do not run, if they name them in ``skip``.
+"""Calendars: dates on which a schedule does not run if it lists the calendar in ``skip``.
 
-A job keeps the dates that a name had when its schedule was submitted: whoever adds a year here submits it again.
+A job keeps the dates that a calendar had when its schedule was submitted. After adding a year here, submit the schedule
+again.
 """
 
 from punctual import calendar

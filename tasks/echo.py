@@ -1,4 +1,4 @@
-"""The smallest task: returns what it was given."""
+"""The smallest task: returns its parameters."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Fails as often as it is told, then succeeds: to see retries at work. In partitions, one of them if it is named."""
+"""Fails a given number of times, then succeeds: demonstrates retries.
+
+In a partitioned job, only the partition given in ``partition`` fails, or all of them if it is not given.
+"""
 
 from typing import Any
 
@@ -23,6 +26,6 @@ def fail(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
         "partition", context.partition.number
     )
     if context.attempt <= times and not spared:
-        message = f"attempt {context.attempt} fails as asked, {times} in all"
+        message = f"attempt {context.attempt} fails as configured (failing attempts: {times})"
         raise Fatal(message) if parameters.get("fatal") else RuntimeError(message)
     return {"succeeded_on_attempt": context.attempt}

@@ -1,4 +1,4 @@
-"""Calls a web address: the usual way to set another system in motion."""
+"""Sends an HTTP request: the usual way to trigger another system."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import urllib3
 
 from punctual import Context, Fatal, Retry, task
 
-ANSWER_BYTES = 16 * 1024
+MAX_BODY_BYTES = 16 * 1024
 
 
 @task(
@@ -25,9 +25,10 @@ ANSWER_BYTES = 16 * 1024
     },
 )
 def call(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Succeeds on 2xx and 3xx, is tried again on 408, 425, 429, 5xx and when nobody answers, and fails on the rest.
+    """Succeeds on 2xx and 3xx, is retried on 408, 425, 429, 5xx and if there is no response, and otherwise fails.
 
-    The called system can tell repeated attempts of one execution by the header ``Idempotency-Key``.
+    The header ``Idempotency-Key`` is the same for all attempts of an execution, so that the called system can
+    deduplicate them.
     """
     sent: dict[str, Any] = {"json": parameters["json"]} if "json" in parameters else {}
     try:
@@ -42,11 +43,11 @@ def call(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
             **sent,
         )
     except urllib3.exceptions.HTTPError as error:
-        raise Retry(f"no answer: {error}") from error
-    body = response.read(ANSWER_BYTES).decode(errors="replace")
+        raise Retry(f"no response: {error}") from error
+    body = response.read(MAX_BODY_BYTES).decode(errors="replace")
     if response.status in (408, 425, 429) or response.status >= 500:
         after = response.headers.get("Retry-After", "")
-        raise Retry(f"answered {response.status}", after=float(after) if after.isdigit() else None)
+        raise Retry(f"HTTP status {response.status}", after=float(after) if after.isdigit() else None)
     if response.status >= 400:
-        raise Fatal(f"answered {response.status}: {body[:200]}")
+        raise Fatal(f"HTTP status {response.status}: {body[:200]}")
     return {"status": response.status, "body": body}

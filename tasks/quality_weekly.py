@@ -1,8 +1,8 @@
-"""The weekly batch: works through a week of records, hour by hour, and measures their quality.
+"""A weekly batch job: processes a week of records, hour by hour, and measures their quality.
 
-Its data are made up here, the same for the same dataset and hour, with the faults that real feeds have: missing
-fields, amounts out of range, records that come twice or late, and one day on which a supplier had a bad night. Put a
-query of yours in place of ``records_of``, and the rest stays as it is.
+The records are generated, deterministically by dataset and hour, with the faults of real feeds: missing fields, amounts
+out of range, duplicate and late records, and one night with a much higher rate of faults. To use it on your own data,
+replace ``records_of`` by a query.
 """
 
 import random
@@ -33,9 +33,9 @@ CHECKS = ("missing_customer", "missing_amount", "amount_out_of_range", "duplicat
     },
 )
 def weekly(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
-    """``seconds`` is how long a week of data takes: hours in earnest, half a minute in a demonstration.
+    """``seconds`` is the simulated duration of a week of data: hours in a realistic run, half a minute in a demo.
 
-    A recurring job says by its window which week it is; one that runs once names it by a day, in ``week_of``.
+    A recurring job takes the week from its data window; a one-time job names any day of the week in ``week_of``.
     """
     start, end = _span(context, parameters)
     hours = [start + n * HOUR for n in range(round((end - start) / HOUR))]
@@ -63,7 +63,7 @@ def weekly(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
 
 @collect("quality.weekly")
 def report(_context: Context, parameters: dict[str, Any], days: list[Any]) -> dict[str, Any]:
-    """The week in one picture, from what its days found."""
+    """Combine the results of the days to a report of the week."""
     records = sum(day["records"] for day in days)
     faults = Counter({check: sum(day["faults"][check] for day in days) for check in CHECKS})
     worst = max(days, key=lambda day: sum(day["faults"].values()) / max(day["records"], 1))
@@ -84,21 +84,23 @@ def _span(context: Context, parameters: dict[str, Any]) -> tuple[datetime, datet
         sunday = day - timedelta(days=(day.weekday() + 1) % 7)
         return sunday, sunday + timedelta(days=7)
     if window is None:
-        raise Fatal('which week? Give the job a recurring schedule and "window": "week", or the parameter week_of')
+        raise Fatal(
+            'no week given: add a recurring schedule with "window": "week" to the job, or set the parameter week_of'
+        )
     return window.start, window.end
 
 
 def records_of(dataset: str, hour: datetime, count: int) -> Iterator[dict[str, Any]]:
-    """An hour of orders as they arrived. Wednesdays before dawn are bad."""
+    """Generate an hour of orders in order of arrival. The rate of faults is high on Wednesdays before 05:00."""
     chance = random.Random(f"{dataset} {hour.isoformat()}")
     troubled = hour.weekday() == 2 and hour.hour < 5
     before: dict[str, Any] | None = None
     for number in range(count):
         if before is not None and chance.random() < 0.004:
-            yield before  # sent twice
+            yield before  # duplicate
             continue
         at = hour + timedelta(seconds=chance.uniform(0, 3600))
-        record = {
+        record: dict[str, Any] = {
             "order": f"{hour:%Y%m%d%H}-{number:05d}",
             "customer": chance.randrange(1, 5000) if chance.random() > (0.2 if troubled else 0.01) else None,
             "amount": round(chance.lognormvariate(3.5, 0.8), 2) if chance.random() > 0.005 else None,
@@ -112,7 +114,7 @@ def records_of(dataset: str, hour: datetime, count: int) -> Iterator[dict[str, A
 
 
 def faults_of(record: dict[str, Any], hour: datetime, seen: set[str]) -> list[str]:
-    """What is wrong with a record. ``seen`` are the orders of this hour so far."""
+    """List the faults of a record. ``seen`` contains the orders of this hour so far, and is updated."""
     faults = []
     if record["order"] in seen:
         faults.append("duplicate")

@@ -1,4 +1,4 @@
-"""The queue job: works through the records of one message that an upstream system put on the intake queue."""
+"""Processes the records of one message that an upstream system sent to the intake queue."""
 
 import time
 from typing import Any
@@ -19,7 +19,7 @@ from punctual import Context, task
     },
 )
 def process(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Checks each record for the required fields and counts what is missing."""
+    """Checks each record for the required fields and counts the missing ones."""
     records = parameters["records"]
     required = parameters.get("required_fields", [])
     missing: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Takes its time, and says how far it is."""
+"""Sleeps for a given time and reports progress."""
 
 import time
 from typing import Any

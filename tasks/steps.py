@@ -1,4 +1,4 @@
-"""Takes its steps one after the other, each in its own time: to see how forecasts follow the pace of a task."""
+"""Runs steps of given durations: demonstrates how forecasts follow the pace of a task."""
 
 import time
 from itertools import accumulate
@@ -24,7 +24,7 @@ from punctual import Context, task
     },
 )
 def steps(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
-    """``seconds`` says how long each step takes."""
+    """``seconds`` lists the duration of each step."""
     began, times = time.monotonic(), parameters["seconds"]
     for number, until in enumerate(accumulate(times), start=1):
         while (left := began + until - time.monotonic()) > 0 and not context.cancelled:

@@ -1,8 +1,8 @@
-"""metrics ─▶ alarms ─▶ topics: what is told without anybody looking. docs/operations.md has a section for each.
+"""metrics ─▶ alarms ─▶ topics. docs/operations.md has a section for each kind of alarm.
 
-No composite alarm and no metric math: the emulator knows neither, and each of these says one thing. Each kind
-watches a metric that Punctual publishes itself, so that it also goes off on the emulator. Three kinds watch what AWS
-counts as well: a function that cannot even start says nothing of itself.
+There are no composite alarms and no metric math: the emulator supports neither, and each alarm has one meaning. Each
+kind watches a metric that Punctual publishes itself, so that it also works on the emulator. Three kinds also watch
+metrics of AWS, because a function that cannot start publishes nothing.
 """
 
 from collections.abc import Mapping
@@ -15,15 +15,16 @@ from constructs import Construct
 from cdk.components.api import Api
 from cdk.components.function import Function
 from cdk.components.topics import Topics
-from cdk.metrics import OfFunction, Published, measured, of_function, server_errors
+from cdk.metrics import OfFunction, measured, of_function, server_errors
 from cdk.names import alarm_name
 from cdk.settings import Alerts, Settings
+from punctual.domain.metrics import Metric
 
 STREAM_READERS = ("planner", "settler", "admission")
 
-# Two minutes without a tick, and the seconds by which a minute may be longer.
+# Two missed ticks, plus 30 seconds of tolerance for jitter.
 TICK_GAP_SECONDS = 150
-# The sweep is 180 seconds ahead, of which a tick uses up 60: a minute is left in which nothing is late.
+# The sweep runs 180 seconds ahead, of which a tick uses 60: at this lag, one more minute passes before timers are late.
 SWEEP_LAG_SECONDS = 60
 LATENESS_SECONDS = 2
 STREAM_AGE_SECONDS = 60
@@ -32,7 +33,7 @@ SERVER_ERRORS = 5
 
 
 class Alarms(Construct):
-    """Each tells its topic when it begins and when it is over, and links to what to do about it."""
+    """Each alarm notifies its topic when it starts and when it ends. Its description links to the runbook."""
 
     def __init__(
         self,
@@ -57,161 +58,161 @@ class Alarms(Construct):
     def _deadlines(self, topics: Topics) -> None:
         self._alarm(
             "DeadlineAtRisk",
-            "An execution will probably not be finished by its deadline.",
-            metric=measured(Published.DEADLINES_AT_RISK),
+            "An execution will probably miss its deadline.",
+            metric=measured(Metric.DEADLINES_AT_RISK),
             above=0,
-            tell=topics.notice,
+            notify=topics.notice,
         )
         self._alarm(
             "DeadlineMissed",
-            "An execution is past its deadline and not finished.",
-            metric=measured(Published.DEADLINES_MISSED),
+            "An execution has passed its deadline and is not finished.",
+            metric=measured(Metric.DEADLINES_MISSED),
             above=0,
-            tell=topics.page,
+            notify=topics.page,
         )
 
     def _backlog(self, topics: Topics, alerts: Alerts) -> None:
         self._alarm(
             "BacklogDrainTime",
-            f"What waits in a short queue takes more than {alerts.backlog_minutes} minutes to work off.",
-            metric=measured(Published.BACKLOG_DRAIN_MINUTES),
+            f"The backlog of a short-lane queue takes more than {alerts.backlog_minutes} minutes to drain.",
+            metric=measured(Metric.BACKLOG_DRAIN_MINUTES),
             above=alerts.backlog_minutes,
-            tell=topics.page,
+            notify=topics.page,
         )
         self._alarm(
             "BacklogSize",
-            f"More than {alerts.backlog_messages:,} messages wait in a short queue.",
-            metric=measured(Published.BACKLOG_MESSAGES),
+            f"More than {alerts.backlog_messages:,} messages wait in a short-lane queue.",
+            metric=measured(Metric.BACKLOG_MESSAGES),
             above=alerts.backlog_messages,
-            tell=topics.page,
+            notify=topics.page,
         )
-        # Half the limit: it speaks before the page, and also when nothing moves and no rate is known.
+        # Half the limit: it fires before the page does, and also when the queue is stalled and no drain rate is known.
         seconds = alerts.backlog_minutes * 30
         self._alarm(
             "OldestMessage",
-            f"A message of a short queue has been due for more than {seconds} seconds and was not started.",
-            metric=measured(Published.OLDEST_MESSAGE_SECONDS),
+            f"A message in a short-lane queue is overdue by more than {seconds} seconds and has not started.",
+            metric=measured(Metric.OLDEST_MESSAGE_SECONDS),
             above=seconds,
             bad=2,
             of=2,
-            tell=topics.notice,
+            notify=topics.notice,
         )
 
     def _clock(self, topics: Topics) -> None:
         self._alarm(
             "DispatchLate",
-            f"One in a hundred executions starts more than {LATENESS_SECONDS} seconds after it was due.",
-            metric=measured(Published.DISPATCH_LATENESS_P99),
+            f"1% of executions start more than {LATENESS_SECONDS} seconds after their due time.",
+            metric=measured(Metric.DISPATCH_LATENESS_P99),
             above=LATENESS_SECONDS,
             bad=3,
             of=5,
-            tell=topics.notice,
+            notify=topics.notice,
         )
-        # One minute without a value is a tick that came a second early or late. After two there was none.
+        # A single minute without a value can be a tick that came a second early or late. Two minutes are a missed tick.
         self._alarm(
             "TickMissed",
-            "The monitor has not been woken for minutes: other alarms are blind, and other ticks may be missing too.",
-            metric=measured(Published.TICK_GAP_SECONDS),
+            "The monitor has missed its ticks: other alarms have no data, and other ticks may be missing too.",
+            metric=measured(Metric.TICK_GAP_SECONDS),
             above=TICK_GAP_SECONDS,
             bad=2,
             of=3,
-            silence=cloudwatch.TreatMissingData.BREACHING,
-            tell=topics.page,
+            missing_data=cloudwatch.TreatMissingData.BREACHING,
+            notify=topics.page,
         )
         self._alarm(
             "SweepBehind",
-            "The dispatcher does not keep up with the timers: executions are about to be late.",
-            metric=measured(Published.SWEEP_LAG_SECONDS),
+            "The dispatcher does not keep up with the timers: executions will start late.",
+            metric=measured(Metric.SWEEP_LAG_SECONDS),
             above=SWEEP_LAG_SECONDS,
-            tell=topics.page,
+            notify=topics.page,
         )
 
     def _streams(self, topics: Topics, functions: Mapping[str, Function]) -> None:
         self._alarm(
             "StreamBehind",
-            "A function is more than a minute behind the changes that it acts on.",
-            metric=measured(Published.STREAM_LAG_SECONDS),
+            "A function is more than a minute behind the stream that it reads.",
+            metric=measured(Metric.STREAM_LAG_SECONDS),
             above=STREAM_AGE_SECONDS,
             bad=3,
             of=3,
-            tell=topics.page,
+            notify=topics.page,
         )
         for name in STREAM_READERS:
             self._alarm(
                 "StreamBehind",
-                f"The {name} function is more than a minute behind the changes that it acts on.",
+                f"The {name} function is more than a minute behind the stream that it reads.",
                 about=name,
                 metric=of_function(OfFunction.ITERATOR_AGE, functions[name]),
                 above=STREAM_AGE_SECONDS * 1000,
                 bad=3,
                 of=3,
-                tell=topics.page,
+                notify=topics.page,
             )
 
     def _failures(self, topics: Topics) -> None:
         self._alarm(
             "DeadLetters",
-            "Something could not be processed, and waits in a dead-letter queue for a person.",
-            metric=measured(Published.DEAD_LETTERS),
+            "A message or record could not be processed, and waits in a dead-letter queue for an operator.",
+            metric=measured(Metric.DEAD_LETTERS),
             above=0,
-            tell=topics.page,
+            notify=topics.page,
         )
         self._alarm(
             "WorkerFailures",
-            f"More than {FAILED_PERCENT}% of the attempts in the short lane do not succeed.",
-            metric=measured(Published.WORKER_FAILURE_RATE),
+            f"More than {FAILED_PERCENT}% of the attempts in the short lane fail.",
+            metric=measured(Metric.WORKER_FAILURE_RATE),
             above=FAILED_PERCENT,
             bad=3,
             of=5,
-            tell=topics.notice,
+            notify=topics.notice,
         )
         self._alarm(
             "StateMachineFailures",
-            "A run of the long lane's state machine broke; its execution goes on when the reconciler finds it.",
-            metric=measured(Published.STATE_MACHINE_FAILURES),
+            "A run of the long lane's state machine failed. The reconciler resumes its execution.",
+            metric=measured(Metric.STATE_MACHINE_FAILURES),
             above=0,
-            tell=topics.notice,
+            notify=topics.notice,
         )
 
     def _capacity(self, topics: Topics, functions: Mapping[str, Function], api: Api) -> None:
         self._alarm(
             "ApiErrors",
-            f"The API answers more than {SERVER_ERRORS} requests a minute with an error of its own.",
-            metric=measured(Published.API_FAULTS),
+            f"The API answers more than {SERVER_ERRORS} requests per minute with an internal error.",
+            metric=measured(Metric.API_FAULTS),
             above=SERVER_ERRORS,
             bad=2,
             of=3,
-            tell=topics.page,
+            notify=topics.page,
         )
         self._alarm(
             "ApiErrors",
-            f"The gateway answers more than {SERVER_ERRORS} requests a minute with a status of 500 or above.",
+            f"API Gateway answers more than {SERVER_ERRORS} requests per minute with a 5xx status.",
             about="gateway",
             metric=server_errors(api.http),
             above=SERVER_ERRORS,
             bad=2,
             of=3,
-            tell=topics.page,
+            notify=topics.page,
         )
         self._alarm(
             "Throttled",
-            "AWS refuses calls of a function, because there are too many.",
-            metric=measured(Published.THROTTLES),
+            "AWS throttles the requests of a function.",
+            metric=measured(Metric.THROTTLES),
             above=0,
             bad=3,
             of=5,
-            tell=topics.notice,
+            notify=topics.notice,
         )
         for name, function in functions.items():
             self._alarm(
                 "Throttled",
-                f"Lambda refuses to start the {name} function: the account's concurrency is used up.",
+                f"Lambda throttles the {name} function: the account's concurrency is exhausted.",
                 about=name,
                 metric=of_function(OfFunction.THROTTLES, function),
                 above=0,
                 bad=3,
                 of=5,
-                tell=topics.notice,
+                notify=topics.notice,
             )
 
     def _alarm(
@@ -221,13 +222,16 @@ class Alarms(Construct):
         *,
         metric: cloudwatch.Metric,
         above: float,
-        tell: sns.Topic,
+        notify: sns.Topic,
         about: str = "",
         bad: int = 1,
         of: int = 1,
-        silence: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
+        missing_data: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
     ) -> None:
-        """When `bad` out of the last `of` minutes were `above`. `about` tells those of one kind apart."""
+        """Alarm when `bad` out of the last `of` minutes are `above` the threshold.
+
+        `about` distinguishes alarms of the same kind.
+        """
         name = f"{kind}-{about}" if about else kind
         alarm = cloudwatch.Alarm(
             self,
@@ -239,9 +243,9 @@ class Alarms(Construct):
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
             datapoints_to_alarm=bad,
             evaluation_periods=of,
-            treat_missing_data=silence,
+            treat_missing_data=missing_data,
         )
-        topic = actions.SnsAction(tell)
+        topic = actions.SnsAction(notify)
         alarm.add_alarm_action(topic)
         alarm.add_ok_action(topic)
         self.all[name] = alarm

@@ -1,4 +1,4 @@
-"""client ─▶ API Gateway ─▶ api: everything behind a token, but for health and the API's description."""
+"""client ─▶ API Gateway ─▶ api: every route requires a token, except health and the API's description."""
 
 import json
 
@@ -15,18 +15,18 @@ from cdk.components.identity import Identity
 from cdk.components.layers import Layers
 from cdk.components.results import Results
 from cdk.components.runner import Runner
-from cdk.components.tables import GATES, Tables
+from cdk.components.tables import BY_OWNER, DEADLINES, GATE_ACTIONS, RUNNING, Tables
 from cdk.components.worker import Worker
 from cdk.settings import Settings
 
 OPEN_ROUTES = {
-    "/": "Tells what this is and where its description lies; holds nothing of any user.",
-    "/health": "Load balancers and monitors ask without a token; it says whether the API answers.",
-    "/swagger": "The page that describes the API; calls made from it carry the reader's own token.",
-    "/openapi.json": "The description of the API, which is the same for everybody.",
+    "/": "Names the service and links to its description; contains no user data.",
+    "/health": "Load balancers and monitoring call it without a token; it only reports that the API responds.",
+    "/swagger": "The Swagger UI page; requests made from it carry the reader's own token.",
+    "/openapi.json": "The OpenAPI description, which is the same for every caller.",
 }
 
-# One JSON line per request: who asked for what, and how it went.
+# One JSON line per request.
 ACCESS_LOG = {
     "time": "$context.requestTime",
     "request_id": "$context.requestId",
@@ -41,7 +41,7 @@ ACCESS_LOG = {
 
 
 class Api(Construct):
-    """The HTTP API and the one function behind it."""
+    """The HTTP API and its single function."""
 
     def __init__(
         self,
@@ -71,7 +71,6 @@ class Api(Construct):
         worker: Worker,
         runner: Runner,
     ) -> Function:
-        worker_logs = worker.function.log_group
         function = Function(
             self,
             "api",
@@ -81,54 +80,23 @@ class Api(Construct):
             timeout=Duration.seconds(29),
             memory_mb=512,
             environment={
-                "JOBS_TABLE": tables.jobs.table_name,
-                "GATES_TABLE": tables.gates.table_name,
-                "EXECUTIONS_TABLE": tables.executions.table_name,
-                "PARTS_TABLE": tables.parts.table_name,
-                "SIGNALS_TABLE": tables.signals.table_name,
-                "IDEMPOTENCY_TABLE": tables.idempotency.table_name,
-                "RESULTS_BUCKET": results.bucket.bucket_name,
-                "WORKER_LOG_GROUP": worker_logs.log_group_name,
-                "RUNNER_LOG_GROUP": runner.log_group.log_group_name,
                 "LONG_IMAGES": ",".join(settings.long.images),
-                "LONG_VCPUS": str(settings.long.vcpus),
-                "LONG_TASKS": str(settings.long.tasks),
-                "CONCURRENCY": settings.concurrency.as_json,
-                "TIMER_SHARDS": str(settings.timer_shards),
-                "RETENTION_DAYS": str(settings.retention_days),
+                **settings.long.limits,
+                **settings.concurrency.limits,
             },
         )
-        function.allow(*GATES, "dynamodb:BatchWriteItem", on=[tables.gates.table_arn])
-        function.allow(
-            "dynamodb:GetItem",
-            "dynamodb:BatchGetItem",
-            "dynamodb:PutItem",  # also in a transaction: a job and the marker of its key
-            "dynamodb:UpdateItem",
-            "dynamodb:BatchWriteItem",
-            on=[tables.jobs.table_arn],
-        )
-        function.allow(
-            "dynamodb:GetItem",
-            "dynamodb:BatchGetItem",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            on=[tables.executions.table_arn],
-        )
-        function.allow("dynamodb:GetItem", on=[tables.signals.table_arn])
-        function.allow("dynamodb:GetItem", on=[tables.parts.table_arn])
-        function.allow(
-            "dynamodb:Query",
-            on=[*tables.jobs_and_indexes, *tables.executions_and_indexes, tables.parts.table_arn],
-        )
-        function.allow(
-            "dynamodb:GetItem",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            "dynamodb:DeleteItem",
-            on=[tables.idempotency.table_arn],
-        )
-        results.allow(function, "s3:GetObject")
-        function.allow("logs:FilterLogEvents", on=[worker_logs.log_group_arn, runner.log_group.log_group_arn])
+        # PutItem also serves transactions: a job and the marker of its deduplication key.
+        tables.jobs.grant(function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "BatchWriteItem", "Query")
+        tables.jobs.grant_query(function, BY_OWNER)
+        tables.executions.grant(function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query")
+        tables.executions.grant_query(function, BY_OWNER, RUNNING, DEADLINES)
+        tables.parts.grant(function, "GetItem", "Query")
+        tables.gates.grant(function, *GATE_ACTIONS, "BatchWriteItem")
+        tables.signals.grant(function, "GetItem")
+        tables.idempotency.grant(function, "GetItem", "PutItem", "UpdateItem", "DeleteItem")
+        results.grant(function, "GetObject")
+        worker.grant_logs(function)
+        runner.grant_logs(function)
         return function
 
     def _stage(self, settings: Settings) -> None:

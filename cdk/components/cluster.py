@@ -1,4 +1,4 @@
-"""Where the long lane's containers run: Fargate, and Fargate Spot for jobs that can be interrupted."""
+"""The ECS cluster of the long lane: Fargate, and Fargate Spot for jobs that may be interrupted."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from cdk.components.function import Function
 
 
 class Cluster(Construct):
-    """A cluster without machines of its own."""
+    """A cluster without EC2 instances."""
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
         self._resource = ecs.CfnCluster(
             self,
             "Cluster",
-            # Named here: the resource that would associate them later is unknown to the emulator.
+            # A property of the cluster, because the emulator does not support the separate association resource.
             capacity_providers=["FARGATE", "FARGATE_SPOT"],
             cluster_settings=[ecs.CfnCluster.ClusterSettingsProperty(name="containerInsights", value="enabled")],
         )
@@ -33,17 +33,18 @@ class Cluster(Construct):
 
     @property
     def only_here(self) -> dict[str, Any]:
-        """The condition that something happens in this cluster."""
+        """The IAM condition that restricts an action to this cluster."""
         return {"ArnEquals": {"ecs:cluster": self.arn}}
 
-    def allow(self, function: Function, *actions: str) -> None:
-        """Let `function` do `actions` with this cluster's tasks, and with no other's."""
+    def grant(self, function: Function, *actions: str) -> None:
+        """Allow `actions`, such as `StopTask`, on the tasks of this cluster, and pass the cluster's name."""
         stack = Stack.of(self)
         tasks = stack.format_arn(service="ecs", resource="task", resource_name=f"{self.name}/*")
-        function.allow(*actions, on=[tasks], when=self.only_here)
+        function.allow(*(f"ecs:{action}" for action in actions), on=[tasks], when=self.only_here)
+        function.add_environment({"CLUSTER": self.name})
         cluster = stack.get_logical_id(self._resource)
         acknowledge(
             function.role,
             f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/<{cluster}>/*]",
-            "ECS names a task when it starts one; the cluster holds nothing but Punctual's.",
+            "ECS assigns the id of a task when the task starts. The cluster runs only Punctual's tasks.",
         )

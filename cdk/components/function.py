@@ -1,4 +1,4 @@
-"""How every function is built: its own role, its own log group, both layers, and nothing it does not use."""
+"""A Lambda function with its own role and log group, both layers, and no permissions beyond those granted to it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,11 @@ FUNCTIONS = Path(__file__).parents[2] / "functions"
 
 
 class Function(Construct):
-    """The Lambda function in `functions/<name>`. It may do only what `allow` says afterwards."""
+    """The Lambda function in `functions/<name>`.
+
+    Access to a table, queue, bucket, topic or cluster comes from the `grant` methods of that resource: each adds the
+    permission and the environment variables that name the resource.
+    """
 
     def __init__(
         self,
@@ -29,8 +33,8 @@ class Function(Construct):
         *,
         settings: Settings,
         layers: Layers,
-        environment: Mapping[str, str],
         timeout: Duration,
+        environment: Mapping[str, str] | None = None,
         memory_mb: int = 256,
         tasks: bool = False,
         retry_attempts: int | None = None,
@@ -46,7 +50,7 @@ class Function(Construct):
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            description=f"What Punctual's {name} function may do",
+            description=f"Permissions of Punctual's {name} function",
         )
         self.allow("logs:CreateLogStream", "logs:PutLogEvents", on=[self.log_group.log_group_arn])
         self._allow_metrics()
@@ -67,27 +71,32 @@ class Function(Construct):
             environment={
                 "PUNCTUAL_STAGE": settings.stage,
                 "LOG_LEVEL": "INFO",
-                **environment,
+                "RETENTION_DAYS": str(settings.retention_days),
+                **(environment or {}),
             },
         )
         acknowledge(
             self.resource,
             "AwsSolutions-L1",
-            "Python 3.13 is supported until 2029 and every pinned wheel exists for it; a newer one is a "
-            "change of its own, in cdk/bundling.py and here together.",
+            "Python 3.13 is supported until 2029 and every pinned wheel exists for it. Upgrading is a separate "
+            "change, in cdk/bundling.py and here together.",
         )
 
     def allow(self, *actions: str, on: Sequence[str], when: Mapping[str, Any] | None = None) -> None:
-        """Let the function do `actions` on the resources whose ARNs are `on`, and on no other."""
+        """Allow `actions` on the resources with the ARNs `on`, under the IAM conditions `when`."""
         self.role.add_to_policy(
             iam.PolicyStatement(actions=list(actions), resources=list(on), conditions=dict(when or {}))
         )
 
+    def add_environment(self, variables: Mapping[str, str]) -> None:
+        for name, value in variables.items():
+            self.resource.add_environment(name, value)
+
     def _allow_metrics(self) -> None:
-        """For what alarms watch: any of them may be refused something, and says so."""
+        """Allow publishing the metrics that alarms watch: any function can be throttled by AWS and reports it."""
         self.allow("cloudwatch:PutMetricData", on=["*"], when={"StringEquals": {"cloudwatch:namespace": NAMESPACE}})
         acknowledge(
             self.role,
             "AwsSolutions-IAM5[Resource::*]",
-            "A metric has no ARN: the condition on the namespace is how AWS narrows this down.",
+            "Metrics have no ARN: a condition on the namespace is the only way to restrict PutMetricData.",
         )

@@ -1,4 +1,4 @@
-"""Who may call the API: a user pool whose groups are the roles and the teams."""
+"""The users of the API: a Cognito user pool whose groups are the roles and the teams."""
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cognito as cognito
@@ -9,14 +9,14 @@ from cdk.settings import Settings
 
 ROLES = {
     "admin": "Manages every team's jobs",
-    "operator": "Submits jobs, and manages those of their team",
-    "viewer": "Sees every job and execution",
+    "operator": "Submits jobs and manages the jobs of their team",
+    "viewer": "Reads every job and execution",
 }
-# A team is a group called `team:<name>`: an administrator adds one without a deployment.
+# A team is a group named `team:<name>`. Adding one needs no deployment.
 
 
 class Identity(Construct):
-    """Users are made by an administrator; nobody signs up by themselves."""
+    """An administrator creates users; self sign-up is disabled."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -61,17 +61,17 @@ class Identity(Construct):
         acknowledge(
             self.pool,
             "AwsSolutions-COG2",
-            "A second factor is offered, not forced: the same pool serves people and the programs that "
-            "submit jobs, and a program has no authenticator.",
+            "MFA is optional: the same pool serves people and the programs that submit jobs, and a program has no "
+            "authenticator.",
         )
         acknowledge(
             self.pool,
             "AwsSolutions-COG8",
-            "Threat protection is part of the Plus plan, which is priced per user; whoever wants it "
-            "changes the plan of the pool.",
+            "Threat protection is part of the Plus plan, which is priced per user. To get it, change the plan of the "
+            "pool.",
         )
 
     @property
     def issuer(self) -> str:
-        """The issuer of the tokens, spelled out: not every CloudFormation offers it as an attribute."""
+        """The issuer of the tokens. Built here, because the emulator's CloudFormation lacks the attribute."""
         return f"https://cognito-idp.{Stack.of(self).region}.amazonaws.com/{self.pool.user_pool_id}"

@@ -1,4 +1,4 @@
-"""The two layers that every function carries: Punctual's own package, and the packages it needs."""
+"""The two Lambda layers of every function: Punctual's own package, and its dependencies."""
 
 from pathlib import Path
 
@@ -13,14 +13,14 @@ SOURCES = Path(__file__).parents[2] / "layers"
 
 
 class Layers(Construct):
-    """Two, because they change at different paces: the large one only when a pin does."""
+    """Two layers, because the large one changes only when a pinned version does."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self._settings = settings
         self.punctual = self._layer("Punctual", plain(SOURCES / "punctual"), "Punctual's own package")
         vendor = wheels(SOURCES / "vendor" / "requirements.txt", settings.platform)
-        self.vendor = self._layer("Vendor", vendor, "The packages that Punctual needs")
+        self.vendor = self._layer("Vendor", vendor, "The dependencies of Punctual")
         self.both = [self.punctual, self.vendor]
 
     def _layer(self, construct_id: str, code: lambda_.Code, description: str) -> lambda_.LayerVersion:

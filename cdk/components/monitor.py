@@ -1,7 +1,5 @@
 """EventBridge Scheduler, every minute; checks queue ─▶ monitor ─▶ executions table, notices queue, metrics."""
 
-import json
-
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
@@ -9,16 +7,16 @@ from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import MONITOR_TIMEOUT, Queues
 from cdk.components.sources import read_queue
-from cdk.components.tables import Tables
+from cdk.components.state_machine_grants import grant_list
+from cdk.components.tables import CHECKS, DEADLINES, HOLDING, WAITING, Tables
 from cdk.components.ticks import Ticks
-from cdk.names import state_machine_arn
 from cdk.settings import Settings
 
-CHECKS_AT_ONCE = 5
+MAX_CHECK_CONCURRENCY = 5
 
 
 class Monitor(Construct):
-    """Looks at deadlines and backlogs before anybody has to ask, and publishes what the alarms watch."""
+    """Checks deadlines and backlogs, and publishes the metrics that alarms watch."""
 
     def __init__(
         self,
@@ -32,8 +30,6 @@ class Monitor(Construct):
         ticks: scheduler.CfnScheduleGroup,
     ) -> None:
         super().__init__(scope, construct_id)
-        checks, notices = queues.checks, queues.notices
-        dead_letters = list(queues.dead_letters.values())
         self.function = Function(
             self,
             "monitor",
@@ -41,60 +37,34 @@ class Monitor(Construct):
             layers=layers,
             timeout=MONITOR_TIMEOUT,
             memory_mb=512,
-            # A tick that failed is not repeated: the next one sees the same, and says how long the gap was.
+            # No retries: the tick after a failed one measures the same, and reports the gap between ticks.
             retry_attempts=0,
             environment={
-                "JOBS_TABLE": tables.jobs.table_name,
-                "EXECUTIONS_TABLE": tables.executions.table_name,
-                "PARTS_TABLE": tables.parts.table_name,
-                "SIGNALS_TABLE": tables.signals.table_name,
-                "TIMERS_TABLE": tables.timers.table_name,
-                "CHECKS_QUEUE_URL": checks.queue.queue_url,
-                "NOTICES_QUEUE_URL": notices.queue.queue_url,
-                "DEAD_LETTER_QUEUE_URL": checks.dead_letters.queue_url,
-                "DEAD_LETTER_QUEUE_URLS": json.dumps([queue.queue_url for queue in dead_letters]),
-                "STATE_MACHINE_ARN": state_machine_arn(self),
-                "LONG_VCPUS": str(settings.long.vcpus),
-                "LONG_TASKS": str(settings.long.tasks),
-                "CONCURRENCY": settings.concurrency.as_json,
                 "BACKLOG_MINUTES": str(settings.alerts.backlog_minutes),
                 "BACKLOG_MESSAGES": str(settings.alerts.backlog_messages),
-                "TIMER_SHARDS": str(settings.timer_shards),
-                "RETENTION_DAYS": str(settings.retention_days),
-                "INTAKE_QUEUE_URL": queues.intake.queue.queue_url,
-                **queues.short_urls,
+                **settings.long.limits,
+                **settings.concurrency.limits,
             },
         )
-        self._allow_tables(tables)
-        self.function.allow(
-            "sqs:SendMessage", on=[checks.queue.queue_arn, checks.dead_letters.queue_arn, notices.queue.queue_arn]
-        )
-        looked_at = [*(pair.queue for pair in queues.work.values()), *dead_letters]
-        self.function.allow("sqs:GetQueueAttributes", on=[queue.queue_arn for queue in looked_at])
-        self.function.allow("states:ListExecutions", on=[state_machine_arn(self)])
+        tables.jobs.grant(self.function, "GetItem", "BatchGetItem")
+        tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
+        tables.executions.grant_query(self.function, CHECKS, DEADLINES)
+        tables.parts.grant(self.function, "BatchGetItem")
+        tables.parts.grant_query(self.function, WAITING, HOLDING)
+        tables.timers.grant(self.function, "GetItem")
+        tables.signals.grant(self.function, "GetItem", "BatchGetItem", "PutItem")
+        queues.checks.queue.grant(self.function, "SendMessage")
+        queues.notices.queue.grant(self.function, "SendMessage")
+        queues.grant_depths(self.function)
+        grant_list(self.function)
         read_queue(
             self,
             "ChecksSource",
             function=self.function,
-            queue=checks.queue,
+            queue=queues.checks,
             batch_size=10,
-            concurrency=CHECKS_AT_ONCE,
+            concurrency=MAX_CHECK_CONCURRENCY,
         )
         Ticks(self, self.function, "monitor", ticks).every(
-            "1 minute", "Tick", "Orders deadline checks, surveys the queues, publishes metrics", do="tick"
-        )
-
-    def _allow_tables(self, tables: Tables) -> None:
-        self.function.allow("dynamodb:GetItem", on=[tables.timers.table_arn])
-        self.function.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=[tables.jobs.table_arn])
-        self.function.allow(
-            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn]
-        )
-        self.function.allow("dynamodb:BatchGetItem", on=[tables.parts.table_arn])
-        self.function.allow(
-            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", on=[tables.signals.table_arn]
-        )
-        self.function.allow(
-            "dynamodb:Query",
-            on=[tables.due_checks, tables.endangered_executions, tables.waiting_parts, tables.held_slots],
+            "1 minute", "Tick", "Sends deadline checks, samples the queues, publishes metrics", do="tick"
         )

@@ -1,4 +1,4 @@
-"""Where containers are connected: public subnets, because a NAT gateway costs more than all of Punctual."""
+"""The network of the containers: public subnets, because a NAT gateway costs more than all of Punctual."""
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
@@ -9,7 +9,7 @@ ZONES = 2
 
 
 class Network(Construct):
-    """Outward only: a container gets an address of its own to call out from, and nobody can call it."""
+    """Outbound traffic only: each container has a public address, and the security group blocks inbound traffic."""
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
@@ -23,7 +23,7 @@ class Network(Construct):
                     name="Public",
                     subnet_type=ec2.SubnetType.PUBLIC,
                     cidr_mask=20,
-                    # Only what asks for a public address gets one.
+                    # Only tasks that request a public address get one.
                     map_public_ip_on_launch=False,
                 )
             ],
@@ -38,8 +38,8 @@ class Network(Construct):
         acknowledge(
             self.vpc,
             "AwsSolutions-VPC7",
-            "Nothing here listens, and each container's log says what it did. A record of every connection of "
-            "every batch is paid by the gigabyte; whoever needs one turns flow logs on for this VPC.",
+            "No process in this VPC accepts connections, and containers have their own logs. Flow logs are billed by "
+            "the gigabyte; turn them on for this VPC if you need them.",
         )
 
     @property

@@ -1,4 +1,4 @@
-"""notices queue ─▶ notifier ─▶ topics: tells people once, and groups what comes too often."""
+"""notices queue ─▶ notifier ─▶ topics: publishes each notice once, and groups frequent ones into digests."""
 
 from constructs import Construct
 
@@ -10,11 +10,11 @@ from cdk.components.tables import Tables
 from cdk.components.topics import Topics
 from cdk.settings import Settings
 
-NOTICES_AT_ONCE = 5
+MAX_NOTICE_CONCURRENCY = 5
 
 
 class Notifier(Construct):
-    """Reads one queue, remembers in the signals table what was told, publishes to the topics."""
+    """Reads one queue, records published notices in the signals table, publishes to the topics."""
 
     def __init__(
         self,
@@ -28,31 +28,22 @@ class Notifier(Construct):
         topics: Topics,
     ) -> None:
         super().__init__(scope, construct_id)
-        notices = queues.notices
         self.function = Function(
             self,
             "notifier",
             settings=settings,
             layers=layers,
             timeout=NOTIFIER_TIMEOUT,
-            environment={
-                "SIGNALS_TABLE": tables.signals.table_name,
-                "NOTICES_QUEUE_URL": notices.queue.queue_url,
-                "DEAD_LETTER_QUEUE_URL": notices.dead_letters.queue_url,
-                "PAGE_TOPIC_ARN": topics.page.topic_arn,
-                "NOTICE_TOPIC_ARN": topics.notice.topic_arn,
-                "RETENTION_DAYS": str(settings.retention_days),
-            },
         )
-        self.function.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=[tables.signals.table_arn])
-        self.function.allow("sns:Publish", on=topics.arns)
-        # To itself, delayed: the end of a group.
-        self.function.allow("sqs:SendMessage", on=[notices.queue.queue_arn, notices.dead_letters.queue_arn])
+        tables.signals.grant(self.function, "GetItem", "UpdateItem")
+        # The notifier sends itself a delayed message at the end of each digest window.
+        queues.notices.queue.grant(self.function, "SendMessage")
+        topics.grant_publish(self.function)
         read_queue(
             self,
             "NoticesSource",
             function=self.function,
-            queue=notices.queue,
+            queue=queues.notices,
             batch_size=10,
-            concurrency=NOTICES_AT_ONCE,
+            concurrency=MAX_NOTICE_CONCURRENCY,
         )

@@ -1,4 +1,4 @@
-"""The stack's outputs: how to reach what was deployed."""
+"""The outputs of the stack: names and addresses of the deployed resources."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ if TYPE_CHECKING:
 
 
 def publish(stack: PunctualStack) -> None:
-    """Name the API, the users, every table, queue, topic, function and log group, and the pieces of the long lane."""
+    """Add an output for the API, the user pool, each table, queue, topic, function and log group, and the long lane."""
     queues, functions = stack.queues, stack.functions
     outputs = {
         "ApiUrl": stack.api.http.api_endpoint,
         "ApiId": stack.api.http.api_id,
         "UserPoolId": stack.identity.pool.user_pool_id,
         "UserPoolClientId": stack.identity.client.user_pool_client_id,
-        "JobsTable": stack.tables.jobs.table_name,
-        "ExecutionsTable": stack.tables.executions.table_name,
-        "PartsTable": stack.tables.parts.table_name,
-        "TimersTable": stack.tables.timers.table_name,
-        "GatesTable": stack.tables.gates.table_name,
-        "SignalsTable": stack.tables.signals.table_name,
-        "IdempotencyTable": stack.tables.idempotency.table_name,
+        "JobsTable": stack.tables.jobs.resource.table_name,
+        "ExecutionsTable": stack.tables.executions.resource.table_name,
+        "PartsTable": stack.tables.parts.resource.table_name,
+        "TimersTable": stack.tables.timers.resource.table_name,
+        "GatesTable": stack.tables.gates.resource.table_name,
+        "SignalsTable": stack.tables.signals.resource.table_name,
+        "IdempotencyTable": stack.tables.idempotency.resource.table_name,
         "ResultsBucket": stack.results.bucket.bucket_name,
-        **{f"{name.title()}QueueUrl": pair.queue.queue_url for name, pair in queues.all_work.items()},
-        **{f"{name.title()}DeadLetterQueueUrl": queue.queue_url for name, queue in queues.dead_letters.items()},
+        **{f"{name.title()}QueueUrl": pair.queue.resource.queue_url for name, pair in queues.all_work.items()},
+        **{
+            f"{name.title()}DeadLetterQueueUrl": queue.resource.queue_url for name, queue in queues.dead_letters.items()
+        },
         "PageTopicArn": stack.topics.page.topic_arn,
         "NoticeTopicArn": stack.topics.notice.topic_arn,
         "Dashboard": stack.dashboard.name,

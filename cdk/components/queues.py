@@ -1,12 +1,14 @@
-"""The queues: three short ones that are the priorities, the intake, checks, notices; dead letters for each reader."""
+"""The SQS queues: one per priority of the short lane, intake, checks, notices, and a dead-letter queue per consumer."""
 
-from dataclasses import dataclass
+import json
 
 from aws_cdk import Duration
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from cdk.acknowledge import acknowledge
+from cdk.components.function import Function
+from cdk.components.queue import Queue, WorkQueue
 
 PRIORITIES = ("high", "normal", "low")
 
@@ -14,59 +16,54 @@ WORKER_TIMEOUT = Duration.minutes(15)
 INTAKE_TIMEOUT = Duration.seconds(30)
 MONITOR_TIMEOUT = Duration.seconds(55)
 NOTIFIER_TIMEOUT = Duration.seconds(30)
-# A message comes back when its reader died before it could claim the execution; one that died later is
-# noticed by its lease. Lambda asks for the reader's time-out at least. It advises six times that for readers
-# that get throttled; here a throttled message comes back a hundred times before it is given up.
+# The visibility timeout redelivers a message whose consumer crashed before it claimed the execution. After the claim,
+# the sweep of expired leases detects a crash. Lambda requires at least the consumer's timeout. It recommends six times
+# that for consumers that are throttled; here a throttled message is redelivered MAX_RECEIVES times instead.
 WORKER_VISIBILITY = Duration.minutes(16)
 INTAKE_VISIBILITY = CHECKS_VISIBILITY = NOTICES_VISIBILITY = Duration.minutes(3)
-# What nobody can read is buried by its reader at once. The rest only ever fails because AWS is in trouble:
-# readers back off, and this many receives outlast hours of it.
-PATIENCE = 100
-
-
-@dataclass(frozen=True)
-class WorkQueue:
-    """A queue, and where its messages go that cannot be processed."""
-
-    queue: sqs.Queue
-    dead_letters: sqs.Queue
+# Consumers dead-letter an unreadable message at once. All other failures are outages of AWS: consumers back off, and
+# this many receives outlast an outage of hours.
+MAX_RECEIVES = 100
 
 
 class Queues(Construct):
-    """Each encrypted, over TLS only, and with somewhere for unreadable messages to wait for a person."""
+    """All queues are encrypted and accept TLS only. A dead-letter queue keeps its messages 14 days for an operator."""
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
+        # One function consumes all three queues of the short lane, so their dead-letter queues need distinct variables.
         self.short = {
-            priority: self._work_queue(priority.title(), hidden=WORKER_VISIBILITY, receives=PATIENCE)
+            priority: self._work_queue(
+                priority, WORKER_VISIBILITY, dead_letter_variable=f"{priority.upper()}_DEAD_LETTER_QUEUE_URL"
+            )
             for priority in PRIORITIES
         }
-        self.intake = self._work_queue("Intake", hidden=INTAKE_VISIBILITY, receives=PATIENCE)
-        self.checks = self._work_queue("Checks", hidden=CHECKS_VISIBILITY, receives=PATIENCE)
-        self.notices = self._work_queue("Notices", hidden=NOTICES_VISIBILITY, receives=PATIENCE)
-        self.planner_dead_letters = self._dead_letters("Planner")
-        self.settler_dead_letters = self._dead_letters("Settler")
-        self.admission_dead_letters = self._dead_letters("Admission")
+        self.intake = self._work_queue("intake", INTAKE_VISIBILITY)
+        self.checks = self._work_queue("checks", CHECKS_VISIBILITY)
+        self.notices = self._work_queue("notices", NOTICES_VISIBILITY)
+        self.planner_dead_letters = self._dead_letters("planner")
+        self.settler_dead_letters = self._dead_letters("settler")
+        self.admission_dead_letters = self._dead_letters("admission")
         for queue in (self.planner_dead_letters, self.settler_dead_letters, self.admission_dead_letters):
             acknowledge(
-                queue,
+                queue.resource,
                 "AwsSolutions-SQS3",
-                "This is itself a dead-letter queue: of a stream, which names it in its event source.",
+                "This is the dead-letter queue of a stream consumer: its event source mapping refers to it.",
             )
 
     @property
     def work(self) -> dict[str, WorkQueue]:
-        """The queues of what people asked for: these can have a backlog."""
+        """The queues of requested work, which can have a backlog, by name."""
         return {**self.short, "intake": self.intake}
 
     @property
     def all_work(self) -> dict[str, WorkQueue]:
-        """Every queue that is not itself of dead letters, by its name."""
+        """Every queue except dead-letter queues, by name."""
         return {**self.work, "checks": self.checks, "notices": self.notices}
 
     @property
-    def dead_letters(self) -> dict[str, sqs.Queue]:
-        """Every queue of dead letters: by the queue that they come from, or the reader of a stream."""
+    def dead_letters(self) -> dict[str, Queue]:
+        """Every dead-letter queue, by the name of its source queue or stream consumer."""
         return {
             **{name: pair.dead_letters for name, pair in self.all_work.items()},
             "planner": self.planner_dead_letters,
@@ -74,33 +71,40 @@ class Queues(Construct):
             "admission": self.admission_dead_letters,
         }
 
-    @property
-    def short_urls(self) -> dict[str, str]:
-        """The three short queues, as the functions that send to them expect in their environment."""
-        return {f"{name.upper()}_QUEUE_URL": pair.queue.queue_url for name, pair in self.short.items()}
+    def grant_enqueue(self, function: Function) -> None:
+        """Allow sending to the three queues of the short lane."""
+        for pair in self.short.values():
+            pair.queue.grant(function, "SendMessage")
 
-    @property
-    def short_arns(self) -> list[str]:
-        return [pair.queue.queue_arn for pair in self.short.values()]
+    def grant_depths(self, function: Function) -> None:
+        """Allow reading the number of messages in every queue that can have a backlog and every dead-letter queue."""
+        for pair in self.work.values():
+            pair.queue.grant(function, "GetQueueAttributes")
+        dead_letters = [queue.resource for queue in self.dead_letters.values()]
+        function.allow("sqs:GetQueueAttributes", on=[queue.queue_arn for queue in dead_letters])
+        function.add_environment({"DEAD_LETTER_QUEUE_URLS": json.dumps([queue.queue_url for queue in dead_letters])})
 
-    def _work_queue(self, name: str, *, hidden: Duration, receives: int) -> WorkQueue:
-        dead_letters = self._dead_letters(name)
+    def _work_queue(
+        self, name: str, visibility_timeout: Duration, *, dead_letter_variable: str = "DEAD_LETTER_QUEUE_URL"
+    ) -> WorkQueue:
+        dead_letters = self._dead_letters(name, dead_letter_variable)
         queue = sqs.Queue(
             self,
-            name,
-            visibility_timeout=hidden,
+            name.title(),
+            visibility_timeout=visibility_timeout,
             retention_period=Duration.days(14),
-            dead_letter_queue=sqs.DeadLetterQueue(queue=dead_letters, max_receive_count=receives),
+            dead_letter_queue=sqs.DeadLetterQueue(queue=dead_letters.resource, max_receive_count=MAX_RECEIVES),
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
         )
-        return WorkQueue(queue, dead_letters)
+        return WorkQueue(Queue(queue, f"{name.upper()}_QUEUE_URL"), dead_letters)
 
-    def _dead_letters(self, name: str) -> sqs.Queue:
-        return sqs.Queue(
+    def _dead_letters(self, name: str, variable: str = "DEAD_LETTER_QUEUE_URL") -> Queue:
+        resource = sqs.Queue(
             self,
-            f"{name}DeadLetters",
+            f"{name.title()}DeadLetters",
             retention_period=Duration.days(14),
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
         )
+        return Queue(resource, variable)

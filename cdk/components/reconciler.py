@@ -1,4 +1,4 @@
-"""EventBridge Scheduler, every hour ─▶ reconciler: what should be scheduled is, and what should not is not."""
+"""EventBridge Scheduler, every hour ─▶ reconciler: repairs differences between executions and their schedules."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_scheduler as scheduler
@@ -8,10 +8,9 @@ from cdk.components.cluster import Cluster
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.schedules import Schedules
-from cdk.components.state_machine import allow_stopping
-from cdk.components.tables import Tables
+from cdk.components.state_machine_grants import grant_callbacks, grant_list, grant_stop
+from cdk.components.tables import HOLDING, LONG, Tables
 from cdk.components.ticks import Ticks
-from cdk.names import state_machine_arn
 from cdk.settings import Settings
 
 
@@ -38,30 +37,19 @@ class Reconciler(Construct):
             layers=layers,
             timeout=Duration.minutes(5),
             memory_mb=512,
-            # One that failed is not repeated: the next hour finds the same.
+            # No retries: the run an hour later finds the same differences.
             retry_attempts=0,
-            environment={
-                "EXECUTIONS_TABLE": tables.executions.table_name,
-                "PARTS_TABLE": tables.parts.table_name,
-                "CLUSTER": cluster.name,
-                "TIMER_SHARDS": str(settings.timer_shards),
-                "RETENTION_DAYS": str(settings.retention_days),
-                **schedules.environment,
-            },
         )
-        self.function.allow(
-            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.executions.table_arn]
-        )
-        self.function.allow(
-            "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=[tables.parts.table_arn]
-        )
-        self.function.allow("dynamodb:Query", on=[tables.long_executions, tables.parts.table_arn, tables.held_slots])
-        schedules.allow_listing(self.function)
-        schedules.allow_making(self.function)
-        schedules.allow(self.function, "scheduler:DeleteSchedule")
-        self.function.allow("states:ListExecutions", "states:SendTaskFailure", on=[state_machine_arn(self)])
-        allow_stopping(self.function)
-        cluster.allow(self.function, "ecs:DescribeTasks", "ecs:StopTask")
+        tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
+        tables.executions.grant_query(self.function, LONG)
+        tables.parts.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
+        tables.parts.grant_query(self.function, HOLDING)
+        schedules.grant_list(self.function)
+        schedules.grant_write(self.function)
+        grant_list(self.function)
+        grant_stop(self.function)
+        grant_callbacks(self.function, "SendTaskFailure")
+        cluster.grant(self.function, "DescribeTasks", "StopTask")
         Ticks(self, self.function, "reconciler", ticks).every(
-            "1 hour", "Tick", "Compares executions, schedules, runs and containers"
+            "1 hour", "Tick", "Compares executions with schedules, runs and containers"
         )

@@ -1,6 +1,6 @@
-"""The bucket for results that are too large for their execution's record, and for checkpoints."""
+"""The S3 bucket for checkpoints, and for results that are too large for their execution's record."""
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import CfnElement, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -10,7 +10,7 @@ from cdk.settings import Settings
 
 
 class Results(Construct):
-    """Private, over TLS only; a result leaves together with the record that points to it."""
+    """Private and over TLS only. An object expires after the same retention as the record that points to it."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -32,18 +32,22 @@ class Results(Construct):
         acknowledge(
             self.bucket,
             "AwsSolutions-S1",
-            "Only this stack's functions come here, never a container or a person: each access is in their own "
-            "logs, with the execution it served. Whoever needs an audit of the bucket itself turns on CloudTrail "
-            "data events.",
+            "Only this stack's functions access the bucket, never a container or a user. They log each access with "
+            "its execution. For an audit of the bucket itself, turn on CloudTrail data events.",
         )
 
-    def allow(self, function: Function, *actions: str) -> None:
-        """Let `function` do `actions` with every object, and with nothing else of the bucket."""
-        function.allow(*actions, on=[self.bucket.arn_for_objects("*")])
-        bucket = Stack.of(self).get_logical_id(self.bucket.node.default_child)
+    def grant(self, function: Function, *actions: str) -> None:
+        """Allow `actions`, such as `GetObject`, on every object, but none on the bucket, and pass the bucket's name."""
+        function.allow(*(f"s3:{action}" for action in actions), on=[self.bucket.arn_for_objects("*")])
+        function.add_environment({"RESULTS_BUCKET": self.bucket.bucket_name})
         acknowledge(
             function.role,
-            f"AwsSolutions-IAM5[Resource::<{bucket}.Arn>/*]",
-            "A result or a checkpoint is named after its execution, so its key is not known when the stack is "
-            "deployed.",
+            f"AwsSolutions-IAM5[Resource::<{self._logical_id}.Arn>/*]",
+            "A result or a checkpoint is named after its execution, so its key is not known at deployment.",
         )
+
+    @property
+    def _logical_id(self) -> str:
+        resource = self.bucket.node.default_child
+        assert isinstance(resource, CfnElement)
+        return Stack.of(self).get_logical_id(resource)

@@ -12,27 +12,28 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from cdk.acknowledge import acknowledge
+from cdk.components.function import Function
 from cdk.components.reporter import Reporter
 from cdk.names import family
 from cdk.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 CONTAINER = "runner"
-# Each run brings its own size; these are what a definition has to say.
+# A task definition requires a size; each run overrides it.
 VCPU_UNITS = 1024
 MEMORY_MB = 2048
-# The longest that Fargate grants between the request to leave and the end.
-TIME_TO_LEAVE = Duration.seconds(120)
+# The maximum that Fargate allows between SIGTERM and SIGKILL.
+STOP_TIMEOUT = Duration.seconds(120)
 ARCHITECTURES = {"arm64": ecs.CpuArchitecture.ARM64, "x86_64": ecs.CpuArchitecture.X86_64}
 PLATFORMS = {"arm64": assets.Platform.LINUX_ARM64, "x86_64": assets.Platform.LINUX_AMD64}
-# Account, Region, repository, and the tag or digest if there is one.
-PRIVATE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]+)(?:[:@](.+))?")
+# Account, Region, repository, and the optional tag or digest.
+ECR_IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]+)(?:[:@](.+))?")
 
 
 class Runner(Construct):
     """One task definition for Punctual's own image, and one for each image that the settings name.
 
-    A container may tell the reporter how it is doing, and nothing else: it has no other permission.
+    The only permission of a container is to invoke the reporter.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, reporter: Reporter) -> None:
@@ -42,28 +43,33 @@ class Runner(Construct):
         self.log_group = logs.LogGroup(
             self, "Logs", retention=settings.log_retention, removal_policy=RemovalPolicy.DESTROY
         )
-        self.task_role = self._role("TaskRole", "What a container of Punctual may do")
+        self.task_role = self._role("TaskRole", "Permissions of Punctual's containers")
         self.task_role.add_to_policy(
             iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self._reporter.function_arn])
         )
-        self.execution_role = self._role("ExecutionRole", "What Fargate may do to start a container of Punctual")
+        self.execution_role = self._role("ExecutionRole", "Permissions of Fargate for starting Punctual's containers")
         self._define("Runner", "", self._own_image())
         for name, address in settings.long.images.items():
             self._define(f"Runner-{name}", name, self._others_image(name, address))
 
     @property
     def families(self) -> dict[str, str]:
-        """What to run for each image that a job may name; the empty name is Punctual's own."""
+        """The task definition family of each image that a job may name. The empty name is Punctual's own image."""
         return {image: family(self, image) for image in ("", *self._settings.long.images)}
 
     @property
     def task_definitions(self) -> list[str]:
-        """The ARNs of all revisions."""
+        """The ARN patterns of all revisions."""
         stack = Stack.of(self)
         return [
             stack.format_arn(service="ecs", resource="task-definition", resource_name=f"{name}:*")
             for name in self.families.values()
         ]
+
+    def grant_logs(self, function: Function) -> None:
+        """Allow reading the containers' log."""
+        function.allow("logs:FilterLogEvents", on=[self.log_group.log_group_arn])
+        function.add_environment({"RUNNER_LOG_GROUP": self.log_group.log_group_name})
 
     def _define(self, construct_id: str, image: str, contents: ecs.ContainerImage) -> None:
         definition = ecs.FargateTaskDefinition(
@@ -84,8 +90,8 @@ class Runner(Construct):
             container_name=CONTAINER,
             image=contents,
             logging=ecs.LogDrivers.aws_logs(stream_prefix=image or CONTAINER, log_group=self.log_group),
-            stop_timeout=TIME_TO_LEAVE,
-            # A first process that hands signals on: the kernel keeps those from it that it does not ask for.
+            stop_timeout=STOP_TIMEOUT,
+            # An init process forwards signals: the kernel discards signals to PID 1 that it does not handle.
             linux_parameters=ecs.LinuxParameters(self, f"{construct_id}-Linux", init_process_enabled=True),
             environment={
                 "PUNCTUAL_REPORTER": self._reporter.function_name,
@@ -96,7 +102,7 @@ class Runner(Construct):
         acknowledge(
             definition,
             "AwsSolutions-ECS2",
-            "The name of a function, the stage and the log level: nothing that is secret or differs between runs.",
+            "A function name, the stage and the log level: neither secret nor different between runs.",
         )
 
     def _own_image(self) -> ecs.ContainerImage:
@@ -110,8 +116,8 @@ class Runner(Construct):
         )
 
     def _others_image(self, name: str, address: str) -> ecs.ContainerImage:
-        """One in a private registry of AWS needs permission to be pulled; any other has to be public."""
-        private = PRIVATE.fullmatch(address)
+        """An image in Amazon ECR needs permission to be pulled; any other image must be public."""
+        private = ECR_IMAGE.fullmatch(address)
         if not private:
             return ecs.ContainerImage.from_registry(address)
         self._may_sign_in()
@@ -127,11 +133,11 @@ class Runner(Construct):
         )
 
     def _may_sign_in(self) -> None:
-        """Pulling from a private registry begins with a token, which the CDK allows together with the pull."""
+        """Accept the wildcard permission that the CDK adds for the authorization token of a private registry."""
         acknowledge(
             self.execution_role,
             "AwsSolutions-IAM5[Resource::*]",
-            "The token with which Fargate signs in to the registry is given for all of it or not at all.",
+            "AWS supports GetAuthorizationToken only for all repositories together.",
         )
 
     def _role(self, construct_id: str, description: str) -> iam.Role:

@@ -13,7 +13,7 @@ _SCHEDULES = "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::R
 
 
 class Schedules(Construct):
-    """The group of the one-time schedules, and the role with which they start the state machine."""
+    """The schedule group of the one-time schedules, and the role with which they start the state machine."""
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
@@ -22,7 +22,7 @@ class Schedules(Construct):
         self._role = iam.Role(
             self,
             "Role",
-            description="What the one-time schedules of Punctual's long lane may do",
+            description="Permissions of the one-time schedules of Punctual's long lane",
             assumed_by=iam.ServicePrincipal(
                 "scheduler.amazonaws.com",
                 conditions={"ArnEquals": {"aws:SourceArn": group.attr_arn}},
@@ -32,40 +32,39 @@ class Schedules(Construct):
             iam.PolicyStatement(actions=["states:StartExecution"], resources=[state_machine_arn(self)])
         )
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """What a function has to know to make a schedule."""
-        return {
-            "STATE_MACHINE_ARN": state_machine_arn(self),
-            "SCHEDULE_GROUP": self.name,
-            "SCHEDULE_ROLE_ARN": self._role.role_arn,
-        }
-
-    def allow(self, function: Function, *actions: str) -> None:
-        """Let `function` do `actions` with the schedules of this group."""
-        function.allow(*actions, on=[self._arn(self.name)])
-        acknowledge(
-            function.role,
-            _SCHEDULES.format(self.name),
-            "A schedule is named after its execution; the group holds nothing else.",
-        )
-
-    def allow_making(self, function: Function) -> None:
-        """Let `function` make and move schedules in this group, which have the schedules' role."""
-        self.allow(function, "scheduler:CreateSchedule", "scheduler:UpdateSchedule")
+    def grant_write(self, function: Function) -> None:
+        """Allow creating, updating and deleting schedules of this group that start the state machine."""
+        self._grant(function, "CreateSchedule", "UpdateSchedule", "DeleteSchedule")
         function.allow(
             "iam:PassRole",
             on=[self._role.role_arn],
             when={"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}},
         )
+        function.add_environment(
+            {"STATE_MACHINE_ARN": state_machine_arn(self), "SCHEDULE_ROLE_ARN": self._role.role_arn}
+        )
 
-    def allow_listing(self, function: Function) -> None:
-        """Let `function` see which schedules there are."""
+    def grant_delete(self, function: Function) -> None:
+        """Allow deleting schedules of this group."""
+        self._grant(function, "DeleteSchedule")
+
+    def grant_list(self, function: Function) -> None:
+        """Allow listing schedules."""
         function.allow("scheduler:ListSchedules", on=[self._arn("*")])
+        function.add_environment({"SCHEDULE_GROUP": self.name})
         acknowledge(
             function.role,
             _SCHEDULES.format("*"),
-            "AWS decides about ListSchedules for all groups at once: it knows no permission for one of them.",
+            "AWS authorizes ListSchedules for all schedule groups together, not for a single one.",
+        )
+
+    def _grant(self, function: Function, *actions: str) -> None:
+        function.allow(*(f"scheduler:{action}" for action in actions), on=[self._arn(self.name)])
+        function.add_environment({"SCHEDULE_GROUP": self.name})
+        acknowledge(
+            function.role,
+            _SCHEDULES.format(self.name),
+            "A schedule is named after its execution. The group contains only these schedules.",
         )
 
     def _arn(self, group: str) -> str:

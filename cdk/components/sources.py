@@ -1,20 +1,20 @@
-"""What wakes a function: a table's stream or a queue, with the permissions to read just that."""
+"""Event sources of functions: a table's stream or a queue, with the permissions to read exactly that."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
 
-from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from cdk.components.function import Function
+from cdk.components.queue import Queue, WorkQueue
+from cdk.components.table import Table
 
-# A stream forgets after 24 hours. An hour before that, what could not be processed goes to the
-# dead-letter queue, where it waits for 14 days. Until then it is tried again: an outage loses nothing.
+# A stream keeps records for 24 hours. Lambda retries a failing record for 23 hours, so that an outage loses nothing,
+# and then moves it to the dead-letter queue, which keeps it for 14 days.
 STREAM_RECORD_AGE_SECONDS = 23 * 3600
-TRY_UNTIL_TOO_OLD = -1
+RETRY_UNTIL_TOO_OLD = -1
 
 
 def read_stream(
@@ -22,17 +22,18 @@ def read_stream(
     construct_id: str,
     *,
     function: Function,
-    table: dynamodb.TableV2,
-    dead_letters: sqs.Queue,
+    table: Table,
+    dead_letters: Queue,
     side_by_side: int,
     matching: Sequence[dict[str, Any]],
 ) -> None:
-    """Hand the changes of `table` that match any of `matching` to `function`, in order per key.
+    """Invoke `function` with the changes of `table` that match any of `matching`, in order per key.
 
-    `side_by_side` batches of one shard are handed over at once.
+    Lambda processes up to `side_by_side` batches of one shard concurrently. The function and the event source mapping
+    may send to `dead_letters`.
     """
-    stream = table.table_stream_arn
-    assert stream, f"{table.node.path} has no stream"
+    stream = table.resource.table_stream_arn
+    assert stream, f"{table.resource.node.path} has no stream"
     function.allow(
         "dynamodb:DescribeStream",
         "dynamodb:GetRecords",
@@ -40,7 +41,7 @@ def read_stream(
         "dynamodb:ListStreams",
         on=[stream],
     )
-    function.allow("sqs:SendMessage", on=[dead_letters.queue_arn])
+    dead_letters.grant(function, "SendMessage")
     lambda_.CfnEventSourceMapping(
         scope,
         construct_id,
@@ -51,11 +52,11 @@ def read_stream(
         parallelization_factor=side_by_side,
         bisect_batch_on_function_error=True,
         maximum_record_age_in_seconds=STREAM_RECORD_AGE_SECONDS,
-        maximum_retry_attempts=TRY_UNTIL_TOO_OLD,
+        maximum_retry_attempts=RETRY_UNTIL_TOO_OLD,
         function_response_types=["ReportBatchItemFailures"],
-        filter_criteria=_only(matching),
+        filter_criteria=_filter_criteria(matching),
         destination_config=lambda_.CfnEventSourceMapping.DestinationConfigProperty(
-            on_failure=lambda_.CfnEventSourceMapping.OnFailureProperty(destination=dead_letters.queue_arn)
+            on_failure=lambda_.CfnEventSourceMapping.OnFailureProperty(destination=dead_letters.resource.queue_arn)
         ),
     )
 
@@ -65,29 +66,34 @@ def read_queue(
     construct_id: str,
     *,
     function: Function,
-    queue: sqs.Queue,
+    queue: WorkQueue,
     batch_size: int,
     concurrency: int,
 ) -> None:
-    """Hand the messages of `queue` to at most `concurrency` instances of `function`."""
+    """Invoke `function` with the messages of `queue`, in at most `concurrency` instances at once.
+
+    The function may also send to the dead-letter queue, where it puts unreadable messages.
+    """
+    arn = queue.queue.resource.queue_arn
     function.allow(
         "sqs:ChangeMessageVisibility",
         "sqs:DeleteMessage",
         "sqs:GetQueueAttributes",
         "sqs:ReceiveMessage",
-        on=[queue.queue_arn],
+        on=[arn],
     )
+    queue.dead_letters.grant(function, "SendMessage")
     lambda_.CfnEventSourceMapping(
         scope,
         construct_id,
         function_name=function.resource.function_arn,
-        event_source_arn=queue.queue_arn,
+        event_source_arn=arn,
         batch_size=batch_size,
         function_response_types=["ReportBatchItemFailures"],
         scaling_config=lambda_.CfnEventSourceMapping.ScalingConfigProperty(maximum_concurrency=concurrency),
     )
 
 
-def _only(matching: Sequence[dict[str, Any]]) -> lambda_.CfnEventSourceMapping.FilterCriteriaProperty:
+def _filter_criteria(matching: Sequence[dict[str, Any]]) -> lambda_.CfnEventSourceMapping.FilterCriteriaProperty:
     patterns = [lambda_.CfnEventSourceMapping.FilterProperty(pattern=json.dumps(one)) for one in matching]
     return lambda_.CfnEventSourceMapping.FilterCriteriaProperty(filters=patterns)

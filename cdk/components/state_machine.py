@@ -1,4 +1,4 @@
-"""planner, one-time schedules ─▶ state machine ─▶ conductor, Fargate: one run for each long execution."""
+"""planner, one-time schedules ─▶ state machine ─▶ conductor, Fargate: one run per long execution."""
 
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,15 @@ from constructs import Construct
 from cdk.acknowledge import acknowledge
 from cdk.components.cluster import Cluster
 from cdk.components.conductor import Conductor
-from cdk.components.function import Function
 from cdk.components.network import Network
 from cdk.components.runner import Runner
-from cdk.names import runs_arn, state_machine_name
+from cdk.names import state_machine_name
 
 DEFINITION = Path(__file__).parents[1] / "state_machines" / "long.asl.json"
 
 
 class StateMachine(Construct):
-    """The states are in cdk/state_machines/long.asl.json. It may call the conductor and start containers."""
+    """The states are defined in cdk/state_machines/long.asl.json. It may invoke the conductor and start containers."""
 
     def __init__(
         self,
@@ -52,20 +51,20 @@ class StateMachine(Construct):
         acknowledge(
             self.resource,
             "AwsSolutions-SF1",
-            "Step Functions itself keeps every step of a run for 90 days. To write them to CloudWatch as well it "
-            "asks for permissions on all log groups of the account.",
+            "Step Functions keeps the history of a run for 90 days. Logging it to CloudWatch as well would require "
+            "permissions on all log groups of the account.",
         )
         acknowledge(
             self.resource,
             "AwsSolutions-SF2",
-            "A run is hours of waiting for one container: its history says where the time went, a trace adds nothing.",
+            "A run waits for hours for a container: its history shows where the time went, a trace adds nothing.",
         )
 
     def _role(self, cluster: Cluster, runner: Runner, conductor: Conductor) -> iam.Role:
         role = iam.Role(
             self,
             "Role",
-            description="What the state machine of Punctual's long lane may do",
+            description="Permissions of the state machine of Punctual's long lane",
             assumed_by=iam.ServicePrincipal(
                 "states.amazonaws.com",
                 conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
@@ -84,17 +83,6 @@ class StateMachine(Construct):
                 role,
                 "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>"
                 f":task-definition/{name}:*]",
-                "Each deployment makes a new revision; the newest one is run, which a policy can only say like this.",
+                "Each deployment creates a revision, and runs use the latest one: a policy needs a wildcard.",
             )
         return role
-
-
-def allow_stopping(function: Function) -> None:
-    """Let `function` stop runs of the long lane's state machine."""
-    function.allow("states:StopExecution", on=[runs_arn(function)])
-    acknowledge(
-        function.role,
-        "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>"
-        f":execution:{state_machine_name(function)}:*]",
-        "A run is named after its execution, so its ARN is not known when the stack is deployed.",
-    )

@@ -1,4 +1,4 @@
-"""The seven tables. Keys and indexes are explained in docs/data-model.md."""
+"""The seven DynamoDB tables. docs/data-model.md explains keys and indexes."""
 
 from typing import Any
 
@@ -6,18 +6,22 @@ from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
+from cdk.components.table import Table
 from cdk.settings import Settings
 
+# Indexes of the jobs and the executions table.
 BY_OWNER = "by_owner"
+# Indexes of the executions table.
 RUNNING = "running"
 LONG = "long"
 CHECKS = "checks"
 DEADLINES = "deadlines"
+# Indexes of the parts table.
 WAITING = "waiting"
 HOLDING = "holding"
 
-GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
-"""What passing through gates takes."""
+GATE_ACTIONS = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
+"""What a function needs to acquire, release and repair gates."""
 
 
 def _text(name: str) -> dynamodb.Attribute:
@@ -41,108 +45,81 @@ class Tables(Construct):
         self.jobs = self._table(
             "Jobs",
             partition_key=_text("job_id"),
-            global_secondary_indexes=[_index(BY_OWNER, "owner", "job_id", everything)],
+            indexes=[_index(BY_OWNER, "owner", "job_id", everything)],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
-            time_to_live_attribute="expires_at",
         )
-        # The indexes project only keys, so a change of status does not write them again.
+        # The indexes project only keys, so a change of status does not write to them.
         self.executions = self._table(
             "Executions",
+            # Index keys contain a shard number.
+            variables={"TIMER_SHARDS": str(settings.timer_shards)},
             partition_key=_text("job_id"),
             sort_key=_text("execution_id"),
-            global_secondary_indexes=[
+            indexes=[
                 _index(BY_OWNER, "owner", "execution_id", keys),
+                # Executions that a worker or a container holds.
                 _index(RUNNING, "running_shard", "execution_id", keys),
+                # Live executions of the long lane.
                 _index(LONG, "long_shard", "execution_id", keys),
-                # Only those with a deadline: by when to look again, and by how much danger they are in.
+                # Live executions with a deadline, by the time of the next check and by danger.
                 _index(CHECKS, "check_shard", "check_at", keys),
                 _index(DEADLINES, "deadline_shard", "danger", keys),
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
-            time_to_live_attribute="expires_at",
         )
-        # What waits is read in the order of its turn, with all that a decision needs; what holds a slot is counted.
         self.parts = self._table(
             "Parts",
             partition_key=_text("execution_id"),
             sort_key=_text("part"),
-            global_secondary_indexes=[
+            indexes=[
+                # Parts that wait for a slot, in admission order, with all attributes that the decision needs.
                 _index(WAITING, "waiting", "turn", everything),
+                # Parts that hold a slot: admission counts them.
                 _index(HOLDING, "holding", "execution_id", keys),
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
-            time_to_live_attribute="expires_at",
         )
-        # Its stream is read for one thing: timers that TTL removed before they fired.
+        # The stream serves one purpose: finding timers that TTL removed before they fired.
         self.timers = self._table(
             "Timers",
             partition_key=_text("slot"),
             sort_key=_text("due"),
             dynamo_stream=dynamodb.StreamViewType.OLD_IMAGE,
-            time_to_live_attribute="expires_at",
         )
-        # Who runs under a rule that lets only so many run at once, and who waits for whom.
-        self.gates = self._table(
-            "Gates", partition_key=_text("gate"), sort_key=_text("entry"), time_to_live_attribute="expires_at"
-        )
-        # What is counted, sampled and told: losing it loses no execution.
-        self.signals = self._table("Signals", partition_key=_text("id"), time_to_live_attribute="expires_at")
-        # The names that Powertools' idempotency layer expects.
+        # Holders and waiters of concurrency limits.
+        self.gates = self._table("Gates", partition_key=_text("gate"), sort_key=_text("entry"))
+        # Counters, samples and the ledger of notices: losing this table loses no execution.
+        self.signals = self._table("Signals", partition_key=_text("id"))
+        # Attribute names as Powertools' idempotency layer expects them.
         self.idempotency = self._table("Idempotency", partition_key=_text("id"), time_to_live_attribute="expiration")
 
-    @property
-    def jobs_and_indexes(self) -> list[str]:
-        """The ARNs that a query of jobs may name."""
-        return [self.jobs.table_arn, f"{self.jobs.table_arn}/index/{BY_OWNER}"]
-
-    @property
-    def executions_and_indexes(self) -> list[str]:
-        """The ARNs that a query of executions by a person may name."""
-        arn = self.executions.table_arn
-        return [arn, f"{arn}/index/{BY_OWNER}", self.running_executions, self.endangered_executions]
-
-    @property
-    def running_executions(self) -> str:
-        """The ARN of the index of executions that a worker or a container holds."""
-        return f"{self.executions.table_arn}/index/{RUNNING}"
-
-    @property
-    def due_checks(self) -> str:
-        """The ARN of the index of live executions with a deadline, by when they are looked at again."""
-        return f"{self.executions.table_arn}/index/{CHECKS}"
-
-    @property
-    def endangered_executions(self) -> str:
-        """The ARN of the index of live executions with a deadline, by the danger that they are in."""
-        return f"{self.executions.table_arn}/index/{DEADLINES}"
-
-    @property
-    def long_executions(self) -> str:
-        """The ARN of the index of the long lane's live executions."""
-        return f"{self.executions.table_arn}/index/{LONG}"
-
-    @property
-    def waiting_parts(self) -> str:
-        """The ARN of the index of parts that ask for a slot."""
-        return f"{self.parts.table_arn}/index/{WAITING}"
-
-    @property
-    def held_slots(self) -> str:
-        """The ARN of the index of parts that have one."""
-        return f"{self.parts.table_arn}/index/{HOLDING}"
-
-    def _table(self, construct_id: str, **properties: Any) -> dynamodb.TableV2:
+    def _table(
+        self,
+        construct_id: str,
+        *,
+        variables: dict[str, str] | None = None,
+        indexes: list[dynamodb.GlobalSecondaryIndexPropsV2] | None = None,
+        time_to_live_attribute: str = "expires_at",
+        **properties: Any,
+    ) -> Table:
         keep = self._settings.keep_data
-        return dynamodb.TableV2(
+        resource = dynamodb.TableV2(
             self,
             construct_id,
             billing=dynamodb.Billing.on_demand(),
-            # DynamoDB's own key: encrypted at rest without paying KMS for each request.
+            # DynamoDB's own key encrypts at rest without a KMS charge per request.
             encryption=dynamodb.TableEncryptionV2.dynamo_owned_key(),
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
             ),
+            global_secondary_indexes=indexes,
+            time_to_live_attribute=time_to_live_attribute,
             deletion_protection=keep,
             removal_policy=RemovalPolicy.RETAIN if keep else RemovalPolicy.DESTROY,
             **properties,
+        )
+        return Table(
+            resource,
+            {f"{construct_id.upper()}_TABLE": resource.table_name, **(variables or {})},
+            frozenset(index.index_name for index in indexes or ()),
         )

@@ -1,4 +1,4 @@
-"""EventBridge Scheduler, at a steady rate ─▶ a function."""
+"""EventBridge Scheduler, at a fixed rate ─▶ a function."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from cdk.components.function import Function
 
 
 class Ticks:
-    """Wakes one function. Its role can be taken by the schedules of `group` only, and invokes nothing else."""
+    """Schedules that invoke one function. Only schedules of `group` may assume the role, which only invokes it."""
 
     def __init__(self, scope: Construct, function: Function, name: str, group: scheduler.CfnScheduleGroup) -> None:
         self._scope = scope
@@ -20,7 +20,7 @@ class Ticks:
         self._role = iam.Role(
             scope,
             "TickRole",
-            description=f"What the schedules of Punctual's {name} may do",
+            description=f"Permissions of the ticks of Punctual's {name} function",
             assumed_by=iam.ServicePrincipal(
                 "scheduler.amazonaws.com",
                 conditions={"ArnEquals": {"aws:SourceArn": group.attr_arn}},
@@ -28,8 +28,8 @@ class Ticks:
         )
         self._role.add_to_policy(iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self._function]))
 
-    def every(self, rate: str, construct_id: str, description: str, **says: Any) -> None:
-        """Wake it every `rate`, such as `1 minute`, with what it `says`."""
+    def every(self, rate: str, construct_id: str, description: str, **payload: Any) -> None:
+        """Invoke the function every `rate`, such as `1 minute`, with `payload`."""
         schedule = scheduler.CfnSchedule(
             self._scope,
             construct_id,
@@ -40,11 +40,11 @@ class Ticks:
             target=scheduler.CfnSchedule.TargetProperty(
                 arn=self._function,
                 role_arn=self._role.role_arn,
-                input=json.dumps(says),
+                input=json.dumps(payload),
                 retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
                     maximum_event_age_in_seconds=60, maximum_retry_attempts=1
                 ),
             ),
         )
-        # The role alone is not enough: without its policy the first ticks would be refused.
+        # The schedule depends on the role's policy: without it, the first invocations would be denied.
         schedule.node.add_dependency(self._role.node.find_child("DefaultPolicy"))

@@ -1,4 +1,4 @@
-"""alarms, notifier ─▶ topics ─▶ people: `page` for what cannot wait, `notice` for the rest."""
+"""alarms, notifier ─▶ topics ─▶ subscribers: `page` for urgent alerts, `notice` for all others."""
 
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
@@ -6,25 +6,28 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk.addresses import read_address
+from cdk.components.function import Function
 from cdk.names import alarm_arns
 from cdk.settings import Settings
 
 
 class Topics(Construct):
-    """Over TLS only; this stack's alarms may publish, and whoever has a permission of their own."""
+    """TLS only. This stack's alarms may publish, and principals with an IAM permission."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self.page = self._topic("page", settings.alerts.page)
         self.notice = self._topic("notice", settings.alerts.notice)
 
-    @property
-    def arns(self) -> list[str]:
-        return [self.page.topic_arn, self.notice.topic_arn]
+    def grant_publish(self, function: Function) -> None:
+        """Allow publishing to both topics, and pass their ARNs."""
+        for variable, topic in (("PAGE_TOPIC_ARN", self.page), ("NOTICE_TOPIC_ARN", self.notice)):
+            function.allow("sns:Publish", on=[topic.topic_arn])
+            function.add_environment({variable: topic.topic_arn})
 
     def _topic(self, name: str, addresses: tuple[str, ...]) -> sns.Topic:
-        # Without a key of KMS: alarms cannot publish with the one that AWS manages, and one of our own would be paid
-        # by the month to hide the names and figures that are then sent by email.
+        # No KMS key: alarms cannot publish to a topic encrypted with the AWS managed key. A customer managed key has a
+        # monthly charge, and would protect only names and figures that SNS then sends by email.
         topic = sns.Topic(self, name.title(), display_name=f"{Stack.of(self).stack_name} {name}", enforce_ssl=True)
         topic.add_to_resource_policy(
             iam.PolicyStatement(
@@ -40,7 +43,7 @@ class Topics(Construct):
         )
         for text in addresses:
             address = read_address(f"alerts.{name}", text)
-            # Named after the address: one that moves in the list is not confirmed anew.
+            # The construct id is the address, so that reordering the list needs no new confirmation.
             sns.Subscription(
                 topic,
                 text,

@@ -1,13 +1,13 @@
-# What the recipes use. From the top of the repository, in bash: source docs/recipes/setup.sh
+# Helpers of the recipes. In bash, at the root of the repository: source docs/recipes/setup.sh
 #
-# API and TOKEN are those of `make up`, unless they are set already. The rest shortens what the API answers.
+# API and TOKEN default to those of `make up`. The functions below shorten the responses of the API.
 
 : "${API:=$(python3 -c "import json; print(json.load(open('.local/stack.json'))['api_url'])")}"
 : "${TOKEN:=$(.venv/bin/python -m local token)}"
 AUTH=(-H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json")
 
-# show FIELD…: these fields of an answer; text that is alone comes bare. Of a list, each item on a line, executions and jobs the
-# oldest first. If it is not there, the answer says why, and show fails.
+# show FIELD…: print these fields of a response, a single text field without quotes. Print a list with one item per line,
+# jobs and executions with the oldest first. Fail with the detail of an error response.
 show() {
   python3 -c '
 import json, sys
@@ -31,20 +31,20 @@ for one in items[::-1] if "cursor" in answer else items:
 ' "$@"
 }
 
-# until_status EXECUTION STATUS: come back when it is that.
+# until_status EXECUTION STATUS: wait until an execution has a status.
 until_status() {
-  for _ in $(seq 150); do
+  for _ in $(seq 600); do
     [ "$(curl -s "$API/executions/$1" "${AUTH[@]}" | show status)" = "$2" ] && return
     sleep 0.5
   done
-  echo "$1 is not $2" >&2 && return 1
+  echo "$1 did not become $2 in time" >&2 && return 1
 }
 
-# until_count NUMBER JOB STATUS: come back when it has so many executions that are that.
+# until_count NUMBER JOB STATUS: wait until a job has at least this many executions with a status.
 until_count() {
-  for _ in $(seq 150); do
+  for _ in $(seq 600); do
     [ "$(curl -s "$API/jobs/$2/executions?status=$3" "${AUTH[@]}" | show status | wc -l)" -ge "$1" ] && return
     sleep 0.5
   done
-  echo "$2 has not $1 that are $3" >&2 && return 1
+  echo "$2 did not have $1 $3 executions in time" >&2 && return 1
 }

@@ -1,4 +1,4 @@
-"""The shapes that the API gives."""
+"""Response models of the API. Field descriptions and class docstrings appear in its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from punctual.domain.jobs.dependency import Condition
 from punctual.domain.jobs.job import JobState
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.schedules.cron import Oddity
+from punctual.domain.schedules.cron import OccurrenceFlag
 from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.status import Status
 
@@ -47,22 +47,22 @@ class Job(BaseModel):
     depends_on: list[dict[str, Any]]
     created_at: str
     updated_at: str
-    paused_at: str | None = Field(description="Since when it is paused.")
-    next_due_at: str | None = Field(description="The next instant at which it is due; null when there is none.")
+    paused_at: str | None = Field(description="When the job was paused; null unless it is paused.")
+    next_due_at: str | None = Field(description="The next due instant; null if there is none.")
 
 
 class JobPage(BaseModel):
     items: list[Job]
-    cursor: str | None = Field(description="Give it back as `cursor` for what follows; null at the end.")
+    cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")
 
 
 class BatchEntry(BaseModel):
     job_id: str
     name: str
-    created: bool = Field(True, description="False for a job that had the `dedupe_key` already.")
+    created: bool = Field(True, description="False if a live job with the same `dedupe_key` is returned instead.")
 
 
-class BatchAnswer(BaseModel):
+class BatchResponse(BaseModel):
     items: list[BatchEntry] = Field(description="In the order of the request.")
 
 
@@ -99,33 +99,36 @@ class Result(BaseModel):
 
 
 class ExecutionDeadline(BaseModel):
-    """By when, and whether it will be: as the last look found, and for a single execution as it is now.
+    """The deadline of an execution and the forecast of meeting it.
 
-    Once it has ended, only whether it was.
+    A list shows the forecast of the last deadline check; a single execution has a current one. After the execution has
+    ended, only `at` and `state` are set.
     """
 
     at: str
     state: DeadlineState
-    probability: float | None = Field(None, description="Of making it.")
-    median_end: str | None = None
-    p95_end: str | None = Field(None, description="19 of 20 end before it.")
-    latest_safe_start: str | None = Field(None, description="Whoever starts no later makes it in 19 of 20 cases.")
-    cause: str | None = Field(None, description="Why it is in danger.")
-    remedy: str | None = Field(None, description="What would help.")
-    checked_at: str | None = None
+    probability: float | None = Field(None, description="Probability of meeting the deadline, from 0 to 1.")
+    median_end: str | None = Field(None, description="Expected end: 50% of the forecasts end before it.")
+    p95_end: str | None = Field(None, description="95% of the forecasts end before it.")
+    latest_safe_start: str | None = Field(
+        None, description="Latest start that meets the deadline with 95% probability."
+    )
+    cause: str | None = Field(None, description="Why the deadline is in danger.")
+    remedy: str | None = Field(None, description="What to do to meet the deadline.")
+    checked_at: str | None = Field(None, description="When the forecast was made.")
 
 
 class Part(BaseModel):
-    """A part of an execution in the long lane: what gets a slot and runs in a container."""
+    """A part of an execution in the long lane: the unit that gets a slot and runs in a container."""
 
-    part: str = Field(description="`all`, the number of a partition, or `collect`.")
+    part: str = Field(description="`all`, the number of a partition, or `collect` for the final step.")
     status: Status
     reason: str | None
     attempt: int
     worker_id: str | None
     value: Any = None
     window: DataWindow | None
-    latest_start: str = Field(description="When it has to start to make the deadline.")
+    latest_start: str = Field(description="When it has to start to meet the deadline.")
     asked_at: str | None
     started_at: str | None
     ended_at: str | None
@@ -137,21 +140,21 @@ class Part(BaseModel):
 
 
 class WaitingFor(BaseModel):
-    what: str = Field(description="time, rest, rate, executions, key, upstream, worker or slot")
+    what: str = Field(description="`time`, `rest`, `rate`, `executions`, `key`, `upstream`, `worker` or `slot`.")
     detail: str
-    ahead: int | None = Field(description="How many go first, where that is known.")
-    executions: list[str] = Field(description="Those that have to end first, where it is those.")
-    as_of: str | None = Field(description="When ahead was counted, where that was not just now.")
+    ahead: int | None = Field(description="How many others go first; null if unknown.")
+    executions: list[str] = Field(description="The executions that have to end first.")
+    as_of: str | None = Field(description="When `ahead` was counted; null if just now.")
 
 
 class Upstream(BaseModel):
-    """What an execution waits for, or waited for, as it stands now."""
+    """The current state of an upstream that an execution waits for, or waited for."""
 
     job_id: str
     name: str
     condition: Condition
-    execution_id: str | None = Field(description="Null when the job has none that belongs to this one.")
-    status: Status | None = Field(description="Null when it is not planned yet.")
+    execution_id: str | None = Field(description="Null if the upstream job has no execution for the same data window.")
+    status: Status | None = Field(description="Null if the upstream execution is not planned yet.")
 
 
 class Execution(BaseModel):
@@ -178,36 +181,41 @@ class Execution(BaseModel):
     result: Result
     error: Failure | None
     attempts: list[Attempt]
-    covered_by: str | None = Field(description="The execution that runs, or ran, in its place.")
-    retry_of: str | None = Field(description="The execution that it does again.")
-    cancel_at: str | None = Field(description="It was asked to stop, and has until then.")
-    waiting_for: WaitingFor | None = Field(description="For a single execution that has not started.")
-
-    depends_on: list[dict[str, Any]]
-    upstreams: list[Upstream] | None = Field(
-        description="Of one that depends on others, when a single execution is asked for."
+    covered_by: str | None = Field(description="Of a skipped execution: the execution that runs, or ran, instead.")
+    retry_of: str | None = Field(description="The execution that this one retries.")
+    cancel_at: str | None = Field(
+        description="The end of the grace period of a running execution that was asked to stop."
     )
-    parts: list[Part] | None = Field(description="Of the long lane's, when a single execution is asked for.")
+    waiting_for: WaitingFor | None = Field(description="Only for a single execution that has not started.")
+    depends_on: list[dict[str, Any]]
+    upstreams: list[Upstream] | None = Field(description="Only for a single execution that depends on other jobs.")
+    parts: list[Part] | None = Field(description="Only for a single execution of the long lane.")
 
 
-class RunAnswer(BaseModel):
+class RunResponse(BaseModel):
     execution: Execution
-    outcome: str = Field(description="What its rules do with it, as things stand.", examples=["starts now"])
+    outcome: str = Field(
+        description="A forecast: whether it starts, waits or is skipped, and why.", examples=["starts now"]
+    )
 
 
 class ForeseenExecution(BaseModel):
+    """An execution that the request would add, remove or run again."""
+
     execution_id: str
     scheduled_at: str
     note: str | None
 
 
 class Changes(BaseModel):
-    """What a dry run found. Nothing was written."""
+    """The result of a dry run: what the request would do. Nothing was written."""
 
     dry_run: bool = True
-    appear: list[ForeseenExecution] = Field(description="Those whose time has come, the latest, and the next ten.")
-    vanish: list[ForeseenExecution]
-    repeat: list[ForeseenExecution] = Field(description="Done before, or replaced by themselves under new rules.")
+    appear: list[ForeseenExecution] = Field(description="New executions: the latest missed instants, and the next ten.")
+    vanish: list[ForeseenExecution] = Field(description="Executions that would be cancelled, skipped or removed.")
+    repeat: list[ForeseenExecution] = Field(
+        description="Executions that would run again, or be replaced under the new rules."
+    )
     left_out: int = Field(0, description="How many more there are than the 1,000 that a list has at most.")
 
 
@@ -217,40 +225,40 @@ class BackfillEntry(BaseModel):
     window: DataWindow | None
 
 
-class BackfillAnswer(BaseModel):
-    items: list[BackfillEntry] = Field(description="In the order in which they are to run.")
+class BackfillResponse(BaseModel):
+    items: list[BackfillEntry] = Field(description="In the order in which they will run.")
 
 
 class ExecutionPage(BaseModel):
     items: list[Execution]
-    cursor: str | None = Field(description="Give it back as `cursor` for what follows; null at the end.")
+    cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")
 
 
 class Queue(BaseModel):
-    """A queue of the short path, as the monitor last saw it. Null is unknown."""
+    """A queue of the short lane in the latest sample of the monitor. Null means unknown."""
 
     queue: str
-    depth: int | None = Field(description="Due, and waiting for a worker.")
-    in_flight: int | None
-    delayed: int | None = Field(description="Not due yet.")
-    oldest_seconds: float | None
+    depth: int | None = Field(description="Messages that are due and wait for a worker.")
+    in_flight: int | None = Field(description="Messages that workers have received and not finished.")
+    delayed: int | None = Field(description="Messages that are not due yet.")
+    oldest_seconds: float | None = Field(description="Age of the oldest message.")
     arrival_per_minute: float | None
     finished_per_minute: float | None
-    capacity_per_minute: float | None = Field(description="What its workers can do when there is enough to do.")
-    drain_minutes: float | None = Field(description="Until the last of those that wait now has started.")
-    drains: bool | None = Field(description="Whether less arrives than can be done.")
-    minutes_until_breach: float | None = Field(description="Until a limit is reached at present rates; null if none.")
+    capacity_per_minute: float | None = Field(description="Throughput of its workers under full load.")
+    drain_minutes: float | None = Field(description="Until the last message that waits now has started.")
+    drains: bool | None = Field(description="Whether the arrival rate is below the capacity.")
+    minutes_until_breach: float | None = Field(description="Until a limit is reached at current rates; null if never.")
     limit_minutes: int
     limit_messages: int
 
 
 class Queues(BaseModel):
-    at: str | None = Field(description="When the monitor looked; null before its first look.")
+    at: str | None = Field(description="When the sample was taken; null before the first sample.")
     items: list[Queue]
 
 
 class Slots(BaseModel):
-    """The long lane: what it holds and how much of that is taken."""
+    """The capacity of the long lane and its current use."""
 
     tasks: int
     vcpus: float
@@ -260,14 +268,16 @@ class Slots(BaseModel):
 
 
 class Deadlines(BaseModel):
-    """Live executions that are in danger of missing their deadline, or have."""
+    """The number of live executions that have missed their deadline or are in danger of missing it."""
 
     missed: int
     will_miss: int
     at_risk: int
 
 
-class Moved(BaseModel):
+class LaneActivity(BaseModel):
+    """What the executions of a lane did within the sampled interval."""
+
     started: int
     finished: int
     failed: int
@@ -275,17 +285,19 @@ class Moved(BaseModel):
 
 
 class Overview(BaseModel):
-    """All at a glance, as the monitor last saw it."""
+    """The state of the whole system: counts as of now, queues and rates from the latest sample of the monitor."""
 
-    at: str | None
+    at: str | None = Field(description="When the sample was taken.")
     running: int
     queues: list[Queue]
     slots: Slots
     deadlines: Deadlines
-    seconds: float | None = Field(description="The span that `lanes` counts.")
-    lanes: dict[str, Moved]
-    lateness_p99: float | None = Field(description="Seconds from due to started, of first attempts in that span.")
-    failure_rate: float | None = Field(description="Percent of the attempts in that span.")
+    seconds: float | None = Field(description="Length of the sampled interval, which the fields below refer to.")
+    lanes: dict[str, LaneActivity]
+    lateness_p99: float | None = Field(
+        description="99th percentile of the seconds from due to started, of first attempts."
+    )
+    failure_rate: float | None = Field(description="Percentage of attempts that failed.")
 
 
 class LogLine(BaseModel):
@@ -301,11 +313,11 @@ class Logs(BaseModel):
 
 
 class Instant(BaseModel):
-    at: str | None = Field(description="Null for one that is skipped.")
-    local: str = Field(description="The wall-clock time that the schedule names.")
-    flag: Oddity | None = Field(
-        description="Where the clocks change: shifted, skipped or repeated. Where a date is skipped: excluded, which"
-        " stands for all of that date, or moved."
+    at: str | None = Field(description="Null if the occurrence is skipped.")
+    local: str = Field(description="The local time that the schedule names.")
+    flag: OccurrenceFlag | None = Field(
+        description="At a clock change: `shifted`, `skipped` or `repeated`. On a skipped date: `moved`, or `excluded`,"
+        " which stands for all instants of that date."
     )
 
 

@@ -1,4 +1,4 @@
-"""HTTP → the submit and browse stages."""
+"""Lambda handler of the REST API: routes HTTP requests to the stages in ``punctual.stages.api``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import problems
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from routes import about, executions, jobs, overview, schedules
-from strictness import refuse_what_would_be_ignored
+from strictness import refuse_ignored_input
 
 from punctual.runtime.lambdas.function import function
 
 app = APIGatewayHttpResolver(enable_validation=True)
-app.use([refuse_what_would_be_ignored])
+app.use([refuse_ignored_input])
 problems.register(app)
 for routes in (jobs, executions, schedules, overview, about):
     app.include_router(routes.router)

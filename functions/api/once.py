@@ -1,4 +1,4 @@
-"""``Idempotency-Key``: the same POST, sent again, gives the first answer and does nothing."""
+"""The ``Idempotency-Key`` header: a repeated POST returns the first response and does nothing."""
 
 from __future__ import annotations
 
@@ -14,17 +14,21 @@ from aws_lambda_powertools.utilities.idempotency import (
 from punctual.aws.clients import dynamodb
 from punctual.domain.errors import Invalid
 
-DAY = 24 * 60 * 60
+RETENTION_SECONDS = 24 * 60 * 60
 
 
-class Once:
-    """Remembers answers for a day, by caller, route and key. A refused request is not remembered."""
+class IdempotencyKeys:
+    """Stores responses for a day, by caller, route and key. An error is not stored: the request may be repeated.
+
+    A key that is reused with another body raises ``IdempotencyValidationError``, and a key whose first request is still
+    in progress ``IdempotencyAlreadyInProgressError``.
+    """
 
     def __init__(self, table: str) -> None:
         self._config = IdempotencyConfig(
             event_key_jmespath="[caller, route, key]",
             payload_validation_jmespath="body",
-            expires_after_seconds=DAY,
+            expires_after_seconds=RETENTION_SECONDS,
             raise_on_no_idempotency_key=True,
         )
         store = DynamoDBPersistenceLayer(table_name=table, boto3_client=dynamodb())
@@ -32,7 +36,7 @@ class Once:
             _act, data_keyword_argument="request", config=self._config, persistence_store=store
         )
 
-    def __call__(
+    def run(
         self,
         act: Callable[[], dict[str, Any]],
         *,
@@ -42,14 +46,15 @@ class Once:
         body: str | None,
         context: Any,
     ) -> dict[str, Any]:
+        """Return the response of ``act``, or the stored one. Without a key, always calls ``act``."""
         if key is None:
             return act()
         if not 1 <= len(key) <= 200:
-            raise Invalid("Idempotency-Key", "must have between 1 and 200 characters")
+            raise Invalid("Idempotency-Key", "must have between 1 and 200 characters: use a UUID, for example")
         self._config.register_lambda_context(context)
         request = {"caller": caller, "route": route, "key": key, "body": body}
-        answer: dict[str, Any] = self._act(request=request, act=act)
-        return answer
+        response: dict[str, Any] = self._act(request=request, act=act)
+        return response
 
 
 def _act(*, request: dict[str, Any], act: Callable[[], dict[str, Any]]) -> dict[str, Any]:  # noqa: ARG001

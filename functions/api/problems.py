@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem documents. This is the one place where an error gets its HTTP status."""
+"""Errors as RFC 9457 problem documents. Only this module maps errors to HTTP statuses."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from aws_lambda_powertools.utilities.idempotency.exceptions import (
     IdempotencyAlreadyInProgressError,
     IdempotencyValidationError,
 )
-from strictness import says_json
+from strictness import claims_json
 
 from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, Stale, TooLarge
 from punctual.domain.metrics import Metric
-from punctual.runtime.lambdas.alarm_metric import Figure
+from punctual.runtime.lambdas.alarm_metric import AlarmMetric
 from punctual.runtime.lambdas.function import logger
 
 STATUSES: dict[type[Rejected], HTTPStatus] = {
@@ -33,19 +33,21 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
     Stale: HTTPStatus.PRECONDITION_FAILED,
     Forbidden: HTTPStatus.FORBIDDEN,
 }
-NOT_JSON = ("Content-Type", "must be application/json: send it as a header")
-faults = Figure(Metric.API_FAULTS)
+NOT_JSON = ("Content-Type", "must be application/json: set this header")
+faults = AlarmMetric(Metric.API_FAULTS)
 
 
-def described(model: Any, *problems: HTTPStatus, success: HTTPStatus = HTTPStatus.OK) -> dict[int, Any]:
-    """For a route's description: what it answers when all is well, and which statuses come as problem documents."""
-    good = {int(success): {"description": success.phrase, "content": {"application/json": {"model": model}}}}
+def openapi_responses(model: Any, *problems: HTTPStatus, success: HTTPStatus = HTTPStatus.OK) -> dict[int, Any]:
+    """Return a route's OpenAPI responses: ``model`` on success, and a problem document for each other status."""
+    success_response = {
+        int(success): {"description": success.phrase, "content": {"application/json": {"model": model}}}
+    }
     shape = {"application/problem+json": {"model": answers.Problem}}
-    return good | {int(status): {"description": status.phrase, "content": shape} for status in problems}
+    return success_response | {int(status): {"description": status.phrase, "content": shape} for status in problems}
 
 
 def problem(status: HTTPStatus, errors: Iterable[tuple[str | None, str]]) -> Response[Any]:
-    """``errors`` are pairs of a field, or ``None``, and what is wrong with it."""
+    """Build a problem document. ``errors`` are pairs of a field, or ``None``, and a message."""
     errors = list(errors)
     body = {
         "type": "about:blank",
@@ -58,15 +60,15 @@ def problem(status: HTTPStatus, errors: Iterable[tuple[str | None, str]]) -> Res
 
 
 def register(app: APIGatewayHttpResolver) -> None:
-    """Make ``app`` answer every error with a problem document."""
+    """Make ``app`` return a problem document for every error."""
 
     @app.exception_handler(list(STATUSES))
     def rejected(error: Rejected) -> Response[Any]:
         return problem(STATUSES[type(error)], [(error.field, error.message)])
 
     @app.exception_handler(RequestValidationError)
-    def misshapen(error: RequestValidationError) -> Response[Any]:
-        if not says_json(app.current_event):
+    def invalid_request(error: RequestValidationError) -> Response[Any]:
+        if not claims_json(app.current_event):
             return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, [NOT_JSON])
         entries = error.errors()
         malformed = any(entry.get("type") == "json_invalid" for entry in entries)
@@ -79,55 +81,58 @@ def register(app: APIGatewayHttpResolver) -> None:
 
     @app.exception_handler(RecursionError)
     def too_deep(_error: RecursionError) -> Response[Any]:
-        return problem(HTTPStatus.BAD_REQUEST, [("body", "is nested too deeply")])
+        return problem(HTTPStatus.BAD_REQUEST, [("body", "is nested too deeply: flatten it")])
 
     @app.exception_handler(IdempotencyValidationError)
-    def key_used_otherwise(_error: IdempotencyValidationError) -> Response[Any]:
-        message = "was used before with a different body: take a new key"
+    def key_reused(_error: IdempotencyValidationError) -> Response[Any]:
+        message = "was already used with a different body: use a new key"
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, [("Idempotency-Key", message)])
 
     @app.exception_handler(IdempotencyAlreadyInProgressError)
-    def still_at_it(_error: IdempotencyAlreadyInProgressError) -> Response[Any]:
-        message = "the first request with this key is still being worked on: ask again in a moment"
+    def request_in_progress(_error: IdempotencyAlreadyInProgressError) -> Response[Any]:
+        message = "the first request with this key is still in progress: repeat the request in a few seconds"
         return problem(HTTPStatus.CONFLICT, [("Idempotency-Key", message)])
 
     @app.not_found
-    def no_such_route(_error: NotFoundError) -> Response[Any]:
+    def unknown_route(_error: NotFoundError) -> Response[Any]:
         event = app.current_event
-        return problem(HTTPStatus.NOT_FOUND, [(None, f"there is no {event.http_method} {event.path}")])
+        return problem(
+            HTTPStatus.NOT_FOUND,
+            [(None, f"there is no {event.http_method} {event.path}: see /openapi.json for all routes")],
+        )
 
     @app.exception_handler(Exception)
-    def fault(_error: Exception) -> Response[Any]:
-        logger.exception("the request failed")
-        faults.tell(1)
+    def internal_error(_error: Exception) -> Response[Any]:
+        logger.exception("unhandled error in an API request")
+        faults.publish(1)
         return problem(
             HTTPStatus.INTERNAL_SERVER_ERROR,
-            [(None, "something went wrong here: try again, with the same Idempotency-Key")],
+            [(None, "internal error: repeat the request, with the same Idempotency-Key if it had one")],
         )
 
 
 def _field_and_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
-    """pydantic's place and message: without its own ``body`` and ``query`` prefixes."""
-    places = [str(place) for place in entry.get("loc", ())]
-    if places and places[0] in ("body", "query", "path", "header"):
-        places = places[1:]
+    """Return the field and the message of a pydantic error, without pydantic's ``body`` or ``query`` prefix."""
+    path = [str(name) for name in entry.get("loc", ())]
+    if path and path[0] in ("body", "query", "path", "header"):
+        path = path[1:]
     if entry.get("type") == "json_invalid":
         return "body", f"is not JSON: {entry.get('ctx', {}).get('error', entry.get('msg'))}"
     if entry.get("type") == "extra_forbidden":
-        return ".".join(places), "is not a known field"
-    return ".".join(places) or "body", _in_words(entry)
+        return ".".join(path), "is not a known field: remove it, or correct its spelling"
+    return ".".join(path) or "body", _message(entry)
 
 
-_WORDS = {
+_MESSAGES = {
     "missing": "is required: add it",
-    "too_short": "needs at least {min_length} item(s), and has {actual_length}: add what is missing",
-    "too_long": "takes at most {max_length} items, and has {actual_length}: leave some out, or send them apart",
-    "string_too_short": "needs at least {min_length} character(s): give some",
-    "string_too_long": "takes at most {max_length} characters: shorten it",
+    "too_short": "must have at least {min_length} item(s), but has {actual_length}: add items",
+    "too_long": "must have at most {max_length} items, but has {actual_length}: remove some, or send several requests",
+    "string_too_short": "must have at least {min_length} character(s)",
+    "string_too_long": "must have at most {max_length} characters: shorten it",
     "string_type": "must be text",
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
-    "string_unicode": "must be text of whole characters, as UTF-8",
+    "string_unicode": "must be valid UTF-8 text",
     "int_parsing": "must be a whole number",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
@@ -138,12 +143,12 @@ _WORDS = {
 }
 
 
-def _in_words(entry: Mapping[str, Any]) -> str:
-    """What is wrong and what would do; of what has no words here, pydantic's own."""
-    words = _WORDS.get(str(entry.get("type")))
-    if words is None:
+def _message(entry: Mapping[str, Any]) -> str:
+    """Return what is wrong and how to fix it; for other kinds of errors, pydantic's own message."""
+    template = _MESSAGES.get(str(entry.get("type")))
+    if template is None:
         return str(entry.get("msg")).replace("Input should be", "must be")
     try:
-        return words.format(**entry.get("ctx", {}))
+        return template.format(**entry.get("ctx", {}))
     except KeyError:
         return str(entry.get("msg"))

@@ -1,4 +1,4 @@
-"""Jobs and executions as the API shows them."""
+"""Convert domain objects to the response models of the API."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from punctual.domain.executions.execution import Attempt, Execution, Failure, Re
 from punctual.domain.forecasts.queue_backlog import Sample
 from punctual.domain.instant import to_text
 from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.jobs.notify_rule import DEFAULT
+from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.long_lane.part import Part
 from punctual.domain.planning.upstreams import Upstream
-from punctual.domain.requests.dry_run import Changes, Foreseen
+from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
 from punctual.domain.schedules.cron import Occurrence
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
@@ -52,7 +52,7 @@ def job_view(job: Job, now: datetime) -> answers.Job:
         misfire=bodies.MisfireRule(**job.misfire.to_spec()),
         concurrency=job.concurrency.to_spec() if job.concurrency else None,
         paused_at=_text(job.paused_at) if job.state is JobState.PAUSED else None,
-        notify=(job.notify or DEFAULT).to_spec(),
+        notify=(job.notify or DEFAULT_RULE).to_spec(),
         dedupe_key=job.dedupe_key,
         depends_on=[one.to_spec() for one in job.depends_on],
         created_at=to_text(job.created_at),
@@ -149,23 +149,23 @@ def backfill_view(execution: Execution) -> answers.BackfillEntry:
     )
 
 
-def run_view(asked: Asked) -> answers.RunAnswer:
-    return answers.RunAnswer(execution=execution_view(asked.execution), outcome=asked.outcome)
+def run_view(asked: Asked) -> answers.RunResponse:
+    return answers.RunResponse(execution=execution_view(asked.execution), outcome=asked.outcome)
 
 
-def changes_view(changes: Changes) -> answers.Changes:
-    def shown(some: Iterable[Foreseen]) -> list[answers.ForeseenExecution]:
+def changes_view(changes: DryRunChanges) -> answers.Changes:
+    def views(foreseen: Iterable[ForeseenExecution]) -> list[answers.ForeseenExecution]:
         return [
             answers.ForeseenExecution(
                 execution_id=one.execution_id, scheduled_at=to_text(one.scheduled_at), note=one.note
             )
-            for one in some
+            for one in foreseen
         ]
 
     return answers.Changes(
-        appear=shown(changes.appear),
-        vanish=shown(changes.vanish),
-        repeat=shown(changes.repeat),
+        appear=views(changes.appear),
+        vanish=views(changes.vanish),
+        repeat=views(changes.repeat),
         left_out=changes.left_out,
     )
 
@@ -192,7 +192,7 @@ def _part_view(part: Part) -> answers.Part:
 
 
 def occurrence_view(occurrence: Occurrence) -> answers.Instant:
-    return answers.Instant(at=_text(occurrence.at), local=occurrence.local.isoformat(), flag=occurrence.oddity)
+    return answers.Instant(at=_text(occurrence.at), local=occurrence.local.isoformat(), flag=occurrence.flag)
 
 
 def _attempt_view(attempt: Attempt) -> answers.Attempt:

@@ -1,4 +1,4 @@
-"""Questions of the long lane's state machine → the conduct stage."""
+"""Calls of the long lane's state machine → the conduct stage."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ conductor = Conductor(
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
     item = event.get("item", event)
     with log.about(execution_id=item["execution_id"]):
-        answer = ANSWERS[event["do"]](item)
+        answer = ACTIONS[event["do"]](item)
         logger.info(event["do"], extra={"part": item.get("part"), "answer": answer})
         return answer
 
@@ -39,25 +39,22 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
 def _next(item: dict[str, Any]) -> dict[str, Any]:
     step = conductor.next(item["job_id"], item["execution_id"], item["run_arn"])
     return {
-        "next": "run" if step.parts or step.again else "end",
+        "next": "run" if step.parts or step.call_again else "end",
         "not_before": instant.to_text(step.not_before),
         "parts": list(step.parts),
-        "at_once": step.at_once,
+        "at_once": step.max_parallel,
     }
 
 
 def _ask(item: dict[str, Any]) -> dict[str, Any]:
-    conductor.ask(item["execution_id"], item["part"], item["ticket"])
+    conductor.request_slot(item["execution_id"], item["part"], item["ticket"])
     return {}
 
 
 def _settle(item: dict[str, Any]) -> dict[str, Any]:
     attempt = item.get("grant", {}).get("attempt")
-    settled = conductor.settle(item["execution_id"], item["part"], attempt, item.get("error"))
-    return {
-        "again": settled.again_at is not None,
-        "at": instant.to_text(settled.again_at or instant.now()),
-    }
+    retry_at = conductor.settle(item["execution_id"], item["part"], attempt, item.get("error")).retry_at
+    return {"again": retry_at is not None, "at": instant.to_text(retry_at or instant.now())}
 
 
-ANSWERS = {"next": _next, "ask": _ask, "settle": _settle}
+ACTIONS = {"next": _next, "ask": _ask, "settle": _settle}

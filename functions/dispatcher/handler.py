@@ -1,4 +1,4 @@
-"""The tick of one shard → the dispatch stage."""
+"""Lambda handler of the dispatcher: one tick of one shard."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from punctual.aws.clients import sqs
-from punctual.aws.sqs.work_queues import SqsLanes
+from punctual.aws.sqs.work_queues import SqsWorkQueues
 from punctual.domain import instant
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
@@ -17,7 +17,7 @@ settings = DispatcherSettings.from_env()
 dispatcher = Dispatcher(
     executions=wiring.executions(settings),
     timers=wiring.timers(settings),
-    lanes=SqsLanes(settings.queue_urls, sqs),
+    work_queues=SqsWorkQueues(settings.queue_urls, sqs),
     gatekeeper=wiring.gatekeeper(settings),
     clock=instant.now,
 )

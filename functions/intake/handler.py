@@ -1,15 +1,13 @@
-"""Messages from upstream systems → the intake stage."""
+"""Lambda handler of the intake: stores executions for the messages of an SQS batch."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from punctual.aws.clients import dynamodb, sqs
-from punctual.aws.dynamodb.queue_flows import DynamoFlows
-from punctual.aws.dynamodb.table import Table
+from punctual.aws.clients import sqs
 from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
-from punctual.domain.forecasts.queue_flow import INTAKE, Tally
+from punctual.domain.forecasts.queue_flow import INTAKE, FlowCounter
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import IntakeSettings
@@ -22,34 +20,34 @@ intake = Intake(
     dead_letters=SqsDeadLetters(settings.dead_letter_queue_url, sqs),
     clock=instant.now,
 )
-flows = DynamoFlows(Table(settings.signals_table, dynamodb()))
-flow = Tally()
+flows = wiring.flows(settings)
+flow = FlowCounter()
 
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
-    """All of a batch at once; one by one when that fails, so that none is held up by another."""
+    """Take the whole batch at once; if that fails, take the messages one by one, so that none blocks another."""
     failures = _take_all(event["Records"])
-    flow.tell(flows.add, instant.now(), logger.warning)
+    flow.flush(flows.add, instant.now(), logger.warning)
     return {"batchItemFailures": [{"itemIdentifier": one} for one in failures]}
 
 
 def _take_all(records: list[dict[str, Any]]) -> list[str]:
-    """The ids of those that could not be taken in."""
+    """Return the ids of the messages that failed. SQS delivers those again."""
     try:
         _take(records)
         return []
     except Exception:
-        logger.exception("the batch could not be taken in at once")
-        return [record["messageId"] for record in records if not _taken(record)]
+        logger.exception("intake of the batch failed; its messages are taken one by one")
+        return [record["messageId"] for record in records if not _try_take(record)]
 
 
-def _taken(record: dict[str, Any]) -> bool:
+def _try_take(record: dict[str, Any]) -> bool:
     try:
         _take([record])
         return True
     except Exception:
-        logger.exception("a message could not be taken in", extra={"message_id": record["messageId"]})
+        logger.exception("intake of a message failed; it is delivered again", extra={"message_id": record["messageId"]})
         return False
 
 
@@ -59,8 +57,8 @@ def _take(records: list[dict[str, Any]]) -> None:
     intake.take(messages)
     share = (instant.now() - began) / len(messages)
     for message in messages:
-        flow.started(INTAKE, message.sent_at, began)
-        flow.ended(INTAKE, share, succeeded=True)
+        flow.count_start(INTAKE, message.sent_at, began)
+        flow.count_end(INTAKE, share, succeeded=True)
 
 
 def _message(record: dict[str, Any]) -> Message:

@@ -1,14 +1,12 @@
-"""The minute's tick, and looks at deadlines → the monitor and check stages."""
+"""The tick of every minute, and messages of the deadline check queue → the monitor and check stages."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from punctual.aws.clients import cloudwatch, dynamodb, sqs, states
+from punctual.aws.clients import cloudwatch, sqs, states
 from punctual.aws.cloudwatch.metrics import CloudWatchMetrics, emf
-from punctual.aws.dynamodb.queue_flows import DynamoFlows
-from punctual.aws.dynamodb.table import Table
 from punctual.aws.sqs.deadline_checks import SqsChecks
 from punctual.aws.sqs.notice_queue import SqsNotices
 from punctual.aws.sqs.queue_depths import SqsQueueDepths
@@ -22,9 +20,9 @@ from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import MonitorSettings
-from punctual.stages.plan.upstreams import Lookup
-from punctual.stages.watch.check_deadlines import Checker, Forecaster
-from punctual.stages.watch.measure import Monitor, Survey
+from punctual.stages.plan.upstreams import UpstreamLookup
+from punctual.stages.watch.check_deadlines import DeadlineChecker, Forecaster
+from punctual.stages.watch.measure import Monitor, QueueSampler
 
 settings = MonitorSettings.from_env()
 executions = wiring.watched_executions(settings)
@@ -36,7 +34,7 @@ limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, s
 metrics = CloudWatchMetrics(cloudwatch)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 jobs = wiring.jobs(settings)
-checker = Checker(
+checker = DeadlineChecker(
     jobs=jobs,
     executions=executions,
     checks=SqsChecks(settings.checks_queue_url, sqs),
@@ -46,19 +44,19 @@ checker = Checker(
         lane_outlooks=lane_outlooks,
         limits=limits,
         concurrency=concurrency,
-        upstreams=Lookup(jobs=jobs, executions=executions),
+        upstreams=UpstreamLookup(jobs=jobs, executions=executions),
         clock=instant.now,
     ),
     clock=instant.now,
 )
 monitor = Monitor(
-    survey=Survey(
+    sampler=QueueSampler(
         depths=SqsQueueDepths(queue_urls, sqs, logger.warning),
-        flows=DynamoFlows(Table(settings.signals_table, dynamodb())),
+        flows=wiring.flows(settings),
         samples=samples,
         concurrency=concurrency,
         limits=BacklogLimits(minutes=settings.backlog_minutes, messages=settings.backlog_messages),
-    ).tick,
+    ),
     executions=executions,
     slots=wiring.parts(settings),
     lane_outlooks=lane_outlooks,
@@ -73,42 +71,43 @@ monitor = Monitor(
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
-    return _look(event["Records"]) if "Records" in event else _tick()
+    return _check(event["Records"]) if "Records" in event else _tick()
 
 
 def _tick() -> dict[str, Any]:
-    """First what alarms watch, then the looks that are due: of those there may be many."""
-    found, now = monitor.tick(), instant.now()
-    metrics.publish(found.figures, now)
-    for figures, dimensions in found.details:
+    """Publish metrics first, then send the due deadline checks: there may be many of them."""
+    measured, now = monitor.tick(), instant.now()
+    metrics.publish(measured.figures, now)
+    for figures, dimensions in measured.details:
         print(emf(figures, now, dimensions))
     sent = checker.send_due(range(settings.timer_shards))
-    logger.info("measured", extra={"figures": found.figures, "checks_sent": sent})
-    if found.failures:
-        raise RuntimeError(f"not all could be measured: {'; '.join(found.failures)}")
-    return {"figures": found.figures, "checks_sent": sent}
+    logger.info("measured", extra={"figures": measured.figures, "checks_sent": sent})
+    if measured.failures:
+        raise RuntimeError(f"some metrics could not be measured: {'; '.join(measured.failures)}")
+    return {"figures": measured.figures, "checks_sent": sent}
 
 
-def _look(records: list[dict[str, Any]]) -> dict[str, Any]:
-    """One by one, so that none is held up by another. A change is counted at once, so that alarms need not wait."""
-    changed, failures = [], []
+def _check(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Handle each message by itself, so that a failure affects no other. State changes update the metrics at once."""
+    changes, failures = [], []
     for record in records:
         try:
-            changed += checker.check(_checks(record))
+            changes += checker.check(_read(record))
         except Exception:
-            logger.exception("a deadline could not be looked at", extra={"message_id": record["messageId"]})
+            logger.exception("deadline check failed, will be redelivered", extra={"message_id": record["messageId"]})
             failures.append({"itemIdentifier": record["messageId"]})
-    for change in changed:
-        logger.info("a deadline's state changed", extra=vars(change))
-    if changed:
-        metrics.publish(monitor.deadlines([change.after for change in changed]), instant.now())
+    for change in changes:
+        logger.info("deadline state changed", extra=vars(change))
+    if changes:
+        metrics.publish(monitor.deadlines([change.after for change in changes]), instant.now())
     return {"batchItemFailures": failures}
 
 
-def _checks(record: dict[str, Any]) -> list[Check]:
+def _read(record: dict[str, Any]) -> list[Check]:
+    """Parse a message. An unreadable one goes to the dead-letter queue at once: retrying cannot help."""
     try:
         return [read_check(record["body"])]
     except Unreadable as error:
-        logger.warning("buried a message", extra={"reason": str(error)})
-        dead_letters.bury(record["body"], str(error))
+        logger.warning("moved a message to the dead-letter queue", extra={"reason": str(error)})
+        dead_letters.dead_letter(record["body"], str(error))
         return []

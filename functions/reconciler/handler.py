@@ -31,7 +31,8 @@ reconciler = Reconciler(
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
-    """``grace_seconds`` in the event is for whoever knows that nothing is under way, as after a restart."""
+    """``grace_seconds`` in the event replaces the grace, for a caller that knows that no change is in flight, as after
+    a restart of the local stack."""
     grace = event.get("grace_seconds")
     repairs = asdict(reconciler.reconcile(grace=GRACE if grace is None else timedelta(seconds=grace)))
     logger.info("reconciled", extra=repairs)

@@ -1,4 +1,4 @@
-"""What containers say, and what ECS says of them → the report stage."""
+"""Calls of containers, and task state changes of ECS → the report stage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from punctual.domain.schedules.data_window import DataWindow
 from punctual.runtime.lambdas import log, wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import ReporterSettings
-from punctual.stages.long_lane.execution_sync import Follower
+from punctual.stages.long_lane.execution_sync import ExecutionSync
 from punctual.stages.long_lane.report import Reporter
 
 settings = ReporterSettings.from_env()
@@ -27,14 +27,14 @@ parts = wiring.parts(settings)
 reporter = Reporter(
     executions=executions,
     parts=parts,
-    follow=Follower(executions, parts).parts_changed,
+    sync=ExecutionSync(executions, parts).sync,
     checkpoints=S3Checkpoints(settings.results_bucket, s3),
     results=S3Results(settings.results_bucket, s3),
     callbacks=wiring.callbacks(),
     containers=wiring.containers(settings),
     clock=instant.now,
     uniform=random.uniform,
-    beat_seconds=settings.heartbeat_seconds,
+    heartbeat_seconds=settings.heartbeat_seconds,
 )
 
 
@@ -45,17 +45,17 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
         return {}
     assignment = read_assignment(event["assignment"])
     with log.about(execution_id=assignment.execution_id, attempt=assignment.attempt, part=assignment.part):
-        answer = ANSWERS[event["do"]](assignment, event)
+        answer = ACTIONS[event["do"]](assignment, event)
         if not answer["ok"]:
-            logger.warning("refused", extra={"said": event["do"]})
+            logger.warning("refused: the attempt was superseded", extra={"action": event["do"]})
         return answer
 
 
 def _task_changed(task: dict[str, Any]) -> None:
     if task.get("lastStatus") == "RUNNING":
-        reporter.running(task)
+        reporter.on_task_running(task)
     elif task.get("lastStatus") == "STOPPED":
-        reporter.stopped(task)
+        reporter.on_task_stopped(task)
 
 
 def _claim(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _claim(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
         "parameters": execution.parameters,
         "attempt": part.attempt,
         "due": instant.to_text(execution.scheduled_at),
-        "window": _span(execution.window),
+        "window": _window(execution.window),
         "deadline": instant.to_text(execution.deadline_at) if execution.deadline_at else None,
         "seconds": part.timeout_seconds,
         "beat_seconds": settings.heartbeat_seconds,
@@ -80,33 +80,34 @@ def _claim(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
         "number": part.number,
         "count": part.count,
         "value": part.value,
-        "part_window": _span(part.window),
+        "part_window": _window(part.window),
         "resume": work.resume,
         "results": work.results,
     }
 
 
-def _beat(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
+def _heartbeat(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
     progress = event.get("progress")
-    return _standing(reporter.beat(assignment, Progress(**progress) if progress else None))
+    return _requests(reporter.heartbeat(assignment, Progress(**progress) if progress else None))
 
 
 def _checkpoint(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
-    return _standing(reporter.checkpoint(assignment, event["state"]))
+    return _requests(reporter.checkpoint(assignment, event["state"]))
 
 
 def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
-    said = event["verdict"]
-    verdict = AttemptResult(
-        outcome=Outcome(said["outcome"]),
-        value=said.get("value"),
-        error=Failure(**said["error"]) if said.get("error") else None,
-        after=said.get("after"),
+    verdict = event["verdict"]
+    result = AttemptResult(
+        outcome=Outcome(verdict["outcome"]),
+        value=verdict.get("value"),
+        error=Failure(**verdict["error"]) if verdict.get("error") else None,
+        retry_after_seconds=verdict.get("after"),
     )
-    return {"ok": reporter.conclude(assignment, verdict)}
+    return {"ok": reporter.conclude(assignment, result)}
 
 
-def _standing(part: Part | None) -> dict[str, Any]:
+def _requests(part: Part | None) -> dict[str, Any]:
+    """The requests to the container: to leave for now, or to stop for good within so many seconds."""
     if part is None:
         return {"ok": False, "leave": None, "stop_in": None}
     return {"ok": True, "leave": part.leave, "stop_in": _seconds_until(part.cancel_at) if part.cancel_at else None}
@@ -116,8 +117,8 @@ def _seconds_until(end: datetime) -> float:
     return max(0.0, (end - instant.now()).total_seconds())
 
 
-def _span(window: DataWindow | None) -> dict[str, str] | None:
+def _window(window: DataWindow | None) -> dict[str, str] | None:
     return None if window is None else {"start": instant.to_text(window.start), "end": instant.to_text(window.end)}
 
 
-ANSWERS = {"claim": _claim, "beat": _beat, "checkpoint": _checkpoint, "conclude": _conclude}
+ACTIONS = {"claim": _claim, "beat": _heartbeat, "checkpoint": _checkpoint, "conclude": _conclude}

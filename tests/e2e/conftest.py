@@ -1,4 +1,4 @@
-"""One deployed stack for all end-to-end tests: its own emulator, port and state, by the real CDK command line."""
+"""Fixtures of the end-to-end tests: one stack per session, deployed by the CDK command line to its own emulator."""
 
 from __future__ import annotations
 
@@ -11,6 +11,21 @@ import pytest
 from local.stack import Stack
 from punctual.domain.instant import to_text
 from tests.e2e.punctual import Punctual, soon
+
+GROUPS = ("test_alerts", "test_reliability", "test_long_lane", "test_recipes")
+"""Files that get a stack to themselves when tests run in parallel, the longest first. All others share one."""
+LAST = "test_schedules"
+"""Awaits jobs that the fixture ``early_jobs`` submitted for minutes later."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    items.sort(key=lambda item: (["others", *GROUPS].index(_group(item)), item.path.stem == LAST))
+
+
+def _group(item: pytest.Item) -> str:
+    return item.path.stem if item.path.stem in GROUPS else "others"
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +43,9 @@ def punctual(stack: Stack) -> Punctual:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def begun(punctual: Punctual) -> dict[str, dict[str, Any]]:
-    """Jobs by name that take their time. Submitted first and looked at late: nobody waits for them."""
-    far_ahead = {"parameters": {"hello": "later"}, "schedule": {"at": to_text(soon(250))}}  # than the planner reaches
+def early_jobs(punctual: Punctual) -> dict[str, dict[str, Any]]:
+    """Slow jobs, by name. They run while other tests do: submitted before the first test, checked by later ones."""
+    far_ahead = {"parameters": {"hello": "later"}, "schedule": {"at": to_text(soon(250))}}  # beyond the horizon
     next_minute = {"cron": "* * * * *", "max_runs": 1}
     jobs = punctual.submit_all(
         {"name": "far", **far_ahead},
@@ -40,6 +55,13 @@ def begun(punctual: Punctual) -> dict[str, dict[str, Any]]:
         {"name": "report", "schedule": next_minute, "depends_on": [{"job": "load"}]},
     )
     return {job["name"]: job for job in jobs}
+
+
+@pytest.fixture(autouse=True)
+def _no_dead_letters(punctual: Punctual) -> Iterator[None]:
+    """Every test leaves the dead-letter queues empty. A test that provokes dead letters receives them itself."""
+    yield
+    assert punctual.dead_letters() == {}
 
 
 def free_port() -> int:

@@ -1,4 +1,4 @@
-"""Punctual as its users meet it: over HTTP, and through the queue that upstream systems write to."""
+"""A client of the deployed stack: its HTTP API, its intake queue, and boto3 clients for its AWS resources."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Punctual:
         self.use(stack)
 
     def use(self, stack: dict[str, Any]) -> None:
-        """Talk to this stack from now on."""
+        """Connect to this stack, for example after a restart."""
         self.stack = stack
-        self._http = httpx.Client(timeout=30, follow_redirects=False)
+        self._http = httpx.Client(timeout=120, follow_redirects=False)
 
     def aws(self, service: str) -> Any:
         return boto3.client(
@@ -54,7 +54,7 @@ class Punctual:
         return job
 
     def submit_all(self, *submissions: dict[str, Any]) -> list[dict[str, Any]]:
-        """In one batch, in which jobs may call each other by name."""
+        """Submit a batch. Its jobs can refer to each other by name."""
         answer = self.request("POST", "/jobs/batch", {"jobs": [{"task": "echo", **one} for one in submissions]})
         assert answer.status_code == 201, answer.text
         jobs: list[dict[str, Any]] = answer.json()["items"]
@@ -70,45 +70,61 @@ class Punctual:
             items += page["items"]
         return items[::-1]
 
-    def ended(self, job: dict[str, Any], count: int = 1, seconds: float = 60) -> list[dict[str, Any]]:
-        """The first ``count`` executions of a job that ended, awaited."""
+    def wait_for_end(self, job: dict[str, Any], count: int = 1, seconds: float = 60) -> list[dict[str, Any]]:
+        """Wait until ``count`` executions of a job have ended, and return those."""
 
         def enough() -> list[dict[str, Any]] | None:
-            over = [one for one in self.executions(job) if one["status"] in FINAL]
-            return over[:count] if len(over) >= count else None
+            ended = [one for one in self.executions(job) if one["status"] in FINAL]
+            return ended[:count] if len(ended) >= count else None
 
-        return awaited(enough, seconds, f"{count} ended executions of {job['name']}")
+        return wait_for(enough, seconds, f"{count} ended executions of {job['name']}")
 
-    def ran(self, seconds: float = 60, **submission: Any) -> dict[str, Any]:
-        """The one execution of a job, from its submission to its end."""
-        [execution] = self.ended(self.submit(**submission), seconds=seconds)
+    def run_job(self, seconds: float = 60, **submission: Any) -> dict[str, Any]:
+        """Submit a job, wait until its only execution has ended, and return that."""
+        [execution] = self.wait_for_end(self.submit(**submission), seconds=seconds)
         return execution
 
     def send(self, queue: str, body: Any) -> None:
         text = body if isinstance(body, str) else json.dumps(body)
         self.aws("sqs").send_message(QueueUrl=self.stack["queues"][queue], MessageBody=text)
 
-    def received(self, queue: str, seconds: float = 60) -> dict[str, Any]:
-        """The next message of a queue, awaited and removed."""
+    def dead_letters(self) -> dict[str, int]:
+        """The dead-letter queues that are not empty, with the number of their messages."""
+        sqs, queues = self.aws("sqs"), self.stack["queues"]
+        counts = {name: _messages(sqs, url) for name, url in queues.items() if name.endswith("_dead_letters")}
+        return {name: count for name, count in counts.items() if count}
+
+    def receive(self, queue: str, seconds: float = 60) -> dict[str, Any]:
+        """Wait for the next message of a queue, delete it, and return it."""
         sqs, url = self.aws("sqs"), self.stack["queues"][queue]
 
         def one() -> dict[str, Any] | None:
             answer = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=1, MessageAttributeNames=["All"])
             return next(iter(answer.get("Messages", [])), None)
 
-        message = awaited(one, seconds, f"a message on {queue}")
+        message = wait_for(one, seconds, f"a message on {queue}")
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
         return message
 
 
-def awaited(find: Callable[[], T | None], seconds: float, what: str, every: float = 0.2) -> T:
-    """What ``find`` finds, asked again and again until it finds something or the time is up."""
-    end = time.monotonic() + seconds
+def _messages(sqs: Any, url: str) -> int:
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+    return sum(int(attributes[name]) for name in names)
+
+
+PATIENCE = 4
+"""Factor for all time limits. A limit only ends a test that would never pass, even on a busy machine."""
+
+
+def wait_for(find: Callable[[], T | None], seconds: float, what: str, every: float = 0.2) -> T:
+    """Poll ``find`` until it returns something, and return that. Fails with ``what`` when the limit has passed."""
+    end = time.monotonic() + seconds * PATIENCE
     while True:
         found = find()
         if found:
             return found
-        assert time.monotonic() < end, f"not within {seconds} seconds: {what}"
+        assert time.monotonic() < end, f"not within {seconds * PATIENCE:.0f} seconds: {what}"
         time.sleep(every)
 
 

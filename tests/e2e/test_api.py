@@ -1,4 +1,4 @@
-"""The API through the gateway: tokens, refusals, lists, repeats; and whether it keeps what its description promises."""
+"""The API through the gateway: authentication, validation, paging, idempotency, conformance to its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def stored_jobs(punctual: Punctual) -> int:
     return sum("task" in item for page in pages for item in page["Items"])
 
 
-def test_without_a_good_token_there_is_no_answer(punctual: Punctual) -> None:
+def test_a_request_without_a_valid_token_is_rejected(punctual: Punctual) -> None:
     good = punctual.stack["tokens"]["operator"]
     for token in ("x", "not.a.token", good[:-6] + "AAAAAA"):
         answer = punctual.request("GET", "/jobs", role=None, headers={"Authorization": f"Bearer {token}"})
@@ -33,7 +33,7 @@ def test_roles_and_teams_come_from_the_token(punctual: Punctual) -> None:
     assert (job["owner"], job["created_by"]) == ("data-quality", "admin")
 
 
-def test_every_malformed_submission_is_refused_with_its_field_and_stores_nothing(punctual: Punctual) -> None:
+def test_a_malformed_submission_is_rejected_with_its_field_and_stores_nothing(punctual: Punctual) -> None:
     before = stored_jobs(punctual)
     wrong: list[Any] = []
     for name, submission, status, field in SUBMISSIONS:
@@ -70,7 +70,7 @@ def test_a_batch_of_a_thousand_jobs_is_stored_and_can_be_paged_through(punctual:
     assert set(made) <= found
 
 
-def test_a_repeated_post_with_its_key_is_answered_as_the_first_time(punctual: Punctual) -> None:
+def test_a_repeated_post_with_the_same_idempotency_key_returns_the_first_answer(punctual: Punctual) -> None:
     key = {"Idempotency-Key": "e2e"}
     first = punctual.request("POST", "/jobs", {"task": "echo"}, headers=key)
     again = punctual.request("POST", "/jobs", {"task": "echo"}, headers=key)
@@ -78,14 +78,14 @@ def test_a_repeated_post_with_its_key_is_answered_as_the_first_time(punctual: Pu
     assert first.json() == again.json()
 
 
-def test_the_description_can_be_read_by_people_and_programs(punctual: Punctual) -> None:
+def test_the_openapi_document_is_served_as_json_and_as_swagger_ui(punctual: Punctual) -> None:
     page = punctual.request("GET", "/swagger", role=None)
     assert page.status_code == 200
     assert "swagger-ui" in page.text
     assert punctual.request("GET", "/openapi.json", role=None).json()["openapi"].startswith("3.1")
 
 
-def test_whatever_is_asked_the_answer_is_one_that_the_description_promises(punctual: Punctual) -> None:
+def test_every_answer_conforms_to_the_openapi_document(punctual: Punctual) -> None:
     schema = schemathesis.openapi.from_url(f"{punctual.stack['api_url']}/openapi.json")
     operations = [result.ok() for result in schema.get_all_operations()]
     assert len(operations) >= 9
@@ -102,11 +102,11 @@ def check_operation(punctual: Punctual, operation: Any, examples: int = 8) -> No
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
-    def answers_as_promised(case: Any) -> None:
+    def answers_conform(case: Any) -> None:
         case.call_and_validate(
             base_url=punctual.stack["api_url"],
             headers={"Authorization": f"Bearer {punctual.stack['tokens']['operator']}"},
             checks=[not_a_server_error, status_code_conformance, response_schema_conformance],
         )
 
-    answers_as_promised()
+    answers_conform()

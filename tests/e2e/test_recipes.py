@@ -1,4 +1,4 @@
-"""What the pages of ``docs/recipes`` show is what one sees: their commands, run as they stand."""
+"""The commands of the pages in ``docs/recipes`` print what the pages show."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.punctual import Punctual
-from tests.recipes import PAGES, ROOT, printed_by, recipes_of, script_of
+from tests.recipes import PAGES, ROOT, recipes_of, script_of, split_output
 
 Run = Future[subprocess.CompletedProcess[str]]
-AT_ONCE = 3
-SECONDS = 180
+PARALLEL_PAGES = 3
+TIMEOUT_SECONDS = 1200
 
 
 @pytest.fixture(scope="module")
 def runs(punctual: Punctual) -> Iterator[dict[Path, Run]]:
-    """A few pages at once: they wait more than they work."""
+    """The run of each page. Several run in parallel: their commands mostly wait."""
     for job in [punctual.submit(task="sleep", parameters={"seconds": 1}) for _ in range(6)]:
-        punctual.ended(job)  # so that workers are warm, as on a stack that is in use
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+        punctual.wait_for_end(job)  # warms the workers, as in a stack that is in use
+    with ThreadPoolExecutor(PARALLEL_PAGES) as pool:
         longest_first = sorted(PAGES, key=lambda page: -len(recipes_of(page)))
         yield {page: pool.submit(run, page, punctual) for page in longest_first}
 
@@ -35,7 +35,7 @@ def run(page: Path, punctual: Punctual) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "API": punctual.stack["api_url"], "TOKEN": punctual.stack["tokens"]["operator"]},
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=TIMEOUT_SECONDS,
         check=False,
     )
 
@@ -43,6 +43,6 @@ def run(page: Path, punctual: Punctual) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_print_what_it_shows(page: Path, runs: dict[Path, Run]) -> None:
     ended = runs[page].result()
-    printed = printed_by(page, ended.stdout)
+    outputs = split_output(page, ended.stdout)
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
-    assert [(one.name, printed[one.name]) for one in recipes_of(page) if not one.prints(printed[one.name])] == []
+    assert [(one.name, outputs[one.name]) for one in recipes_of(page) if not one.matches(outputs[one.name])] == []

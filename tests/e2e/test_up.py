@@ -1,4 +1,4 @@
-"""`make up` as a person meets it: again on a running stack, and when something is in its way."""
+"""`make up` for its user: on a running stack, and when it cannot start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.e2e.processes import listening
 from tests.e2e.punctual import Punctual
 
 ROOT = Path(__file__).parents[2]
-LOOPBACK = "0100007F"  # 127.0.0.1 in the kernel's order of bytes
+LOOPBACK = "0100007F"  # 127.0.0.1 as /proc/net/tcp shows it
 
 
 def run(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -39,7 +39,9 @@ def is_free(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_what_a_client_needs_is_written_where_only_its_owner_can_read_it(punctual: Punctual, stack: Stack) -> None:
+def test_the_stack_file_is_readable_only_by_its_owner_and_has_all_that_a_client_needs(
+    punctual: Punctual, stack: Stack
+) -> None:
     path = stack.places.directory / "stack.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert {"api_url", "endpoint_url", "region", "tokens", "tables", "queues", "functions"} <= set(punctual.stack)
@@ -47,16 +49,16 @@ def test_what_a_client_needs_is_written_where_only_its_owner_can_read_it(punctua
     assert {"jobs", "executions", "parts", "timers", "gates", "signals", "idempotency"} == set(punctual.stack["tables"])
 
 
-def test_it_listens_on_loopback_only(punctual: Punctual, stack: Stack) -> None:
+def test_the_emulator_listens_on_loopback_only(punctual: Punctual, stack: Stack) -> None:
     assert listening(punctual.stack["pid"]) == [(LOOPBACK, stack.emulator.port)]
 
 
-def test_a_second_up_says_so_and_changes_nothing(punctual: Punctual, stack: Stack) -> None:
+def test_a_second_up_reports_the_running_stack_and_changes_nothing(punctual: Punctual, stack: Stack) -> None:
     before = punctual.stack
     deployed_at = (stack.places.directory / "deploy.log").stat().st_mtime_ns
-    again = run("local", "up", PUNCTUAL_LOCAL_DIR=str(stack.places.directory))
-    assert again.returncode == 0, again.stderr
-    assert f"Already running on port {stack.emulator.port}" in again.stdout
+    second = run("local", "up", PUNCTUAL_LOCAL_DIR=str(stack.places.directory))
+    assert second.returncode == 0, second.stderr
+    assert f"Already running on port {stack.emulator.port}" in second.stdout
     assert (stack.places.directory / "deploy.log").stat().st_mtime_ns == deployed_at
     now = stack.require()
     assert {name: now[name] for name in ("pid", "api_url", "tables", "functions")} == {
@@ -64,28 +66,28 @@ def test_a_second_up_says_so_and_changes_nothing(punctual: Punctual, stack: Stac
     }
 
 
-def test_a_port_in_use_is_said_and_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_and_nothing_is_left_behind(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(PortTaken, match=f"Port {port} is in use"):
             Stack.at(tmp_path / "state", port).up()
-        said = run("local", "--port", str(port), "up", PUNCTUAL_LOCAL_DIR=str(tmp_path / "state"))
-    assert said.returncode == 1
-    assert f"Port {port} is in use by something else" in said.stderr
-    assert "Traceback" not in said.stderr
+        result = run("local", "--port", str(port), "up", PUNCTUAL_LOCAL_DIR=str(tmp_path / "state"))
+    assert result.returncode == 1
+    assert f"Port {port} is in use by another program" in result.stderr
+    assert "Traceback" not in result.stderr
     assert Stack.at(tmp_path / "state").emulator.pid() is None
 
 
-def test_a_missing_node_is_said() -> None:
-    said = run("local.install", PATH="/nowhere")
-    assert said.returncode == 1
-    assert "Punctual needs Node 20 or newer" in said.stderr
-    assert "Traceback" not in said.stderr
+def test_a_missing_node_is_reported() -> None:
+    result = run("local.install", PATH="/nowhere")
+    assert result.returncode == 1
+    assert "Punctual needs Node 20 or newer" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
-def test_a_failed_deploy_is_said_with_its_cause_and_nothing_runs_on(tmp_path: Path) -> None:
+def test_a_failed_deploy_is_reported_with_its_cause_and_leaves_nothing_running(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     unneeded = shutil.ignore_patterns(".git", ".venv", "node_modules", ".local", "cdk.out", "__pycache__", ".*_cache")
     shutil.copytree(ROOT, copy, ignore=unneeded)
@@ -94,8 +96,8 @@ def test_a_failed_deploy_is_said_with_its_cause_and_nothing_runs_on(tmp_path: Pa
     with (copy / "cdk" / "stack.py").open("a") as broken:
         broken.write('\nraise RuntimeError("this stack is broken on purpose")\n')
     port = free_port()
-    said = run("local", "--port", str(port), "up", cwd=copy)
-    assert said.returncode == 1
-    assert "this stack is broken on purpose" in said.stderr
+    result = run("local", "--port", str(port), "up", cwd=copy)
+    assert result.returncode == 1
+    assert "this stack is broken on purpose" in result.stderr
     assert is_free(port)
     assert not (copy / ".local" / "stack.json").exists()

@@ -1,4 +1,4 @@
-"""One synth of each stage per session; bundling is off, so nothing is downloaded."""
+"""Fixtures of the infrastructure tests: each stage is synthesised once per session, without bundling or downloads."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def new_app(stage: str, **options: Any) -> App:
-    """The application of app.py, not yet synthesised, with the feature flags that the CLI would pass."""
+    """The application of app.py, not yet synthesised, with the feature flags of cdk.json."""
     flags = json.loads((ROOT / "cdk.json").read_text())["context"]
     app = App(context={**flags, "stage": stage, "aws:cdk:bundling-stacks": []}, **options)
     PunctualStack(app, "Punctual", settings=for_stage(stage))
@@ -24,11 +24,11 @@ def new_app(stage: str, **options: Any) -> App:
 
 @pytest.fixture(scope="session")
 def prod(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
-    """What `cdk deploy` would put into an account."""
+    """The stack that `cdk deploy` creates in an account."""
     return Deployed.of(new_app("prod", outdir=str(tmp_path_factory.mktemp("prod"))))
 
 
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
-    """What `make up` puts onto the emulator."""
+    """The stack that `make up` deploys to the emulator."""
     return Deployed.of(new_app("local", outdir=str(tmp_path_factory.mktemp("local"))))

@@ -1,4 +1,4 @@
-"""A synthesised stack, asked in the words of the design instead of CloudFormation's."""
+"""Queries on a synthesised stack by the names of the design instead of CloudFormation's logical ids."""
 
 import json
 import re
@@ -43,12 +43,12 @@ class Deployed:
         return self.one("AWS::Lambda::Function", f"{name.title()}Function")
 
     def environment(self, name: str) -> dict[str, str]:
-        """The function's variables; what refers to a resource is written as its readable name."""
+        """The function's environment variables; references to resources are replaced by readable names."""
         variables = self.function(name)["Environment"]["Variables"]
         return {key: readable(value) for key, value in variables.items()}
 
     def permissions(self, role: str) -> set[tuple[str, str]]:
-        """Every (action, resource) that the role allows, wherever it was written."""
+        """Every (action, resource) pair that the policies of the role allow."""
         return {
             (action, readable(resource))
             for statement in self._statements(role)
@@ -57,7 +57,7 @@ class Deployed:
         }
 
     def conditions(self, role: str, action: str) -> list[dict[str, Any]]:
-        """Under what the role allows the action: one for each statement that names it."""
+        """The conditions under which the role allows the action, one per statement that contains it."""
         return [
             {
                 name: {key: readable(value) for key, value in keys.items()}
@@ -68,23 +68,23 @@ class Deployed:
         ]
 
     def trust(self, role: str) -> Resource:
-        """The one statement that says who may take the role."""
+        """The only statement of the role's trust policy."""
         (statement,) = self.one("AWS::IAM::Role", role)["AssumeRolePolicyDocument"]["Statement"]
         return dict(statement)
 
     def ticks(self, function: str) -> list[Resource]:
-        """The schedules that wake a function."""
+        """The schedules that invoke a function."""
         target = f"{function.title()}Function.Arn"
         schedules = self.all("AWS::Scheduler::Schedule").values()
         return [schedule for schedule in schedules if readable(schedule["Target"]["Arn"]) == target]
 
     def alarms(self) -> dict[str, Resource]:
-        """The alarms, by their names without the stack's."""
+        """The alarms, by name without the prefix of the stack."""
         alarms = self.all("AWS::CloudWatch::Alarm").values()
         return {alarm["AlarmName"].removeprefix("Punctual-"): alarm for alarm in alarms}
 
     def state_machine(self) -> Resource:
-        """The definition as Step Functions gets it; what refers to a resource is written as its readable name."""
+        """The deployed definition; references to resources are replaced by readable names."""
         (machine,) = self.all("AWS::StepFunctions::StateMachine").values()
         text = (self.directory / f"asset.{machine['DefinitionS3Location']['Key']}").read_text()
         for name, value in machine["DefinitionSubstitutions"].items():
@@ -92,7 +92,7 @@ class Deployed:
         return dict(json.loads(text))
 
     def sources(self, function: str) -> dict[str, Resource]:
-        """The event sources of a function, by the readable name of what it reads."""
+        """The event source mappings of a function, by the readable name of the source."""
         target = f"{function.title()}Function.Arn"
         mappings = self.all("AWS::Lambda::EventSourceMapping").values()
         return {
@@ -117,7 +117,7 @@ class Deployed:
 
 
 def readable(value: Any) -> str:
-    """`{"Fn::GetAtt": ["TablesJobs1A2B3C4D", "Arn"]}` is `TablesJobs.Arn`; joins are joined."""
+    """Render a value: `{"Fn::GetAtt": ["TablesJobs1A2B3C4D", "Arn"]}` becomes `TablesJobs.Arn`; joins are evaluated."""
     match value:
         case str():
             return value
@@ -133,12 +133,12 @@ def readable(value: Any) -> str:
 
 
 def patterns(source: Resource) -> list[dict[str, Any]]:
-    """The filters of an event source: a record has to match one of them."""
+    """The filters of an event source. A record must match at least one of them."""
     return [dict(json.loads(one["Pattern"])) for one in source["FilterCriteria"]["Filters"]]
 
 
 def pattern(source: Resource) -> dict[str, Any]:
-    """The one filter of an event source."""
+    """The only filter of an event source."""
     (only,) = patterns(source)
     return only
 

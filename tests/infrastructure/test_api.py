@@ -1,25 +1,25 @@
-"""The front door: who gets in, how fast, and what is written down."""
+"""The HTTP API: authorisation, throttling, access logs, and the user pool."""
 
 import json
 
 from tests.infrastructure.deployed import Deployed, readable
 
-OPEN = {"GET /", "GET /health", "GET /swagger", "GET /openapi.json"}
+PUBLIC = {"GET /", "GET /health", "GET /swagger", "GET /openapi.json"}
 
 
-def test_everything_but_the_open_routes_asks_for_a_token(prod: Deployed) -> None:
+def test_all_but_the_public_routes_require_a_token(prod: Deployed) -> None:
     for route in prod.all("AWS::ApiGatewayV2::Route").values():
-        wanted = "NONE" if route["RouteKey"] in OPEN else "JWT"
-        assert route["AuthorizationType"] == wanted, route["RouteKey"]
+        expected = "NONE" if route["RouteKey"] in PUBLIC else "JWT"
+        assert route["AuthorizationType"] == expected, route["RouteKey"]
 
 
 def test_a_path_without_a_route_of_its_own_is_behind_the_authorizer(prod: Deployed) -> None:
     routes = {route["RouteKey"]: route for route in prod.all("AWS::ApiGatewayV2::Route").values()}
-    assert set(routes) == OPEN | {"ANY /{proxy+}"}
+    assert set(routes) == PUBLIC | {"ANY /{proxy+}"}
     assert "AuthorizerId" in routes["ANY /{proxy+}"]
 
 
-def test_only_tokens_of_the_own_pool_and_client_are_accepted(prod: Deployed) -> None:
+def test_only_tokens_of_this_user_pool_and_client_are_accepted(prod: Deployed) -> None:
     (authorizer,) = prod.all("AWS::ApiGatewayV2::Authorizer").values()
     configuration = authorizer["JwtConfiguration"]
     assert authorizer["AuthorizerType"] == "JWT"
@@ -42,7 +42,7 @@ def test_requests_reach_the_function_in_the_second_payload_format(prod: Deployed
     assert readable(integration["IntegrationUri"]) == "ApiFunction.Arn"
 
 
-def test_nobody_signs_up_by_themselves(prod: Deployed) -> None:
+def test_only_administrators_create_users(prod: Deployed) -> None:
     pool = prod.one("AWS::Cognito::UserPool", "IdentityPool")
     assert pool["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": True}
 
@@ -54,12 +54,12 @@ def test_passwords_are_long_and_mixed(prod: Deployed) -> None:
         assert policy[f"Require{kind}"] is True
 
 
-def test_the_roles_are_groups(prod: Deployed) -> None:
+def test_each_role_is_a_group_of_the_user_pool(prod: Deployed) -> None:
     groups = {group["GroupName"] for group in prod.all("AWS::Cognito::UserPoolGroup").values()}
     assert groups == {"admin", "operator", "viewer"}
 
 
-def test_a_password_is_sent_to_cognito_only_by_the_demo_users(prod: Deployed, local: Deployed) -> None:
+def test_sign_in_with_a_plain_password_is_enabled_only_on_the_emulator(prod: Deployed, local: Deployed) -> None:
     def flows(stack: Deployed) -> set[str]:
         return set(stack.one("AWS::Cognito::UserPoolClient", "IdentityPoolClient")["ExplicitAuthFlows"])
 

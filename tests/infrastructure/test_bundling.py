@@ -1,4 +1,4 @@
-"""How assets come to be, without Docker and without leaving anything in the sources."""
+"""Bundling of assets: without Docker, and without build files in the source tree."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from cdk import bundling
 from cdk.settings import LOCAL, PROD
 
 
-def test_a_function_is_shipped_with_the_tasks_beside_its_handler(
+def test_the_bundle_of_a_function_contains_its_handler_and_the_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bundling, "ROOT", tmp_path)
@@ -44,13 +44,13 @@ def test_wheels_are_installed_once_per_set_of_pins(tmp_path: Path, monkeypatch: 
     assert command[command.index("--python-version") + 1] == "3.13"
 
 
-def test_the_emulator_gets_wheels_of_this_machine(tmp_path: Path) -> None:
+def test_the_emulator_uses_wheels_for_this_machine(tmp_path: Path) -> None:
     requirements = tmp_path / "requirements.txt"
     requirements.write_text("package==1\n")
     assert "--python-platform" not in bundling.Wheels(requirements, LOCAL.platform).command(tmp_path)
 
 
-def test_other_pins_and_other_platforms_are_other_wheels(tmp_path: Path) -> None:
+def test_pins_and_platform_are_part_of_the_wheel_fingerprint(tmp_path: Path) -> None:
     requirements = tmp_path / "requirements.txt"
     fingerprints = set()
     for pins in ("package==1\n", "package==2\n"):

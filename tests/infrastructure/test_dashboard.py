@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.metrics import NAMESPACE, Detail, Metric
+from punctual.domain.metrics import NAMESPACE, DashboardMetric, Metric
 from punctual.domain.status import FINAL
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 
 SECTIONS = (
-    *("Alarms", "What runs now", "Lateness", "Throughput"),
+    *("Alarms", "Running now", "Lateness", "Throughput"),
     *("Backlog", "Deadlines", "Cost", "Errors"),
 )
-# By what the monitor divides them. What is not named here has no dimension.
-DIVIDED_BY = {
-    Detail.STARTED: {"lane"},
-    Detail.ENDED: {"lane", "outcome"},
-    Detail.RUNNING_NOW: {"lane"},
-    Detail.QUEUE_DEPTH: {"queue"},
-    Detail.QUEUE_DRAIN_MINUTES: {"queue"},
+# The dimensions of the metrics that the monitor publishes. All other metrics have none.
+DIMENSIONS = {
+    DashboardMetric.STARTED: {"lane"},
+    DashboardMetric.ENDED: {"lane", "outcome"},
+    DashboardMetric.RUNNING_NOW: {"lane"},
+    DashboardMetric.QUEUE_DEPTH: {"queue"},
+    DashboardMetric.QUEUE_DRAIN_MINUTES: {"queue"},
 }
 VALUES = {
     "lane": {str(lane) for lane in Lane},
@@ -47,7 +47,7 @@ def widgets(stack: Deployed) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def lines(widgets: list[dict[str, Any]]) -> list[Line]:
-    """Every line of every graph: namespace, name, dimensions."""
+    """Every line of every graph: namespace, metric name, dimensions."""
     drawn = [line for widget in widgets for line in widget["properties"].get("metrics", ())]
     found = []
     for namespace, name, *dimensions, _look in drawn:
@@ -63,28 +63,28 @@ def test_each_section_begins_with_its_header(widgets: list[dict[str, Any]]) -> N
     assert not any(pair == ("text", "text") for pair in pairwise(kinds))
 
 
-def test_everything_that_punctual_measures_is_shown_and_nothing_that_it_does_not(lines: list[Line]) -> None:
+def test_all_metrics_of_punctual_are_shown_and_no_unknown_ones(lines: list[Line]) -> None:
     shown = {name for namespace, name, _ in lines if namespace == NAMESPACE}
-    assert shown == {*Metric, *Detail}
+    assert shown == {*Metric, *DashboardMetric}
 
 
-def test_a_metric_is_shown_by_what_the_monitor_divides_it_by(lines: list[Line]) -> None:
+def test_a_metric_is_shown_with_the_dimensions_that_the_monitor_publishes(lines: list[Line]) -> None:
     for namespace, name, dimensions in lines:
         if namespace == NAMESPACE:
-            assert set(dimensions) == DIVIDED_BY.get(name, set()), name
+            assert set(dimensions) == DIMENSIONS.get(name, set()), name
 
 
 @pytest.mark.parametrize("dimension", VALUES)
-def test_no_lane_queue_or_outcome_is_left_out(lines: list[Line], dimension: str) -> None:
+def test_every_lane_queue_and_outcome_is_shown(lines: list[Line], dimension: str) -> None:
     for name in {name for _, name, dimensions in lines if dimension in dimensions}:
         assert {found[dimension] for _, one, found in lines if one == name} == VALUES[dimension], name
 
 
-def test_an_outcome_is_a_status_that_an_execution_ends_with() -> None:
+def test_an_outcome_is_a_final_status() -> None:
     assert {str(status) for status in FINAL} >= VALUES["outcome"]
 
 
-def test_whatever_an_alarm_watches_can_be_looked_at(stack: Deployed, lines: list[Line]) -> None:
+def test_the_metric_of_every_alarm_is_shown(stack: Deployed, lines: list[Line]) -> None:
     for name, alarm in stack.alarms().items():
         dimensions = {one["Name"]: readable(one["Value"]) for one in alarm.get("Dimensions", ())}
         assert (alarm["Namespace"], alarm["MetricName"], dimensions) in lines, name
@@ -101,7 +101,7 @@ def test_the_state_of_every_alarm_is_shown(stack: Deployed, widgets: list[dict[s
     assert set(status["alarms"]) == {f"{name}.Arn" for name in stack.all("AWS::CloudWatch::Alarm")}
 
 
-def test_the_thresholds_are_drawn_in(stack: Deployed, widgets: list[dict[str, Any]]) -> None:
+def test_alarm_thresholds_are_drawn_as_annotations(stack: Deployed, widgets: list[dict[str, Any]]) -> None:
     drawn = {
         (*widget["properties"]["metrics"][0][:2], annotation["value"])
         for widget in widgets
@@ -111,5 +111,5 @@ def test_the_thresholds_are_drawn_in(stack: Deployed, widgets: list[dict[str, An
     assert drawn == {one for one in watched if one[:2] != ("AWS/Lambda", "Throttles")}
 
 
-def test_nothing_is_calculated(widgets: list[dict[str, Any]]) -> None:
+def test_no_widget_uses_metric_math(widgets: list[dict[str, Any]]) -> None:
     assert '"expression"' not in json.dumps(widgets)

@@ -1,4 +1,4 @@
-"""The clock: a schedule per shard, for admission and for the monitor, every minute; for the reconciler, every hour."""
+"""The ticks: every minute for each timer shard, admission and the monitor; every hour for the reconciler."""
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ from tests.infrastructure.deployed import Deployed, readable
 TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 
 
-def test_each_shard_of_the_timers_is_swept_every_minute(tmp_path: Path) -> None:
+def test_each_timer_shard_is_swept_every_minute(tmp_path: Path) -> None:
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
     PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, timer_shards=4))
     schedules = Deployed.of(app).ticks("dispatcher")
@@ -23,23 +23,25 @@ def test_each_shard_of_the_timers_is_swept_every_minute(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "rate", "says"),
+    ("function", "rate", "payload"),
     [
         ("admission", "rate(1 minute)", {"do": "tick"}),
         ("monitor", "rate(1 minute)", {"do": "tick"}),
         ("reconciler", "rate(1 hour)", {}),
     ],
 )
-def test_whoever_looks_around_does_so_at_a_steady_rate(
-    prod: Deployed, function: str, rate: str, says: dict[str, str]
+def test_a_periodic_function_is_invoked_at_its_rate(
+    prod: Deployed, function: str, rate: str, payload: dict[str, str]
 ) -> None:
     (tick,) = prod.ticks(function)
     assert tick["ScheduleExpression"] == rate
-    assert json.loads(tick["Target"]["Input"]) == says
+    assert json.loads(tick["Target"]["Input"]) == payload
 
 
 @pytest.mark.parametrize("function", TICKING)
-def test_a_tick_is_on_time_and_soon_given_up(prod: Deployed, function: str) -> None:
+def test_a_tick_has_no_flexible_window_and_is_retried_at_most_once_within_a_minute(
+    prod: Deployed, function: str
+) -> None:
     (tick,) = prod.ticks(function)
     assert tick["FlexibleTimeWindow"] == {"Mode": "OFF"}
     assert tick["Target"]["RetryPolicy"] == {"MaximumEventAgeInSeconds": 60, "MaximumRetryAttempts": 1}
@@ -51,6 +53,6 @@ def test_the_ticks_have_a_group_of_their_own(prod: Deployed, function: str) -> N
     assert readable(tick["GroupName"]) == "DispatcherTicks"
 
 
-def test_the_functions_know_the_number_of_shards_that_are_swept(prod: Deployed) -> None:
+def test_the_functions_get_the_number_of_timer_shards_that_are_swept(prod: Deployed) -> None:
     for name in ("planner", "dispatcher", "monitor"):
         assert int(prod.environment(name)["TIMER_SHARDS"]) == len(prod.ticks("dispatcher"))

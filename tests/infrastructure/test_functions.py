@@ -1,4 +1,4 @@
-"""How the functions are built: runtime, layers, logs, environment."""
+"""The Lambda functions: runtime, layers, log groups, environment, time-outs."""
 
 from typing import get_type_hints
 
@@ -7,8 +7,8 @@ import pytest
 from punctual.runtime.lambdas import settings
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 
-ALWAYS = {"PUNCTUAL_STAGE", "LOG_LEVEL"}
-# What each handler reads at its start is what the stack has to give it.
+COMMON_VARIABLES = {"PUNCTUAL_STAGE", "LOG_LEVEL"}
+# The settings that each handler reads at start-up define the variables that the stack must set.
 SETTINGS = {name: getattr(settings, f"{name.title()}Settings") for name in FUNCTIONS}
 
 
@@ -21,29 +21,29 @@ def test_a_function_runs_its_own_handler_on_graviton(prod: Deployed, name: str) 
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_is_told_what_it_reads_and_nothing_else(prod: Deployed, name: str) -> None:
-    assert set(prod.environment(name)) == ALWAYS | {field.upper() for field in get_type_hints(SETTINGS[name])}
+def test_a_function_gets_exactly_the_variables_that_it_reads(prod: Deployed, name: str) -> None:
+    assert set(prod.environment(name)) == COMMON_VARIABLES | {field.upper() for field in get_type_hints(SETTINGS[name])}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_carries_both_layers(prod: Deployed, name: str) -> None:
+def test_a_function_uses_both_layers(prod: Deployed, name: str) -> None:
     layers = {readable(layer) for layer in prod.function(name)["Layers"]}
     assert layers == {"LayersPunctual", "LayersVendor"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_writes_to_a_log_group_that_forgets(prod: Deployed, name: str) -> None:
+def test_a_function_logs_to_its_own_group_with_a_retention_period(prod: Deployed, name: str) -> None:
     group = readable(prod.function(name)["LoggingConfig"]["LogGroup"])
     assert group == f"{name.title()}FunctionLogs"
     assert prod.one("AWS::Logs::LogGroup", group)["RetentionInDays"] == 30
 
 
-def test_every_log_group_forgets(prod: Deployed, local: Deployed) -> None:
+def test_every_log_group_has_a_retention_period(prod: Deployed, local: Deployed) -> None:
     for stage in (prod, local):
         assert all("RetentionInDays" in group for group in stage.all("AWS::Logs::LogGroup").values())
 
 
-def test_a_dead_letter_queue_url_names_the_functions_own_queue(prod: Deployed) -> None:
+def test_a_function_gets_the_url_of_its_own_dead_letter_queue(prod: Deployed) -> None:
     for name in ("planner", "settler", "intake", "admission"):
         assert prod.environment(name)["DEAD_LETTER_QUEUE_URL"] == f"Queues{name.title()}DeadLetters"
     assert prod.environment("monitor")["DEAD_LETTER_QUEUE_URL"] == "QueuesChecksDeadLetters"
@@ -58,20 +58,20 @@ def test_the_api_reads_the_logs_of_both_lanes(prod: Deployed) -> None:
     assert prod.environment("api")["RUNNER_LOG_GROUP"] == "RunnerLogs"
 
 
-def test_the_worker_may_take_as_long_as_lambda_allows(prod: Deployed) -> None:
+def test_the_worker_has_the_maximum_time_out_of_lambda(prod: Deployed) -> None:
     assert prod.function("worker")["Timeout"] == 900
 
 
-def test_the_api_answers_before_the_gateway_gives_up(prod: Deployed) -> None:
+def test_the_api_times_out_before_the_gateway(prod: Deployed) -> None:
     assert prod.function("api")["Timeout"] < 30
 
 
-def test_a_tick_ends_before_the_next_one_begins(prod: Deployed) -> None:
+def test_a_tick_times_out_before_the_next_one(prod: Deployed) -> None:
     for name in ("dispatcher", "admission", "monitor"):
         assert prod.function(name)["Timeout"] < 60
 
 
-def test_a_failed_tick_is_not_repeated_because_the_next_one_catches_up(prod: Deployed) -> None:
+def test_a_failed_tick_is_not_retried_because_the_next_one_catches_up(prod: Deployed) -> None:
     configs = prod.all("AWS::Lambda::EventInvokeConfig").values()
     retries = {readable(config["FunctionName"]): config["MaximumRetryAttempts"] for config in configs}
     ticking = ("Dispatcher", "Admission", "Reconciler", "Monitor")

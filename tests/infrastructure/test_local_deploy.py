@@ -1,4 +1,4 @@
-"""When `make up` deploys and installs, and what it tells its caller."""
+"""`make up`: when it deploys and installs, and the file that describes the stack to clients."""
 
 import subprocess
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_a_change_of_the_stacks_sources_is_deployed(checkout: Path, source: str)
     assert deploy.fingerprint() != before
 
 
-def test_what_python_leaves_behind_is_not_a_change(checkout: Path) -> None:
+def test_bytecode_files_are_not_a_change(checkout: Path) -> None:
     before = deploy.fingerprint()
     (checkout / "tasks/__pycache__").mkdir()
     (checkout / "tasks/__pycache__/echo.cpython-311.pyc").write_text("")
@@ -37,7 +37,7 @@ def test_the_api_url_needs_no_escaping_anywhere() -> None:
     assert url == "http://127.0.0.1:4566/_aws/execute-api/a1b2c3"
 
 
-def test_the_stack_file_names_what_a_client_needs() -> None:
+def test_the_stack_file_contains_the_addresses_that_a_client_needs() -> None:
     class AnyOutput(dict[str, str]):
         def __missing__(self, name: str) -> str:
             return f"<{name}>"
@@ -50,28 +50,30 @@ def test_the_stack_file_names_what_a_client_needs() -> None:
     assert {"api_url", "endpoint_url", "region", "tokens", "results_bucket", "pid"} <= set(described)
 
 
-@pytest.mark.parametrize(("found", "sentence"), [(False, "install it and try again"), (True, "this one is v18.3.0")])
-def test_a_missing_or_old_node_is_said_in_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], found: bool, sentence: str
+@pytest.mark.parametrize(
+    ("found", "advice"), [(False, "install Node and try again"), (True, "the installed version is v18.3.0")]
+)
+def test_a_missing_or_old_node_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], found: bool, advice: str
 ) -> None:
     old = subprocess.CompletedProcess([], 0, stdout="v18.3.0\n")
     monkeypatch.setattr(install.shutil, "which", lambda _: "node" if found else None)
     monkeypatch.setattr(install.subprocess, "run", lambda *_, **__: old)
     assert install.main() == 1
-    complaint = capsys.readouterr().err.strip()
-    assert "Punctual needs Node 20 or newer" in complaint
-    assert sentence in complaint
-    assert "\n" not in complaint
+    message = capsys.readouterr().err.strip()
+    assert "Punctual needs Node 20 or newer" in message
+    assert advice in message
+    assert "\n" not in message
 
 
 def test_packages_are_installed_once_per_set_of_pins(checkout: Path) -> None:
     pins, folder, installed = checkout / "pins.txt", checkout / "packages", []
 
-    def install_them() -> None:
+    def install_packages() -> None:
         folder.mkdir(exist_ok=True)
         installed.append(pins.read_text())
 
     for text in ("one", "one", "two"):
         pins.write_text(text)
-        install.once(folder, ("pins.txt",), "packages", install_them)
+        install.once(folder, ("pins.txt",), "packages", install_packages)
     assert installed == ["one", "two"]

@@ -1,4 +1,4 @@
-"""The emulator's process: whose it is, and what is done to its saved state before it starts again."""
+"""The process of the emulator: how it is identified, and how its saved state is repaired before a restart."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from local.emulator import Emulator, exclusive, recorded_port
 from local.errors import EmulatorFailed, PortTaken
 from local.places import Places
 from local.private_file import write_private
-from local.saved_state import mend, move
+from local.saved_state import move, repair
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_a_recorded_process_that_does_not_hold_the_lock_is_not_the_emulator(plac
     places.lock.write_text(json.dumps({"pid": os.getpid(), "port": 4700}))
     emulator = Emulator(places, 4700)
     assert emulator.pid() is None
-    assert emulator.stop() is False  # and this process is still here to say so
+    assert emulator.stop() is False  # it did not kill this process
 
 
 def test_a_process_that_holds_the_lock_is_the_emulator(places: Places) -> None:
@@ -35,69 +35,69 @@ def test_a_process_that_holds_the_lock_is_the_emulator(places: Places) -> None:
         assert Emulator(places, 4700).pid() == 4242
 
 
-def test_a_port_in_use_is_said_in_one_sentence_and_starts_nothing(places: Places) -> None:
+def test_a_port_in_use_is_reported_and_nothing_starts(places: Places) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(PortTaken, match=f"Port {port} is in use by something else"):
+        with pytest.raises(PortTaken, match=f"Port {port} is in use by another program"):
             Emulator(places, port).start()
     assert not places.state.exists()
 
 
-def test_two_at_once_are_refused(places: Places) -> None:
+def test_a_lock_is_held_by_one_process_at_a_time(places: Places) -> None:
     lock = places.directory / "up.lock"
     with exclusive(lock, "first"), pytest.raises(EmulatorFailed, match="busy"), exclusive(lock, "busy"):
         pass
 
 
-def test_the_last_port_is_remembered(places: Places) -> None:
+def test_the_last_port_is_recorded(places: Places) -> None:
     assert recorded_port(places) is None
     places.lock.write_text(json.dumps({"pid": 1, "port": 4711}))
     assert recorded_port(places) == 4711
 
 
-def test_readers_begin_at_the_start_of_streams_that_were_not_saved(places: Places) -> None:
+def test_stream_positions_are_reset_because_streams_are_not_saved(places: Places) -> None:
     saved = _save(places, "lambda.json", {"dynamodb_stream_positions": {"data": {"one": 12, "two": 7}}})
-    mend(places.state)
+    repair(places.state)
     assert _payload(saved)["dynamodb_stream_positions"]["data"] == {"one": 0, "two": 0}
 
 
-def test_messages_that_a_dead_function_held_come_back_and_delayed_ones_wait_on(places: Places) -> None:
+def test_messages_in_flight_become_visible_and_delayed_ones_stay_delayed(places: Places) -> None:
     messages = [
-        {"id": "held", "receive_count": 1, "visible_at": 9e9},
+        {"id": "in flight", "receive_count": 1, "visible_at": 9e9},
         {"id": "delayed", "receive_count": 0, "visible_at": 9e9},
     ]
     saved = _save(places, "sqs.json", {"queues": {"data": {"queue": {"messages": messages}}}})
-    mend(places.state)
-    held, delayed = _payload(saved)["queues"]["data"]["queue"]["messages"]
-    assert held["visible_at"] == 0
+    repair(places.state)
+    in_flight, delayed = _payload(saved)["queues"]["data"]["queue"]["messages"]
+    assert in_flight["visible_at"] == 0
     assert delayed["visible_at"] == 9e9
 
 
-def test_queues_keep_their_messages_on_another_port(places: Places) -> None:
+def test_queues_keep_their_messages_when_the_port_changes(places: Places) -> None:
     saved = _save(places, "sqs.json", {"queues": {"data": {"http://localhost:4566/0/q": {"messages": []}}}})
     move(places.state, 4566, 4711)
     assert list(_payload(saved)["queues"]["data"]) == ["http://localhost:4711/0/q"]
 
 
-def test_a_first_start_has_nothing_to_mend(places: Places) -> None:
-    mend(places.state)
+def test_a_first_start_has_nothing_to_repair(places: Places) -> None:
+    repair(places.state)
     assert not places.state.exists()
 
 
-def test_secrets_are_for_their_owner_alone(places: Places) -> None:
+def test_secrets_are_readable_only_by_their_owner(places: Places) -> None:
     write_private(places.stack_file, {"tokens": {}})
     write_private(places.stack_file, {"tokens": {"admin": "…"}})
     assert places.stack_file.stat().st_mode & 0o777 == 0o600
     assert places.directory.stat().st_mode & 0o777 == 0o700
 
 
-def test_forgetting_keeps_the_logs(places: Places) -> None:
+def test_a_reset_keeps_the_logs(places: Places) -> None:
     places.state.mkdir()
     places.emulator_log.write_text("why it failed")
     write_private(places.stack_file, {})
-    places.forget()
+    places.reset()
     assert not places.state.exists()
     assert not places.stack_file.exists()
     assert places.emulator_log.exists()

@@ -1,4 +1,4 @@
-"""The stand-in for Fargate on a real emulator: what ECS is asked to run is run, once, and its end is told."""
+"""The stand-in for Fargate on a real emulator: it runs each ECS task once and reports its start and its end."""
 
 import json
 import os
@@ -21,26 +21,26 @@ from local.stand_in import StandIn
 T = TypeVar("T")
 GRACE = 1.5
 LOGS = "/punctual/runner"
-# Says that it is ready, and leaves when it is asked to.
+# Prints "ready" and exits on SIGTERM; STUBBORN ignores SIGTERM.
 POLITE = "trap 'echo leaving; exit 3' TERM; echo ready; while :; do sleep 0.05; done"
 STUBBORN = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
 
 
 class Aws:
-    """The clusters of an emulator, and what EventBridge was told of their tasks."""
+    """The clusters of an emulator, and the task state changes that EventBridge has delivered."""
 
     def __init__(self, endpoint: str) -> None:
         self.ecs, self.logs = client("ecs", endpoint), client("logs", endpoint)
         self._sqs, self._events = client("sqs", endpoint), client("events", endpoint)
-        self._told: list[dict[str, Any]] = []
+        self._received: list[dict[str, Any]] = []
         self.logs.create_log_group(logGroupName=LOGS)
-        self._queue = self._sqs.create_queue(QueueName="told")["QueueUrl"]
+        self._queue = self._sqs.create_queue(QueueName="task-changes")["QueueUrl"]
         arn = self._sqs.get_queue_attributes(QueueUrl=self._queue, AttributeNames=["QueueArn"])["Attributes"][
             "QueueArn"
         ]
         pattern = {"source": ["punctual.fargate"], "detail-type": ["ECS Task State Change"]}
-        self._events.put_rule(Name="told", EventPattern=json.dumps(pattern))
-        self._events.put_targets(Rule="told", Targets=[{"Id": "queue", "Arn": arn}])
+        self._events.put_rule(Name="task-changes", EventPattern=json.dumps(pattern))
+        self._events.put_targets(Rule="task-changes", Targets=[{"Id": "queue", "Arn": arn}])
 
     def define(self, family: str, image: str = "punctual-shell:local", group: str = LOGS, **more: Any) -> None:
         self.ecs.register_task_definition(
@@ -67,7 +67,7 @@ class Aws:
         )
 
     def run(self, cluster: str, *command: str, family: str = "shell", **environment: str) -> str:
-        """The ARN of a new task."""
+        """Start a task and return its ARN."""
         override = {
             "name": "runner",
             "command": list(command),
@@ -80,7 +80,7 @@ class Aws:
         return dict(self.ecs.describe_tasks(cluster=cluster, tasks=[arn])["tasks"][0])
 
     def lines(self, arn: str) -> list[str]:
-        """What the task's container wrote."""
+        """The log lines of the task's container."""
         stream = f"runner/runner/{arn.rsplit('/', 1)[-1]}"
         try:
             reply = self.logs.get_log_events(logGroupName=LOGS, logStreamName=stream, startFromHead=True)
@@ -88,21 +88,21 @@ class Aws:
             return []
         return [event["message"] for event in reply["events"]]
 
-    def told(self, arn: str, status: str = "STOPPED") -> list[dict[str, Any]]:
-        """What EventBridge was told of the task's end, or of another state."""
+    def changes(self, arn: str, status: str = "STOPPED") -> list[dict[str, Any]]:
+        """The events that report the task's end, or its change to another status."""
         reply = self._sqs.receive_message(QueueUrl=self._queue, MaxNumberOfMessages=10)
         for message in reply.get("Messages", []):
-            self._told.append(json.loads(message["Body"])["detail"])
+            self._received.append(json.loads(message["Body"])["detail"])
             self._sqs.delete_message(QueueUrl=self._queue, ReceiptHandle=message["ReceiptHandle"])
-        return [detail for detail in self._told if (detail["taskArn"], detail["lastStatus"]) == (arn, status)]
+        return [detail for detail in self._received if (detail["taskArn"], detail["lastStatus"]) == (arn, status)]
 
-    def ended(self, arn: str) -> dict[str, Any]:
-        """The same, awaited."""
-        (detail,) = awaited(lambda: self.told(arn), f"the end of {arn}")
+    def wait_for_end(self, arn: str) -> dict[str, Any]:
+        """Wait for the event that reports the task's end, and return it."""
+        (detail,) = wait_for(lambda: self.changes(arn), f"the end of {arn}")
         return detail
 
-    def wrote(self, arn: str, line: str) -> None:
-        awaited(lambda: line in self.lines(arn), f"{line!r} of {arn}")
+    def wait_for_line(self, arn: str, line: str) -> None:
+        wait_for(lambda: line in self.lines(arn), f"{line!r} of {arn}")
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def aws(emulator: Emulator) -> Aws:
 
 @pytest.fixture(scope="module")
 def one(emulator: Emulator, places: Places) -> Iterator[str]:
-    """A cluster with a stand-in that looks after it."""
+    """A cluster served by a stand-in."""
     stand_in = StandIn(places, emulator.endpoint, GRACE)
     stand_in.start("one")
     try:
@@ -142,7 +142,7 @@ def one(emulator: Emulator, places: Places) -> Iterator[str]:
 
 @pytest.fixture
 def stand_in(aws: Aws, emulator: Emulator, tmp_path: Path) -> Iterator[StandIn]:
-    """A stand-in of its own, not started; tests give it the cluster `two`."""
+    """A separate stand-in, not started; tests start it for the cluster `two`."""
     stand_in = StandIn(Places(tmp_path), emulator.endpoint, GRACE)
     try:
         yield stand_in
@@ -152,69 +152,69 @@ def stand_in(aws: Aws, emulator: Emulator, tmp_path: Path) -> Iterator[StandIn]:
             aws.ecs.stop_task(cluster="two", task=arn)
 
 
-def test_a_task_is_run_once_and_its_start_its_output_and_its_end_are_told(aws: Aws, one: str) -> None:
+def test_a_task_runs_once_and_its_start_output_and_end_are_reported(aws: Aws, one: str) -> None:
     arn = aws.run(one, "sh", "-c", "echo hello; echo world >&2; exit 7")
-    end = aws.ended(arn)
+    end = aws.wait_for_end(arn)
     assert end["containers"][0]["exitCode"] == 7
     assert end["containers"][0]["name"] == "runner"
     assert (end["stopCode"], end["stoppedReason"]) == ("EssentialContainerExited", "Essential container in task exited")
     assert end["clusterArn"].endswith(":cluster/one")
     assert aws.lines(arn) == ["hello", "world"]
     assert aws.describe(one, arn)["lastStatus"] == "STOPPED"
-    later = aws.run(one, "true")  # it has looked again by then
-    assert aws.ended(later)["containers"][0]["exitCode"] == 0
-    assert len(aws.told(arn)) == len(aws.told(arn, "RUNNING")) == 1
+    later = aws.run(one, "true")  # the stand-in has polled again by then
+    assert aws.wait_for_end(later)["containers"][0]["exitCode"] == 0
+    assert len(aws.changes(arn)) == len(aws.changes(arn, "RUNNING")) == 1
     assert aws.lines(arn) == ["hello", "world"]
 
 
-def test_a_container_knows_its_definition_its_order_and_the_emulator(
+def test_a_container_gets_the_variables_of_its_definition_its_overrides_and_the_emulator(
     aws: Aws, one: str, emulator: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SECRET_OF_THE_PERSON", "1")
+    monkeypatch.setenv("SECRET_OF_THE_USER", "1")
     show = "import os, json, punctual, tasks; print(json.dumps(dict(os.environ)))"
     arn = aws.run(one, "python", "-c", show, BOTH="2", PUNCTUAL_ORDER="{}")
-    assert aws.ended(arn)["containers"][0]["exitCode"] == 0, aws.lines(arn)
+    assert aws.wait_for_end(arn)["containers"][0]["exitCode"] == 0, aws.lines(arn)
     (line,) = aws.lines(arn)
-    known = json.loads(line)
-    assert (known["FROM_DEFINITION"], known["BOTH"], known["PUNCTUAL_ORDER"]) == ("1", "2", "{}")
-    assert known["AWS_ENDPOINT_URL"] == emulator.endpoint
-    assert known["PUNCTUAL_TASK_ARN"] == arn
-    assert 0 < float(known["PUNCTUAL_GRACE_SECONDS"]) < GRACE
-    assert "SECRET_OF_THE_PERSON" not in known
+    variables = json.loads(line)
+    assert (variables["FROM_DEFINITION"], variables["BOTH"], variables["PUNCTUAL_ORDER"]) == ("1", "2", "{}")
+    assert variables["AWS_ENDPOINT_URL"] == emulator.endpoint
+    assert variables["PUNCTUAL_TASK_ARN"] == arn
+    assert 0 < float(variables["PUNCTUAL_GRACE_SECONDS"]) < GRACE
+    assert "SECRET_OF_THE_USER" not in variables
 
 
-def test_what_a_container_leaves_on_disk_is_removed(aws: Aws, one: str, places: Places) -> None:
+def test_the_files_of_a_container_are_removed(aws: Aws, one: str, places: Places) -> None:
     arn = aws.run(one, "sh", "-c", "echo x > file; pwd")
-    aws.ended(arn)
+    aws.wait_for_end(arn)
     (folder,) = aws.lines(arn)
     assert Path(folder).is_relative_to(places.containers)
-    awaited(lambda: not Path(folder).exists(), "its folder to be gone")
+    wait_for(lambda: not Path(folder).exists(), "its folder to be gone")
 
 
-def test_a_killed_process_is_told_of_as_docker_would(aws: Aws, one: str) -> None:
+def test_a_killed_process_has_the_exit_code_that_docker_would_report(aws: Aws, one: str) -> None:
     arn = aws.run(one, "sh", "-c", "echo $$; exec sleep 60")
-    (pid,) = awaited(lambda: aws.lines(arn), "its process id")
+    (pid,) = wait_for(lambda: aws.lines(arn), "its process id")
     os.kill(int(pid), signal.SIGKILL)
-    assert aws.ended(arn)["containers"][0]["exitCode"] == 128 + signal.SIGKILL
+    assert aws.wait_for_end(arn)["containers"][0]["exitCode"] == 128 + signal.SIGKILL
 
 
-def test_a_stopped_task_is_asked_to_leave(aws: Aws, one: str) -> None:
+def test_stopping_a_task_sends_sigterm_to_its_container(aws: Aws, one: str) -> None:
     arn = aws.run(one, "sh", "-c", POLITE)
-    aws.wrote(arn, "ready")
+    aws.wait_for_line(arn, "ready")
     aws.ecs.stop_task(cluster=one, task=arn, reason="cancelled by ana")
-    end = aws.ended(arn)
+    end = aws.wait_for_end(arn)
     assert end["containers"][0]["exitCode"] == 3
     assert (end["stopCode"], end["stoppedReason"]) == ("UserInitiated", "cancelled by ana")
     assert aws.lines(arn) == ["ready", "leaving"]
 
 
-def test_a_task_that_does_not_leave_is_killed_with_all_that_it_started(aws: Aws, one: str) -> None:
+def test_a_task_that_ignores_sigterm_is_killed_with_its_child_processes(aws: Aws, one: str) -> None:
     arn = aws.run(one, "sh", "-c", f"sleep 60 & echo $!; {STUBBORN}")
-    aws.wrote(arn, "ready")
+    aws.wait_for_line(arn, "ready")
     child = int(aws.lines(arn)[0])
     aws.ecs.stop_task(cluster=one, task=arn)
-    assert aws.ended(arn)["containers"][0]["exitCode"] == 128 + signal.SIGKILL
-    awaited(lambda: not is_alive(child), "its child to be gone")
+    assert aws.wait_for_end(arn)["containers"][0]["exitCode"] == 128 + signal.SIGKILL
+    wait_for(lambda: not is_alive(child), "its child to be gone")
 
 
 @pytest.mark.parametrize(
@@ -233,56 +233,56 @@ def test_a_task_that_does_not_leave_is_killed_with_all_that_it_started(aws: Aws,
 def test_a_container_that_cannot_be_started_has_a_reason_and_no_exit_code(
     aws: Aws, one: str, image: str, command: list[str], reason: str
 ) -> None:
-    aws.define("odd", image)
-    arn = aws.run(one, *command, family="odd")
-    end = aws.ended(arn)
+    aws.define("broken", image)
+    arn = aws.run(one, *command, family="broken")
+    end = aws.wait_for_end(arn)
     assert end["stoppedReason"].startswith(reason)
     assert end["stopCode"] == "TaskFailedToStart"
     assert "exitCode" not in end["containers"][0]
     assert aws.describe(one, arn)["lastStatus"] == "STOPPED"
-    assert aws.lines(arn) == aws.told(arn, "RUNNING") == []
+    assert aws.lines(arn) == aws.changes(arn, "RUNNING") == []
 
 
 def test_a_task_without_its_log_group_is_not_started(aws: Aws, one: str) -> None:
-    aws.define("mute", group="/no/such/group")
-    end = aws.ended(aws.run(one, "true", family="mute"))
+    aws.define("no-log-group", group="/no/such/group")
+    end = aws.wait_for_end(aws.run(one, "true", family="no-log-group"))
     assert end["stoppedReason"].startswith("ResourceInitializationError: ")
 
 
-def test_what_its_own_stop_interrupts_is_asked_to_leave_and_told_of(aws: Aws, stand_in: StandIn) -> None:
+def test_stopping_the_stand_in_stops_its_tasks_and_reports_their_end(aws: Aws, stand_in: StandIn) -> None:
     stand_in.start("two")
     polite, stubborn = (aws.run("two", "sh", "-c", script) for script in (POLITE, STUBBORN))
     for arn in (polite, stubborn):
-        aws.wrote(arn, "ready")
+        aws.wait_for_line(arn, "ready")
     assert stand_in.stop() is True
     assert stand_in.pid() is None
-    assert aws.ended(polite)["containers"][0]["exitCode"] == 3
-    assert aws.ended(stubborn)["containers"][0]["exitCode"] == 128 + signal.SIGKILL
-    assert {aws.ended(arn)["stopCode"] for arn in (polite, stubborn)} == {"TerminationNotice"}
+    assert aws.wait_for_end(polite)["containers"][0]["exitCode"] == 3
+    assert aws.wait_for_end(stubborn)["containers"][0]["exitCode"] == 128 + signal.SIGKILL
+    assert {aws.wait_for_end(arn)["stopCode"] for arn in (polite, stubborn)} == {"TerminationNotice"}
     assert aws.ecs.list_tasks(cluster="two")["taskArns"] == []
     assert stand_in.stop() is False
 
 
-def test_what_a_dead_stand_in_left_over_is_killed_and_told_of_not_run_again(
+def test_orphans_of_a_killed_stand_in_are_killed_and_reported_and_not_run_again(
     aws: Aws, stand_in: StandIn, tmp_path: Path
 ) -> None:
     stand_in.start("two")
     arn = aws.run("two", "sh", "-c", f"echo $$; {POLITE}")
-    aws.wrote(arn, "ready")
+    aws.wait_for_line(arn, "ready")
     process = int(aws.lines(arn)[0])
     os.kill(stand_in.pid() or 0, signal.SIGKILL)
-    awaited(lambda: stand_in.pid() is None, "it to be dead")
+    wait_for(lambda: stand_in.pid() is None, "the stand-in to be dead")
     assert is_alive(process)
     stand_in.start("two")
-    end = aws.ended(arn)
+    end = aws.wait_for_end(arn)
     assert "ended while it ran this task" in end["stoppedReason"]
-    awaited(lambda: not is_alive(process), "its process to be gone")
-    assert aws.ended(aws.run("two", "true"))["containers"][0]["exitCode"] == 0
+    wait_for(lambda: not is_alive(process), "its process to be gone")
+    assert aws.wait_for_end(aws.run("two", "true"))["containers"][0]["exitCode"] == 0
     assert aws.lines(arn).count("ready") == 1
-    awaited(lambda: not list(Places(tmp_path).containers.iterdir()), "its files to be gone")
+    wait_for(lambda: not list(Places(tmp_path).containers.iterdir()), "its files to be gone")
 
 
-def test_it_outlives_a_restart_of_the_emulator_and_does_not_begin_what_that_ended(tmp_path: Path) -> None:
+def test_the_stand_in_survives_a_restart_of_the_emulator_and_does_not_start_tasks_that_it_ended(tmp_path: Path) -> None:
     places = Places(tmp_path)
     emulator = Emulator(places, free_port())
     emulator.start()
@@ -293,12 +293,12 @@ def test_it_outlives_a_restart_of_the_emulator_and_does_not_begin_what_that_ende
         stand_in.start("default")
         process = stand_in.pid() or 0
         os.kill(process, signal.SIGSTOP)
-        before = aws.run("default", "echo", "begun")
+        before = aws.run("default", "echo", "started")
         emulator.stop()
         os.kill(process, signal.SIGCONT)
-        awaited(lambda: "in trouble" in places.fargate_log.read_text(), "it to miss the emulator")
+        wait_for(lambda: "polling failed" in places.fargate_log.read_text(), "the stand-in to log that polling failed")
         emulator.start()
-        assert aws.ended(aws.run("default", "true"))["containers"][0]["exitCode"] == 0
+        assert aws.wait_for_end(aws.run("default", "true"))["containers"][0]["exitCode"] == 0
         assert stand_in.pid() == process
         assert aws.lines(before) == []
     finally:
@@ -306,7 +306,7 @@ def test_it_outlives_a_restart_of_the_emulator_and_does_not_begin_what_that_ende
         emulator.stop()
 
 
-def test_it_is_found_again_by_whoever_comes_later(stand_in: StandIn, emulator: Emulator, tmp_path: Path) -> None:
+def test_another_process_finds_the_running_stand_in(stand_in: StandIn, emulator: Emulator, tmp_path: Path) -> None:
     later = StandIn(Places(tmp_path), emulator.endpoint)
     assert later.pid() is None
     stand_in.start("two")
@@ -316,7 +316,7 @@ def test_it_is_found_again_by_whoever_comes_later(stand_in: StandIn, emulator: E
     assert not StandIn(Places(tmp_path), "http://127.0.0.1:1").serves("two")
 
 
-def test_one_that_does_not_start_is_said_in_one_sentence(
+def test_a_stand_in_that_does_not_start_is_reported_with_its_log(
     stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("local.stand_in.ROOT", tmp_path)
@@ -325,18 +325,18 @@ def test_one_that_does_not_start_is_said_in_one_sentence(
     assert stand_in.pid() is None
 
 
-def test_the_image_names_of_this_machine_are_known() -> None:
-    def known(image: str) -> bool:
+def test_only_local_image_names_exist() -> None:
+    def exists(image: str) -> bool:
         return EcsTask({}, {"containerDefinitions": [{"name": "runner", "image": image}]}).image_exists
 
-    assert known("punctual-runner:local")
-    assert known("punctual-shell:local")
-    assert not known("punctual-unknown:local")
-    assert not known("123456789012.dkr.ecr.us-east-1.amazonaws.com/punctual-runner:local")
+    assert exists("punctual-runner:local")
+    assert exists("punctual-shell:local")
+    assert not exists("punctual-unknown:local")
+    assert not exists("123456789012.dkr.ecr.us-east-1.amazonaws.com/punctual-runner:local")
 
 
-def awaited(find: Callable[[], T], what: str, seconds: float = 30) -> T:
-    """What `find` finds, asked again and again until it finds something or the time is up."""
+def wait_for(find: Callable[[], T], what: str, seconds: float = 30) -> T:
+    """Poll `find` until it returns something, and return that. Fails with `what` after the time limit."""
     end = time.monotonic() + seconds
     while not (found := find()):
         assert time.monotonic() < end, f"not within {seconds} seconds: {what}"
@@ -345,7 +345,7 @@ def awaited(find: Callable[[], T], what: str, seconds: float = 30) -> T:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is such a process, other than one that only waits to be buried."""
+    """Whether the process exists and is not a zombie."""
     try:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What `make down` and `make up` mean for the long lane: its containers, its state machines, its functions."""
+"""`make down` and `make up` in the long lane: its containers, its state machines, its functions."""
 
 import json
 import socket
@@ -32,7 +32,7 @@ def described() -> dict[str, Any]:
 
 
 class Lambda:
-    """The functions, as somebody holds and calls them."""
+    """A Lambda client that records which functions are held and which are invoked."""
 
     class exceptions:
         class ResourceNotFoundException(Exception):
@@ -76,9 +76,9 @@ def part(name: str, status: str, **more: str) -> dict[str, Any]:
 
 
 PARTS = [
-    part("waits", "waiting"),
-    part("starts", "starting"),
-    part("runs", "running"),
+    part("waiting", "waiting"),
+    part("starting", "starting"),
+    part("running", "running"),
     part("ended", "succeeded", ended_at=RECENT),
     part("ended long ago", "succeeded", ended_at=LONG_AGO),
     {"part": {"S": "the counters of the lane"}},
@@ -92,7 +92,7 @@ def replay(described: dict[str, Any], functions: Lambda, monkeypatch: pytest.Mon
     return replay
 
 
-def test_the_stack_file_names_the_long_lane(described: dict[str, Any]) -> None:
+def test_the_stack_file_describes_the_long_lane(described: dict[str, Any]) -> None:
     assert described["tables"]["parts"] == "<PartsTable>"
     assert {"conductor", "reporter", "admission", "reconciler"} <= set(described["functions"])
     assert described["functions"]["admission"] == "<AdmissionFunction>"
@@ -104,7 +104,7 @@ def test_the_stack_file_names_the_long_lane(described: dict[str, Any]) -> None:
     assert described["fargate_pid"] == 2
 
 
-def test_nothing_new_begins_while_those_who_answer_what_is_under_way_go_on(
+def test_holding_traffic_stops_new_work_but_not_the_functions_that_finish_running_work(
     described: dict[str, Any], functions: Lambda
 ) -> None:
     traffic = Traffic("http://127.0.0.1:1", described["functions"])
@@ -131,28 +131,28 @@ def test_a_stack_from_before_the_long_lane_can_be_held_and_released(functions: L
     assert functions.held == set()
 
 
-def test_containers_leave_when_nothing_new_begins_and_before_the_emulator_stops(
+def test_containers_stop_after_new_work_is_held_and_before_the_emulator_stops(
     described: dict[str, Any], functions: Lambda, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stack, happened = Stack.at(tmp_path), []
+    stack, steps = Stack.at(tmp_path), []
     stack_file.write(stack.places, described)
 
-    def leave() -> bool:
-        happened.append("containers left")
+    def stop_containers() -> bool:
+        steps.append("containers stopped")
         assert "<AdmissionFunction>" in functions.held
         assert "<ReporterFunction>" not in functions.held
         return True
 
-    def stop() -> bool:
-        happened.append("emulator stopped")
+    def stop_emulator() -> bool:
+        steps.append("emulator stopped")
         return True
 
     monkeypatch.setattr(stack.emulator, "pid", lambda: 1)
-    monkeypatch.setattr(stack.emulator, "stop", stop)
-    monkeypatch.setattr(stack.stand_in, "stop", leave)
-    monkeypatch.setattr("local.stack.wait_until_quiet", lambda _: happened.append("all was heard"))
+    monkeypatch.setattr(stack.emulator, "stop", stop_emulator)
+    monkeypatch.setattr(stack.stand_in, "stop", stop_containers)
+    monkeypatch.setattr("local.stack.wait_until_quiet", lambda _: steps.append("streams and queues quiet"))
     assert stack.down()
-    assert happened == ["containers left", "all was heard", "emulator stopped"]
+    assert steps == ["containers stopped", "streams and queues quiet", "emulator stopped"]
 
 
 def test_a_stand_in_that_outlived_its_emulator_is_stopped_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,26 +162,26 @@ def test_a_stand_in_that_outlived_its_emulator_is_stopped_too(tmp_path: Path, mo
     assert stopped == [True]
 
 
-def test_after_a_restart_the_reconciler_begins_anew_before_admission_gives_slots_again(
+def test_after_a_restart_the_reconciler_restarts_runs_before_admission_grants_slots(
     described: dict[str, Any], functions: Lambda, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stack = Stack.at(tmp_path)
     Traffic("http://127.0.0.1:1", described["functions"]).hold_all()
     monkeypatch.setattr("local.stack.Replay", lambda *_: replay(described, functions, monkeypatch, parts=PARTS))
-    stack._go_on(described, STOPPED)
-    (first, order), (second, batch) = functions.called
-    assert (first, order) == ("<ReconcilerFunction>", {"grace_seconds": 0})
+    stack._resume(described, STOPPED)
+    (first, event), (second, batch) = functions.called
+    assert (first, event) == ("<ReconcilerFunction>", {"grace_seconds": 0})
     assert second == "<AdmissionFunction>"
     assert functions.held_when_called == [
         {"<ApiFunction>", "<DispatcherFunction>", "<AdmissionFunction>"},
         set(),
     ]
-    told = [record["dynamodb"]["NewImage"]["part"]["S"] for record in batch["Records"]]
-    assert told == ["waits", "starts", "ended"]
+    replayed = [record["dynamodb"]["NewImage"]["part"]["S"] for record in batch["Records"]]
+    assert replayed == ["waiting", "starting", "ended"]
     assert {record["eventSourceARN"].split("/")[1] for record in batch["Records"]} == {"<PartsTable>"}
 
 
-def test_the_emulator_stops_although_a_state_machine_waits_for_hours(tmp_path: Path) -> None:
+def test_the_emulator_stops_while_a_state_machine_is_waiting(tmp_path: Path) -> None:
     emulator = Emulator(Places(tmp_path), free_port())
     emulator.start()
     try:
@@ -198,20 +198,20 @@ def test_the_emulator_stops_although_a_state_machine_waits_for_hours(tmp_path: P
             time.sleep(0.05)
         assert emulator.stop()
         emulator.start()
-        # All was saved; what ran is for the reconciler.
+        # The run was saved as failed; the reconciler starts a new one.
         assert states.describe_execution(executionArn=run)["status"] == "FAILED"
     finally:
         emulator.stop()
 
 
-def test_a_reconciler_that_fails_is_noticed(
+def test_a_failure_of_the_reconciler_is_reported(
     described: dict[str, Any], functions: Lambda, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     functions.fails = True
-    assert not replay(described, functions, monkeypatch).begin_anew()
+    assert not replay(described, functions, monkeypatch).restart_runs()
 
 
-def test_the_end_of_a_long_execution_is_settled_again(
+def test_the_end_of_a_long_execution_is_replayed_to_the_settler(
     described: dict[str, Any], functions: Lambda, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = {"job_id": {"S": "a"}, "status": {"S": "failed"}, "ended_at": {"S": RECENT}}

@@ -1,4 +1,4 @@
-"""What the functions are told again after a restart of the emulator."""
+"""Stream records that are replayed to the functions after a restart of the emulator."""
 
 import json
 from datetime import UTC, datetime
@@ -18,10 +18,10 @@ STACK = {
 
 
 class World:
-    """A replay over given items; `told` is who heard of which items."""
+    """A replay over given items; `records` lists function, table and item of each replayed record."""
 
     def __init__(self, jobs: list[dict[str, Any]], executions: list[dict[str, Any]]) -> None:
-        self.told: list[tuple[str, str, dict[str, Any]]] = []
+        self.records: list[tuple[str, str, dict[str, Any]]] = []
         self._items = {"jobs": jobs, "executions": executions}
 
     def replay(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,11 +34,11 @@ class World:
         for record in json.loads(Payload)["Records"]:
             table = record["eventSourceARN"].split("/")[1]
             image = "OldImage" if table == "timers-table" else "NewImage"
-            self.told.append((FunctionName, table, record["dynamodb"][image]))
+            self.records.append((FunctionName, table, record["dynamodb"][image]))
 
-    def heard(self, function: str, table: str) -> list[str]:
+    def replayed(self, function: str, table: str) -> list[str]:
         key = {"jobs-table": "job_id", "executions-table": "execution_id", "timers-table": "due"}[table]
-        return [item[key]["S"] for who, where, item in self.told if (who, where) == (function, table)]
+        return [item[key]["S"] for reader, source, item in self.records if (reader, source) == (function, table)]
 
 
 def job(job_id: str, *, updated_at: str = RECENT, state: str = "active") -> dict[str, Any]:
@@ -55,46 +55,46 @@ def execution(job_id: str, number: int, status: str, **more: Any) -> dict[str, A
     }
 
 
-def test_a_job_that_nobody_planned_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_without_an_execution_is_replayed_to_the_planner(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World([job("a"), job("b")], [execution("b", 1, "scheduled", leads=True)])
     world.replay(monkeypatch)
-    assert world.heard("planner", "jobs-table") == ["a"]
+    assert world.replayed("planner", "jobs-table") == ["a"]
 
 
-def test_a_job_that_was_just_deleted_is_told_of_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recently_deleted_job_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World([job("a", state="deleted")], [execution("a", 1, "scheduled", leads=True)])
     world.replay(monkeypatch)
-    assert world.heard("planner", "jobs-table") == ["a"]
+    assert world.replayed("planner", "jobs-table") == ["a"]
 
 
-def test_a_job_of_long_ago_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_job_is_not_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World([job("a", updated_at=LONG_AGO)], [])
     world.replay(monkeypatch)
-    assert world.told == []
+    assert world.records == []
 
 
-def test_an_overdue_execution_is_told_of_as_if_its_timer_had_expired(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overdue_execution_is_replayed_as_an_expired_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     overdue = execution("a", 1, "scheduled", leads=True, scheduled_at="2020-01-01T00:00:00.000Z")
     world = World([], [overdue, execution("b", 2, "scheduled", leads=True)])
     world.replay(monkeypatch)
-    assert world.heard("planner", "timers-table") == ["2020-01-01T00:00:00.000Z#1-a#due"]
+    assert world.replayed("planner", "timers-table") == ["2020-01-01T00:00:00.000Z#1-a#due"]
 
 
-def test_every_waiting_execution_is_sent_on_its_way_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queued_and_retrying_executions_are_replayed_to_the_planner(monkeypatch: pytest.MonkeyPatch) -> None:
     executions = [execution("a", 1, "queued"), execution("a", 2, "retrying"), execution("a", 3, "running")]
     world = World([], executions)
     world.replay(monkeypatch)
-    assert world.heard("planner", "executions-table") == ["1-a", "2-a"]
+    assert world.replayed("planner", "executions-table") == ["1-a", "2-a"]
 
 
-def test_only_the_last_execution_of_a_job_leads_to_its_successors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_last_execution_of_a_job_is_replayed_as_leader(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World([], [execution("a", number, "queued", leads=True) for number in (1, 2, 3)])
     world.replay(monkeypatch)
-    leading = [item["execution_id"]["S"] for _, _, item in world.told if "leads" in item]
-    assert leading == ["3-a"]
+    leaders = [item["execution_id"]["S"] for _, _, item in world.records if "leads" in item]
+    assert leaders == ["3-a"]
 
 
-def test_the_end_of_a_jobs_only_execution_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_recent_end_of_a_one_time_job_is_replayed_to_the_settler(monkeypatch: pytest.MonkeyPatch) -> None:
     executions = [
         execution("a", 1, "succeeded", once=True, ended_at=RECENT),
         execution("b", 1, "succeeded", once=True, ended_at=LONG_AGO),
@@ -102,4 +102,4 @@ def test_the_end_of_a_jobs_only_execution_is_settled(monkeypatch: pytest.MonkeyP
     ]
     world = World([], executions)
     world.replay(monkeypatch)
-    assert world.heard("settler", "executions-table") == ["1-a"]
+    assert world.replayed("settler", "executions-table") == ["1-a"]

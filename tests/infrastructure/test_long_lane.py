@@ -1,4 +1,4 @@
-"""The long lane: its limits, the network, the containers, and who is told when one runs or stopped."""
+"""The long lane: its limits, network, task definitions, one-time schedules, and the events of its containers."""
 
 import dataclasses
 import json
@@ -14,25 +14,25 @@ from cdk.validation import validate
 from tests.infrastructure.deployed import Deployed, readable
 
 
-def test_the_subnets_are_in_two_zones_and_lead_straight_to_the_internet(prod: Deployed) -> None:
+def test_the_subnets_are_in_two_zones_and_use_an_internet_gateway(prod: Deployed) -> None:
     zones = [subnet["AvailabilityZone"]["Fn::Select"][0] for subnet in prod.all("AWS::EC2::Subnet").values()]
     assert sorted(zones) == [0, 1]
     for route in prod.all("AWS::EC2::Route").values():
         assert readable(route["GatewayId"]) == "NetworkVpcIGW"
 
 
-def test_there_is_no_nat_gateway_to_pay_for(prod: Deployed) -> None:
+def test_there_is_no_nat_gateway(prod: Deployed) -> None:
     assert not prod.all("AWS::EC2::NatGateway")
 
 
-def test_nobody_can_call_a_container(prod: Deployed) -> None:
+def test_containers_accept_no_incoming_connections(prod: Deployed) -> None:
     (group,) = prod.all("AWS::EC2::SecurityGroup").values()
     assert "SecurityGroupIngress" not in group
     assert not prod.all("AWS::EC2::SecurityGroupIngress")
     assert [rule["CidrIp"] for rule in group["SecurityGroupEgress"]] == ["0.0.0.0/0"]
 
 
-def test_the_cluster_knows_fargate_and_spot(prod: Deployed) -> None:
+def test_the_cluster_supports_fargate_and_spot(prod: Deployed) -> None:
     (cluster,) = prod.all("AWS::ECS::Cluster").values()
     assert cluster["CapacityProviders"] == ["FARGATE", "FARGATE_SPOT"]
 
@@ -50,7 +50,7 @@ def test_the_runner_is_the_projects_own_image_for_graviton(prod: Deployed) -> No
     assert destination["imageTag"] in json.dumps(_container(definition)["Image"])
 
 
-def test_the_image_holds_the_runner_and_the_tasks_and_little_else(prod: Deployed) -> None:
+def test_the_image_context_contains_only_the_runner_and_the_tasks(prod: Deployed) -> None:
     (image,) = json.loads((prod.directory / "Punctual.assets.json").read_text())["dockerImages"].values()
     context = prod.directory / image["source"]["directory"]
     assert (context / "tasks" / "echo.py").exists()
@@ -60,18 +60,20 @@ def test_the_image_holds_the_runner_and_the_tasks_and_little_else(prod: Deployed
     assert not list(context.rglob("*.pyc"))
 
 
-def test_the_emulator_needs_no_image(local: Deployed) -> None:
+def test_the_emulator_builds_no_image(local: Deployed) -> None:
     assert not json.loads((local.directory / "Punctual.assets.json").read_text()).get("dockerImages")
     assert _container(_definitions(local)["Punctual-runner"])["Image"] == "punctual-runner:local"
 
 
-def test_a_container_gets_all_the_time_to_leave_that_fargate_grants(prod: Deployed) -> None:
+def test_a_container_has_the_maximum_stop_time_out_of_fargate(prod: Deployed) -> None:
     container = _container(_definitions(prod)["Punctual-runner"])
     assert container["StopTimeout"] == 120
-    assert container["LinuxParameters"]["InitProcessEnabled"] is True  # or SIGTERM would not reach it early on
+    assert (
+        container["LinuxParameters"]["InitProcessEnabled"] is True
+    )  # otherwise it would ignore SIGTERM before its handler is installed
 
 
-def test_a_container_knows_whom_to_tell_and_nothing_secret(prod: Deployed) -> None:
+def test_a_container_gets_the_name_of_the_reporter_and_no_secrets(prod: Deployed) -> None:
     container = _container(_definitions(prod)["Punctual-runner"])
     variables = {variable["Name"]: readable(variable["Value"]) for variable in container["Environment"]}
     assert variables == {"PUNCTUAL_REPORTER": "ReporterFunction", "PUNCTUAL_STAGE": "prod", "LOG_LEVEL": "INFO"}
@@ -79,13 +81,13 @@ def test_a_container_knows_whom_to_tell_and_nothing_secret(prod: Deployed) -> No
     assert "EntryPoint" not in container
 
 
-def test_containers_write_to_a_log_group_of_their_own(prod: Deployed) -> None:
+def test_containers_write_to_their_own_log_group(prod: Deployed) -> None:
     log = _container(_definitions(prod)["Punctual-runner"])["LogConfiguration"]
     assert log["LogDriver"] == "awslogs"
     assert readable(log["Options"]["awslogs-group"]) == "RunnerLogs"
 
 
-def test_an_image_of_ones_own_has_a_definition_of_its_own(local: Deployed) -> None:
+def test_a_custom_image_has_its_own_task_definition(local: Deployed) -> None:
     container = _container(_definitions(local)["Punctual-shell"])
     assert container["Name"] == "runner"
     assert container["Image"] == "punctual-shell:local"
@@ -94,14 +96,14 @@ def test_an_image_of_ones_own_has_a_definition_of_its_own(local: Deployed) -> No
     assert {resource.rpartition("/")[2] for resource in runnable} == {"Punctual-runner:*", "Punctual-shell:*"}
 
 
-def test_admission_knows_the_definition_of_every_image(prod: Deployed, local: Deployed) -> None:
+def test_admission_gets_the_task_definition_of_every_image(prod: Deployed, local: Deployed) -> None:
     for stack in (prod, local):
-        known = json.loads(stack.environment("admission")["TASK_DEFINITIONS"])
-        assert set(known.values()) == set(_definitions(stack))
-        assert known[""] == "Punctual-runner"
+        definitions = json.loads(stack.environment("admission")["TASK_DEFINITIONS"])
+        assert set(definitions.values()) == set(_definitions(stack))
+        assert definitions[""] == "Punctual-runner"
 
 
-def test_an_image_in_a_private_registry_may_be_pulled(tmp_path: Path) -> None:
+def test_an_image_of_a_private_repository_can_be_pulled(tmp_path: Path) -> None:
     image = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/team/batch:7"
     long = dataclasses.replace(PROD.long, images={"batch": image})
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
@@ -115,12 +117,12 @@ def test_an_image_in_a_private_registry_may_be_pulled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["runner", "Shell", "a,b", ""])
-def test_a_name_that_no_image_can_have_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="no name for an image"):
+def test_an_invalid_image_name_is_rejected(name: str) -> None:
+    with pytest.raises(ValueError, match="is not a valid name"):
         dataclasses.replace(LOCAL.long, images={name: "image:1"})
 
 
-def test_the_reporter_is_told_when_a_container_runs_and_when_it_has_stopped(prod: Deployed) -> None:
+def test_the_reporter_receives_an_event_when_a_container_starts_or_stops(prod: Deployed) -> None:
     rule = prod.one("AWS::Events::Rule", "ReporterTaskChanges")
     assert rule["EventPattern"]["source"] == ["aws.ecs"]
     assert rule["EventPattern"]["detail-type"] == ["ECS Task State Change"]
@@ -131,19 +133,19 @@ def test_the_reporter_is_told_when_a_container_runs_and_when_it_has_stopped(prod
     assert readable(target["Arn"]) == "ReporterFunction.Arn"
 
 
-def test_only_that_rule_may_call_the_reporter_from_outside(prod: Deployed) -> None:
+def test_only_the_rule_for_task_changes_may_invoke_the_reporter(prod: Deployed) -> None:
     permissions = prod.all("AWS::Lambda::Permission").values()
     (permission,) = (one for one in permissions if readable(one["FunctionName"]) == "ReporterFunction.Arn")
     assert permission["Principal"] == "events.amazonaws.com"
     assert readable(permission["SourceArn"]) == "ReporterTaskChanges.Arn"
 
 
-def test_the_stand_in_for_fargate_is_believed_on_the_emulator_only(prod: Deployed, local: Deployed) -> None:
+def test_events_of_the_stand_in_for_fargate_are_accepted_only_on_the_emulator(prod: Deployed, local: Deployed) -> None:
     for stack, sources in ((prod, ["aws.ecs"]), (local, ["aws.ecs", "punctual.fargate"])):
         assert stack.one("AWS::Events::Rule", "ReporterTaskChanges")["EventPattern"]["source"] == sources
 
 
-def test_the_one_time_schedules_have_a_group_of_their_own(prod: Deployed) -> None:
+def test_the_one_time_schedules_have_their_own_group(prod: Deployed) -> None:
     groups = {readable(group["Name"]) for group in prod.all("AWS::Scheduler::ScheduleGroup").values()}
     assert groups == {"Punctual-ticks", "Punctual-long"}
     for name in ("planner", "settler", "reconciler"):
@@ -151,7 +153,7 @@ def test_the_one_time_schedules_have_a_group_of_their_own(prod: Deployed) -> Non
 
 
 @pytest.mark.parametrize("name", ["planner", "reconciler"])
-def test_whoever_makes_schedules_knows_their_target_and_their_role(prod: Deployed, name: str) -> None:
+def test_the_functions_that_create_schedules_get_the_target_and_the_role(prod: Deployed, name: str) -> None:
     environment = prod.environment(name)
     assert environment["STATE_MACHINE_ARN"].endswith(":stateMachine:Punctual-long")
     assert environment["SCHEDULE_ROLE_ARN"] == "SchedulesRole.Arn"
@@ -160,7 +162,9 @@ def test_whoever_makes_schedules_knows_their_target_and_their_role(prod: Deploye
 
 
 @pytest.mark.parametrize(("stage", "long"), [("prod", PROD.long), ("local", LOCAL.long)])
-def test_the_limits_of_the_settings_reach_admission(stage: str, long: LongLane, request: pytest.FixtureRequest) -> None:
+def test_the_limits_of_the_settings_reach_the_functions(
+    stage: str, long: LongLane, request: pytest.FixtureRequest
+) -> None:
     deployed: Deployed = request.getfixturevalue(stage)
     admission, api = deployed.environment("admission"), deployed.environment("api")
     assert int(admission["LONG_STARTS_PER_SECOND"]) == long.starts_per_second
@@ -169,7 +173,7 @@ def test_the_limits_of_the_settings_reach_admission(stage: str, long: LongLane, 
     assert int(deployed.environment("reporter")["HEARTBEAT_SECONDS"]) == long.heartbeat_seconds
 
 
-def test_starts_stay_below_what_ecs_accepts() -> None:
+def test_the_start_rate_is_below_the_limit_of_ecs() -> None:
     assert PROD.long.starts_per_second < 20
 
 

@@ -1,4 +1,4 @@
-"""Each function may do what it does, and nothing else."""
+"""Least privilege: the exact permissions of every role."""
 
 import pytest
 
@@ -17,10 +17,10 @@ TASKS = f"arn:AWS::Partition:ecs:{HERE}:task/FargateCluster/*"
 DEFINITIONS = f"arn:AWS::Partition:ecs:{HERE}:task-definition"
 IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
 
-THROUGH_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
+USE_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
 EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
     "api": {
-        "TablesGates.Arn": (*THROUGH_GATES, "dynamodb:BatchWriteItem"),
+        "TablesGates.Arn": (*USE_GATES, "dynamodb:BatchWriteItem"),
         "TablesJobs.Arn": (
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",
@@ -53,7 +53,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "RunnerLogs.Arn": ("logs:FilterLogEvents",),
     },
     "planner": {
-        "TablesGates.Arn": THROUGH_GATES,
+        "TablesGates.Arn": USE_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn": (
             "dynamodb:GetItem",
@@ -77,7 +77,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         STATE_MACHINE: ("states:StartExecution",),
     },
     "dispatcher": {
-        "TablesGates.Arn": THROUGH_GATES,
+        "TablesGates.Arn": USE_GATES,
         "TablesTimers.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"),
         "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
@@ -86,7 +86,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesLow.Arn": ("sqs:SendMessage",),
     },
     "worker": {
-        "TablesGates.Arn": THROUGH_GATES,
+        "TablesGates.Arn": USE_GATES,
         "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "ResultsBucket.Arn/*": ("s3:PutObject",),
@@ -98,7 +98,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesLowDeadLetters.Arn": ("sqs:SendMessage",),
     },
     "settler": {
-        "TablesGates.Arn": THROUGH_GATES,
+        "TablesGates.Arn": USE_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
@@ -118,7 +118,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesIntakeDeadLetters.Arn": ("sqs:SendMessage",),
     },
     "conductor": {
-        "TablesGates.Arn": THROUGH_GATES,
+        "TablesGates.Arn": USE_GATES,
         "TablesJobs.Arn": ("dynamodb:GetItem",),
         "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"),
@@ -180,9 +180,9 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesNoticesDeadLetters.Arn": ("sqs:SendMessage",),
     },
 }
-# What is named when it is made, after its execution or by AWS; and what AWS allows only as a whole.
+# Resources whose names are known only at run time, and actions that AWS does not restrict to single resources.
 WILDCARD_RESOURCES = {"ResultsBucket.Arn/*", SCHEDULES, RUNS, TASKS, f"{DEFINITIONS}/Punctual-runner:*"}
-ALL_OR_NOTHING = {
+UNRESTRICTABLE = {
     ("scheduler:ListSchedules", EVERY_SCHEDULE),
     ("ecr:GetAuthorizationToken", "*"),
     ("cloudwatch:PutMetricData", "*"),
@@ -191,32 +191,32 @@ TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_may_do_exactly_what_it_does(prod: Deployed, name: str) -> None:
+def test_a_function_has_exactly_the_expected_permissions(prod: Deployed, name: str) -> None:
     logs = f"{name.title()}FunctionLogs.Arn"
     expected = {(action, resource) for resource, actions in EXPECTED[name].items() for action in actions}
     expected |= {("logs:CreateLogStream", logs), ("logs:PutLogEvents", logs), ("cloudwatch:PutMetricData", "*")}
     assert prod.permissions(f"{name.title()}FunctionRole") == expected
 
 
-def test_nothing_is_allowed_by_wildcard(prod: Deployed) -> None:
+def test_no_permission_uses_an_unexpected_wildcard(prod: Deployed) -> None:
     for role in prod.all("AWS::IAM::Role"):
-        for action, resource in prod.permissions(role) - ALL_OR_NOTHING:
+        for action, resource in prod.permissions(role) - UNRESTRICTABLE:
             assert "*" not in action, f"{role} allows {action}"
             assert "*" not in resource or resource in WILDCARD_RESOURCES, f"{role} reaches {resource}"
 
 
-def test_no_role_carries_a_managed_policy(prod: Deployed) -> None:
+def test_no_role_has_a_managed_policy(prod: Deployed) -> None:
     for role in prod.all("AWS::IAM::Role").values():
         assert "ManagedPolicyArns" not in role
 
 
-def test_each_function_has_a_role_of_its_own(prod: Deployed) -> None:
+def test_each_function_has_its_own_role(prod: Deployed) -> None:
     for name in FUNCTIONS:
         role = prod.function(name)["Role"]["Fn::GetAtt"][0]
         assert role.startswith(f"{name.title()}FunctionRole")
 
 
-def test_the_stage_changes_no_permission(prod: Deployed, local: Deployed) -> None:
+def test_all_stages_have_the_same_permissions(prod: Deployed, local: Deployed) -> None:
     for name in FUNCTIONS:
         role = f"{name.title()}FunctionRole"
         assert local.permissions(role) == prod.permissions(role)
@@ -229,7 +229,7 @@ def test_the_ticks_of_a_function_may_only_invoke_it(prod: Deployed, name: str) -
 
 
 @pytest.mark.parametrize("name", TICKING)
-def test_only_this_stacks_ticks_may_take_that_role(prod: Deployed, name: str) -> None:
+def test_only_the_ticks_of_this_stack_may_assume_the_tick_role(prod: Deployed, name: str) -> None:
     statement = prod.trust(f"{name.title()}TickRole")
     assert statement["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert list(statement["Condition"]) == ["ArnEquals"]
@@ -237,7 +237,7 @@ def test_only_this_stacks_ticks_may_take_that_role(prod: Deployed, name: str) ->
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_publishes_metrics_of_punctual_and_of_nobody_else(prod: Deployed, name: str) -> None:
+def test_a_function_may_publish_metrics_only_in_the_namespace_of_punctual(prod: Deployed, name: str) -> None:
     conditions = prod.conditions(f"{name.title()}FunctionRole", "cloudwatch:PutMetricData")
     assert conditions == [{"StringEquals": {"cloudwatch:namespace": NAMESPACE}}]
 
@@ -246,7 +246,7 @@ def test_the_one_time_schedules_may_only_start_the_state_machine(prod: Deployed)
     assert prod.permissions("SchedulesRole") == {("states:StartExecution", STATE_MACHINE)}
 
 
-def test_only_schedules_of_the_long_lanes_group_may_take_that_role(prod: Deployed) -> None:
+def test_only_schedules_of_the_long_lane_may_assume_the_schedules_role(prod: Deployed) -> None:
     statement = prod.trust("SchedulesRole")
     assert statement["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert list(statement["Condition"]) == ["ArnEquals"]
@@ -254,7 +254,7 @@ def test_only_schedules_of_the_long_lanes_group_may_take_that_role(prod: Deploye
 
 
 @pytest.mark.parametrize("name", ["planner", "reconciler"])
-def test_whoever_makes_schedules_gives_their_role_to_nobody_else(prod: Deployed, name: str) -> None:
+def test_the_schedules_role_may_be_passed_only_to_eventbridge_scheduler(prod: Deployed, name: str) -> None:
     passing = prod.conditions(f"{name.title()}FunctionRole", "iam:PassRole")
     assert passing == [{"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}]
 
@@ -270,11 +270,11 @@ def test_whoever_makes_schedules_gives_their_role_to_nobody_else(prod: Deployed,
         ("reconciler", "ecs:DescribeTasks"),
     ],
 )
-def test_containers_are_touched_in_this_cluster_only(prod: Deployed, name: str, action: str) -> None:
+def test_containers_may_be_stopped_or_described_only_in_this_cluster(prod: Deployed, name: str, action: str) -> None:
     assert prod.conditions(f"{name.title()}FunctionRole", action) == [IN_THIS_CLUSTER]
 
 
-def test_the_state_machine_may_ask_the_conductor_and_start_containers(prod: Deployed) -> None:
+def test_the_state_machine_may_invoke_the_conductor_and_start_containers(prod: Deployed) -> None:
     assert prod.permissions("StateMachineRole") == {
         ("lambda:InvokeFunction", "ConductorFunction.Arn"),
         ("ecs:RunTask", f"{DEFINITIONS}/Punctual-runner:*"),
@@ -283,13 +283,15 @@ def test_the_state_machine_may_ask_the_conductor_and_start_containers(prod: Depl
     }
 
 
-def test_the_state_machine_starts_them_in_this_cluster_with_roles_for_containers_only(prod: Deployed) -> None:
+def test_the_state_machine_may_start_containers_only_in_this_cluster_and_pass_roles_only_to_them(
+    prod: Deployed,
+) -> None:
     assert prod.conditions("StateMachineRole", "ecs:RunTask") == [IN_THIS_CLUSTER]
     passing = prod.conditions("StateMachineRole", "iam:PassRole")
     assert passing == [{"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}}]
 
 
-def test_a_container_may_talk_to_the_reporter_and_to_nothing_else(prod: Deployed, local: Deployed) -> None:
+def test_a_container_may_only_invoke_the_reporter(prod: Deployed, local: Deployed) -> None:
     for stack in (prod, local):
         assert stack.permissions("RunnerTaskRole") == {("lambda:InvokeFunction", "ReporterFunction.Arn")}
 
@@ -307,7 +309,7 @@ def test_fargate_may_write_a_containers_log_and_pull_the_image(prod: Deployed, l
 
 
 @pytest.mark.parametrize("role", ["RunnerTaskRole", "RunnerExecutionRole", "StateMachineRole"])
-def test_a_service_takes_its_role_for_this_account_only(prod: Deployed, role: str) -> None:
+def test_a_service_may_assume_its_role_only_for_this_account(prod: Deployed, role: str) -> None:
     statement = prod.trust(role)
     service = "states.amazonaws.com" if role == "StateMachineRole" else "ecs-tasks.amazonaws.com"
     assert statement["Principal"] == {"Service": service}

@@ -1,4 +1,4 @@
-"""The queues, and what reads them."""
+"""The queues and their readers."""
 
 import pytest
 
@@ -11,27 +11,26 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", QUEUES)
-def test_a_message_that_hours_of_trouble_could_not_deliver_goes_to_the_queues_own_dead_letters(
-    prod: Deployed, name: str
-) -> None:
+def test_a_message_goes_to_the_queues_own_dead_letter_queue_after_100_receives(prod: Deployed, name: str) -> None:
+    """So many receives outlast hours of failures."""
     redrive = prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["RedrivePolicy"]
     assert readable(redrive["deadLetterTargetArn"]) == f"Queues{name.title()}DeadLetters.Arn"
     assert redrive["maxReceiveCount"] == 100
 
 
 @pytest.mark.parametrize("name", DEAD_LETTER_READERS)
-def test_a_dead_letter_waits_two_weeks_for_a_person(prod: Deployed, name: str) -> None:
+def test_a_dead_letter_is_kept_for_two_weeks(prod: Deployed, name: str) -> None:
     queue = prod.one("AWS::SQS::Queue", f"Queues{name.title()}DeadLetters")
     assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
 
 
 @pytest.mark.parametrize("name", QUEUES)
-def test_a_message_stays_hidden_while_its_reader_may_work_on_it(prod: Deployed, name: str) -> None:
+def test_the_visibility_timeout_exceeds_the_time_out_of_the_reader(prod: Deployed, name: str) -> None:
     hidden = prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["VisibilityTimeout"]
     assert hidden > prod.function(READERS[name])["Timeout"]
 
 
-def test_a_message_whose_worker_died_at_once_comes_back_within_minutes(prod: Deployed) -> None:
+def test_a_message_of_a_dead_worker_becomes_visible_within_16_minutes(prod: Deployed) -> None:
     for name in ("high", "normal", "low"):
         hidden = prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["VisibilityTimeout"]
         assert hidden <= prod.function("worker")["Timeout"] + 60
@@ -62,20 +61,22 @@ def test_every_queue_refuses_plain_http(prod: Deployed) -> None:
         ("notices", 10, 5),
     ],
 )
-def test_each_queue_has_a_concurrency_of_its_own(prod: Deployed, name: str, batch: int, concurrency: int) -> None:
+def test_each_queue_has_its_own_batch_size_and_concurrency(
+    prod: Deployed, name: str, batch: int, concurrency: int
+) -> None:
     source = prod.sources(READERS[name])[f"Queues{name.title()}.Arn"]
     assert source["BatchSize"] == batch
     assert source["ScalingConfig"] == {"MaximumConcurrency": concurrency}
 
 
 @pytest.mark.parametrize("name", QUEUES)
-def test_one_bad_message_does_not_bring_back_its_batch(prod: Deployed, name: str) -> None:
+def test_a_failed_message_does_not_redeliver_its_batch(prod: Deployed, name: str) -> None:
     source = prod.sources(READERS[name])[f"Queues{name.title()}.Arn"]
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
 @pytest.mark.parametrize("name", ["checks", "notices"])
-def test_a_check_or_a_notice_whose_reader_died_comes_back_within_minutes(prod: Deployed, name: str) -> None:
+def test_a_check_or_a_notice_of_a_dead_reader_becomes_visible_within_3_minutes(prod: Deployed, name: str) -> None:
     assert prod.one("AWS::SQS::Queue", f"Queues{name.title()}")["VisibilityTimeout"] == 180
 
 

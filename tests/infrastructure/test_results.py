@@ -1,4 +1,4 @@
-"""The bucket of large results."""
+"""The bucket for large results."""
 
 from tests.infrastructure.deployed import Deployed
 
@@ -9,7 +9,7 @@ def test_results_are_private_and_encrypted(prod: Deployed) -> None:
     assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
 
 
-def test_results_travel_over_tls_only(prod: Deployed) -> None:
+def test_results_are_transferred_over_tls_only(prod: Deployed) -> None:
     (policy,) = prod.all("AWS::S3::BucketPolicy").values()
     assert any(
         statement["Effect"] == "Deny" and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
@@ -17,7 +17,7 @@ def test_results_travel_over_tls_only(prod: Deployed) -> None:
     )
 
 
-def test_results_leave_when_their_executions_do(prod: Deployed) -> None:
+def test_results_expire_together_with_their_executions(prod: Deployed) -> None:
     (rule,) = prod.one("AWS::S3::Bucket", "ResultsBucket")["LifecycleConfiguration"]["Rules"]
     assert rule["ExpirationInDays"] == int(prod.environment("worker")["RETENTION_DAYS"])
     assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 1}

@@ -1,4 +1,4 @@
-"""The state machine of the long lane: the way of an execution and of its parts, and what is done when it goes wrong."""
+"""The state machine of the long lane: the path of an execution and of its parts, retries and error handling."""
 
 import json
 import re
@@ -14,18 +14,18 @@ from tests.infrastructure.deployed import Deployed
 VALIDATOR = ROOT / "node_modules" / ".bin" / "asl-validator"
 LAMBDA = "arn:aws:states:::lambda:invoke"
 CALLBACK = ".waitForTaskToken"
-FINAL_WORDS = {"Punctual.Stopped", "Punctual.Lost", "Punctual.Cancelled", "States.Timeout", "States.HeartbeatTimeout"}
+FINAL_ERRORS = {"Punctual.Stopped", "Punctual.Lost", "Punctual.Cancelled", "States.Timeout", "States.HeartbeatTimeout"}
 
 
 @pytest.fixture
 def machine(prod: Deployed) -> dict[str, Any]:
-    """The states that every execution goes through."""
+    """The states of an execution."""
     return dict(prod.state_machine()["States"])
 
 
 @pytest.fixture
 def part(machine: dict[str, Any]) -> dict[str, Any]:
-    """The states that every part of it goes through."""
+    """The states of a part."""
     return dict(machine["Parts"]["ItemProcessor"]["States"])
 
 
@@ -42,7 +42,7 @@ def test_no_placeholder_is_left_in_the_state_machine(prod: Deployed) -> None:
     assert "${" not in json.dumps(prod.state_machine())
 
 
-def test_an_execution_asks_what_is_left_until_nothing_is(prod: Deployed, machine: dict[str, Any]) -> None:
+def test_an_execution_runs_parts_until_none_is_left(prod: Deployed, machine: dict[str, Any]) -> None:
     assert prod.state_machine()["StartAt"] == "WhatIsLeft"
     assert machine["WhatIsLeft"]["Next"] == "AnythingLeft"
     assert machine["AnythingLeft"]["Choices"] == [
@@ -54,16 +54,16 @@ def test_an_execution_asks_what_is_left_until_nothing_is(prod: Deployed, machine
     assert machine["Ended"]["Type"] == "Succeed"
 
 
-def test_whoever_conducts_names_itself_so_that_a_second_start_does_nothing(machine: dict[str, Any]) -> None:
+def test_a_run_sends_its_arn_so_that_a_second_start_has_no_effect(machine: dict[str, Any]) -> None:
     assert machine["WhatIsLeft"]["Parameters"]["Payload"]["run_arn.$"] == "$$.Execution.Id"
 
 
-def test_nothing_runs_before_it_is_due(machine: dict[str, Any]) -> None:
+def test_an_execution_does_not_start_before_it_is_due(machine: dict[str, Any]) -> None:
     assert machine["UntilDue"]["Type"] == "Wait"
     assert machine["UntilDue"]["TimestampPath"] == "$.step.not_before"
 
 
-def test_parts_run_side_by_side_within_the_limit_of_their_job(machine: dict[str, Any]) -> None:
+def test_parts_run_in_parallel_within_the_limit_of_their_job(machine: dict[str, Any]) -> None:
     parts = machine["Parts"]
     assert parts["QueryLanguage"] == "JSONata"
     assert parts["Items"] == "{% $states.input.step.parts %}"
@@ -73,16 +73,16 @@ def test_parts_run_side_by_side_within_the_limit_of_their_job(machine: dict[str,
 
 def test_a_part_is_admitted_then_run_then_settled(machine: dict[str, Any], part: dict[str, Any]) -> None:
     assert machine["Parts"]["ItemProcessor"]["StartAt"] == "Ask"
-    way = ["Ask"]
-    while following := part[way[-1]].get("Next"):
-        way.append(following)
-    assert way == ["Ask", "Turn", "Run", "Settle", "Again"]
+    path = ["Ask"]
+    while following := part[path[-1]].get("Next"):
+        path.append(following)
+    assert path == ["Ask", "Turn", "Run", "Settle", "Again"]
     assert part["Ask"]["Resource"] == LAMBDA + CALLBACK
     assert part["Run"]["Resource"] == "arn:aws:states:::ecs:runTask" + CALLBACK
     assert part["Settle"]["Resource"] == LAMBDA
 
 
-def test_a_part_that_is_to_run_again_rests_and_asks_anew(part: dict[str, Any]) -> None:
+def test_a_part_to_be_retried_waits_for_its_backoff_and_requests_a_new_slot(part: dict[str, Any]) -> None:
     assert part["Again"]["Choices"] == [{"Variable": "$.settled.again", "BooleanEquals": True, "Next": "Rest"}]
     assert part["Rest"]["TimestampPath"] == "$.settled.at"
     assert part["Rest"]["Next"] == "Anew"
@@ -91,45 +91,45 @@ def test_a_part_that_is_to_run_again_rests_and_asks_anew(part: dict[str, Any]) -
     assert part["Again"]["Default"] == "Done"
 
 
-def test_starts_are_paced_by_the_grant(part: dict[str, Any]) -> None:
+def test_a_part_starts_at_the_time_of_its_grant(part: dict[str, Any]) -> None:
     assert part["Ask"]["ResultPath"] == "$.grant"
     assert part["Turn"]["TimestampPath"] == "$.grant.start_at"
 
 
-def test_nobody_waits_for_ever(part: dict[str, Any]) -> None:
+def test_every_wait_has_a_time_out(part: dict[str, Any]) -> None:
     assert part["Ask"]["TimeoutSeconds"] == 14 * 24 * 3600
     assert part["Run"]["TimeoutSecondsPath"] == "$.grant.timeout_seconds"
     assert part["Run"]["HeartbeatSecondsPath"] == "$.grant.heartbeat_seconds"
 
 
 @pytest.mark.parametrize("name", ["Ask", "Run"])
-def test_whatever_goes_wrong_is_settled_with_its_reason(part: dict[str, Any], name: str) -> None:
+def test_every_error_is_passed_to_the_settle_step(part: dict[str, Any], name: str) -> None:
     assert part[name]["Catch"] == [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Settle"}]
 
 
-def test_a_start_that_aws_refused_is_tried_again_but_never_a_container_that_ran(part: dict[str, Any]) -> None:
-    ran, refused = part["Run"]["Retry"]
-    assert set(ran["ErrorEquals"]) == FINAL_WORDS
+def test_a_rejected_start_is_retried_but_a_container_that_ran_is_not(part: dict[str, Any]) -> None:
+    ran, rejected = part["Run"]["Retry"]
+    assert set(ran["ErrorEquals"]) == FINAL_ERRORS
     assert ran["MaxAttempts"] == 0
-    assert refused["ErrorEquals"] == ["States.TaskFailed"]
-    assert refused["MaxAttempts"] == 6
-    assert refused["BackoffRate"] == 2
-    assert refused["JitterStrategy"] == "FULL"
+    assert rejected["ErrorEquals"] == ["States.TaskFailed"]
+    assert rejected["MaxAttempts"] == 6
+    assert rejected["BackoffRate"] == 2
+    assert rejected["JitterStrategy"] == "FULL"
 
 
-def test_the_conductor_is_asked_again_for_hours(machine: dict[str, Any], part: dict[str, Any]) -> None:
+def test_a_failed_call_of_the_conductor_is_retried_for_hours(machine: dict[str, Any], part: dict[str, Any]) -> None:
     for state in (machine["WhatIsLeft"], part["Settle"]):
         (retry,) = state["Retry"]
         assert retry["ErrorEquals"] == ["States.ALL"]
         assert retry["MaxAttempts"] * retry["MaxDelaySeconds"] > 4 * 3600
 
 
-def test_a_slot_is_asked_for_again_with_rests_unless_the_answer_was_no(part: dict[str, Any]) -> None:
-    answered, troubled = part["Ask"]["Retry"]
+def test_a_failed_slot_request_is_retried_with_backoff_unless_the_answer_is_final(part: dict[str, Any]) -> None:
+    answered, failed = part["Ask"]["Retry"]
     assert set(answered["ErrorEquals"]) == {"Punctual.Stale", "Punctual.Impossible", "States.Timeout"}
     assert answered["MaxAttempts"] == 0
-    assert troubled["ErrorEquals"] == ["States.ALL"]
-    assert (troubled["BackoffRate"], troubled["MaxDelaySeconds"]) == (2, 300)
+    assert failed["ErrorEquals"] == ["States.ALL"]
+    assert (failed["BackoffRate"], failed["MaxDelaySeconds"]) == (2, 300)
 
 
 def test_every_lambda_step_calls_the_conductor(machine: dict[str, Any], part: dict[str, Any]) -> None:
@@ -138,7 +138,7 @@ def test_every_lambda_step_calls_the_conductor(machine: dict[str, Any], part: di
     assert {state["Parameters"]["Payload"]["do"] for state in calls} == {"next", "ask", "settle"}
 
 
-def test_a_container_gets_its_size_capacity_command_and_order_from_the_grant(part: dict[str, Any]) -> None:
+def test_a_container_gets_its_size_capacity_command_and_assignment_from_the_grant(part: dict[str, Any]) -> None:
     run = part["Run"]["Parameters"]
     assert run["Cluster"] == "FargateCluster.Arn"
     assert run["TaskDefinition.$"] == "$.grant.task_definition"
@@ -149,33 +149,31 @@ def test_a_container_gets_its_size_capacity_command_and_order_from_the_grant(par
     assert container["Name"] == "runner"
     assert container["Command.$"] == "$.grant.command"
     variables = {variable["Name"]: variable["Value.$"] for variable in container["Environment"]}
-    assert variables == {"PUNCTUAL_ORDER": "$.grant.order", "PUNCTUAL_TASK_TOKEN": "$$.Task.Token"}
+    assert variables == {"PUNCTUAL_ORDER": "$.grant.assignment", "PUNCTUAL_TASK_TOKEN": "$$.Task.Token"}
 
 
-def test_a_container_runs_in_the_public_subnets_with_an_address_of_its_own(
-    prod: Deployed, part: dict[str, Any]
-) -> None:
+def test_a_container_runs_in_the_public_subnets_with_a_public_address(prod: Deployed, part: dict[str, Any]) -> None:
     network = part["Run"]["Parameters"]["NetworkConfiguration"]["AwsvpcConfiguration"]
     assert set(network["Subnets"]) == set(prod.all("AWS::EC2::Subnet"))
     assert network["SecurityGroups"] == ["NetworkContainers.GroupId"]
     assert network["AssignPublicIp"] == "ENABLED"
 
 
-def test_the_picture_in_the_documentation_shows_exactly_the_states_and_the_ways_between_them(
+def test_the_diagram_in_the_documentation_shows_exactly_the_states_and_transitions(
     prod: Deployed, machine: dict[str, Any], part: dict[str, Any]
 ) -> None:
     text = (ROOT / "docs" / "long-lane.md").read_text()
-    picture = text.split("stateDiagram-v2")[1].split("```")[0]
-    shown = set(re.findall(r"^\s*(\S+) --> (\w+|\[\*\])", picture, flags=re.MULTILINE))
-    drawn = _ways(machine) | _ways(part) | {("[*]", prod.state_machine()["StartAt"]), ("[*]", "Ask")}
-    assert shown == drawn
+    diagram = text.split("stateDiagram-v2")[1].split("```")[0]
+    shown = set(re.findall(r"^\s*(\S+) --> (\w+|\[\*\])", diagram, flags=re.MULTILINE))
+    expected = _transitions(machine) | _transitions(part) | {("[*]", prod.state_machine()["StartAt"]), ("[*]", "Ask")}
+    assert shown == expected
 
 
-def _ways(states: dict[str, Any]) -> set[tuple[str, str]]:
-    ways = set()
+def _transitions(states: dict[str, Any]) -> set[tuple[str, str]]:
+    found = set()
     for name, state in states.items():
-        onward = [one["Next"] for one in (state, *state.get("Choices", ()), *state.get("Catch", ())) if "Next" in one]
-        onward += [state["Default"]] if "Default" in state else []
-        onward += ["[*]"] if state.get("End") or state["Type"] == "Succeed" else []
-        ways |= {(name, target) for target in onward}
-    return ways
+        targets = [one["Next"] for one in (state, *state.get("Choices", ()), *state.get("Catch", ())) if "Next" in one]
+        targets += [state["Default"]] if "Default" in state else []
+        targets += ["[*]"] if state.get("End") or state["Type"] == "Succeed" else []
+        found |= {(name, target) for target in targets}
+    return found

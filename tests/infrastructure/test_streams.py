@@ -1,4 +1,4 @@
-"""Who reads which stream, what wakes them, and what happens to a record that nobody can read."""
+"""Stream consumers: filters, retries and dead-letter queues."""
 
 from typing import Any
 
@@ -29,35 +29,35 @@ def test_a_stream_is_read_from_its_start_without_waiting(source: dict[str, Any])
     assert "MaximumBatchingWindowInSeconds" not in source
 
 
-def test_a_failing_batch_is_narrowed_down_to_the_record_at_fault(source: dict[str, Any]) -> None:
+def test_a_failing_batch_is_bisected_down_to_the_failing_record(source: dict[str, Any]) -> None:
     assert source["BisectBatchOnFunctionError"] is True
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_a_record_is_tried_until_shortly_before_the_stream_forgets_it(source: dict[str, Any]) -> None:
+def test_a_record_is_retried_until_shortly_before_the_stream_expires_it(source: dict[str, Any]) -> None:
     assert source["MaximumRetryAttempts"] == -1
     assert 22 * 3600 < source["MaximumRecordAgeInSeconds"] < 24 * 3600
 
 
 @pytest.mark.parametrize(("function", "stream"), SOURCES)
-def test_a_record_that_failed_to_the_end_goes_to_the_readers_dead_letters(
+def test_a_record_that_exhausts_its_retries_goes_to_the_dead_letter_queue_of_its_reader(
     prod: Deployed, function: str, stream: str
 ) -> None:
     destination = prod.sources(function)[stream]["DestinationConfig"]["OnFailure"]["Destination"]
     assert readable(destination) == f"Queues{function.title()}DeadLetters.Arn"
 
 
-def test_the_planner_is_woken_by_jobs_that_plan_or_withdraw_something(prod: Deployed) -> None:
+def test_jobs_that_can_have_executions_trigger_the_planner(prod: Deployed) -> None:
     assert pattern(prod.sources("planner")["TablesJobs.StreamArn"]) == {
         "eventName": ["INSERT", "MODIFY"],
         "dynamodb": {"NewImage": {"state": {"S": ["active", "paused", "cancelled", "deleted"]}}},
     }
 
 
-def test_the_planner_is_woken_by_what_became_queued_leads_though_it_will_not_run_or_is_to_stop(
+def test_ready_stopping_and_leading_executions_trigger_the_planner(
     prod: Deployed,
 ) -> None:
-    queued, left_out, cancelled, stopping = patterns(prod.sources("planner")["TablesExecutions.StreamArn"])
+    stopping, queued, left_out, cancelled = patterns(prod.sources("planner")["TablesExecutions.StreamArn"])
     assert queued == {
         "eventName": ["INSERT", "MODIFY"],
         "dynamodb": {"NewImage": {"status": {"S": ["queued", "retrying"]}}},
@@ -79,23 +79,23 @@ def test_the_planner_is_woken_by_what_became_queued_leads_though_it_will_not_run
     }
 
 
-def test_the_planner_is_woken_by_timers_that_ttl_removed_and_not_by_hand(prod: Deployed) -> None:
+def test_a_timer_removed_by_ttl_triggers_the_planner_and_a_manual_delete_does_not(prod: Deployed) -> None:
     wanted = pattern(prod.sources("planner")["TablesTimers.StreamArn"])
     assert wanted["eventName"] == ["REMOVE"]
     assert wanted["userIdentity"]["principalId"] == ["dynamodb.amazonaws.com"]
 
 
-def test_the_settler_is_woken_by_ends_that_something_follows_from_and_by_long_ones_that_are_to_stop(
+def test_ends_with_an_aftermath_and_stop_requests_of_the_long_lane_trigger_the_settler(
     prod: Deployed,
 ) -> None:
     ended, stopping = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
     assert set(ended["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
     assert ended == {"dynamodb": {"NewImage": {"aftermath": {"BOOL": [True]}}}}
-    long_ones = {"status": {"S": ["running"]}, "lane": {"S": ["long"]}, "cancel_at": {"S": [{"exists": True}]}}
-    assert stopping == {"eventName": ["MODIFY"], "dynamodb": {"NewImage": long_ones}}
+    long_lane = {"status": {"S": ["running"]}, "lane": {"S": ["long"]}, "cancel_at": {"S": [{"exists": True}]}}
+    assert stopping == {"eventName": ["MODIFY"], "dynamodb": {"NewImage": long_lane}}
 
 
-def test_admission_is_woken_when_a_part_asks_for_a_slot_gets_one_or_leaves_one(prod: Deployed) -> None:
+def test_a_part_that_requests_receives_or_releases_a_slot_triggers_admission(prod: Deployed) -> None:
     wanted = pattern(prod.sources("admission")["TablesParts.StreamArn"])
     assert wanted["eventName"] == ["INSERT", "MODIFY"]
     (statuses,) = wanted["dynamodb"]["NewImage"]["status"].values()
@@ -107,6 +107,6 @@ def test_admission_makes_one_decision_at_a_time(prod: Deployed) -> None:
     assert prod.sources("admission")["TablesParts.StreamArn"]["ParallelizationFactor"] == 1
 
 
-def test_no_stream_has_more_readers_than_dynamodb_serves(prod: Deployed) -> None:
+def test_no_stream_has_more_than_two_readers(prod: Deployed) -> None:
     readers = [stream for name in FUNCTIONS for stream in prod.sources(name) if stream.endswith(".StreamArn")]
     assert max(readers.count(stream) for stream in readers) <= 2

@@ -1,4 +1,4 @@
-"""The synthesised stack as others judge it: cfn-lint, cdk-nag, the CLI."""
+"""Checks of the synthesised stack: cfn-lint, cdk-nag, manifest, outputs."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from cdk.validation import validate
 from tests.infrastructure.conftest import new_app
 from tests.infrastructure.deployed import DEAD_LETTER_READERS, FUNCTIONS, QUEUES, Deployed
 
-# CDK writes a DependsOn for each function's role beside the reference that says the same already.
+# The CDK adds a DependsOn for each function's role, although a reference already implies it.
 REDUNDANT_DEPENDS_ON = "W3005"
 
 
@@ -41,7 +41,7 @@ def test_synthesis_needs_no_account(prod: Deployed) -> None:
     assert manifest["artifacts"]["Punctual"]["environment"] == "aws://unknown-account/unknown-region"
 
 
-def test_the_outputs_name_everything_a_client_needs(prod: Deployed) -> None:
+def test_the_outputs_contain_everything_a_client_needs(prod: Deployed) -> None:
     expected = {"ApiUrl", "ApiId", "UserPoolId", "UserPoolClientId", "ResultsBucket"}
     expected |= {f"{name}Table" for name in ("Jobs", "Executions", "Parts", "Timers", "Signals", "Idempotency")}
     expected |= {f"{name.title()}QueueUrl" for name in QUEUES}
@@ -52,6 +52,6 @@ def test_the_outputs_name_everything_a_client_needs(prod: Deployed) -> None:
     assert expected <= set(prod.template["Outputs"])
 
 
-def test_an_unknown_stage_is_refused_by_name() -> None:
+def test_an_unknown_stage_is_rejected_by_name() -> None:
     with pytest.raises(ValueError, match="no stage 'staging': choose one of local, prod"):
         for_stage("staging")

@@ -1,4 +1,4 @@
-"""The tables: keys, indexes, streams, what expires, what survives."""
+"""The tables: keys, indexes, streams, expiry, backup, deletion."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def keys(schema: list[dict[str, str]]) -> list[str]:
         ("Idempotency", ["id"]),
     ],
 )
-def test_a_table_is_keyed_as_the_data_model_says(prod: Deployed, name: str, expected: list[str]) -> None:
+def test_a_table_has_the_keys_of_the_data_model(prod: Deployed, name: str, expected: list[str]) -> None:
     assert keys(table(prod, name)["KeySchema"]) == expected
 
 
@@ -46,7 +46,7 @@ def test_a_table_is_keyed_as_the_data_model_says(prod: Deployed, name: str, expe
         ("Parts", "holding", ["holding", "execution_id"], "KEYS_ONLY"),
     ],
 )
-def test_an_index_serves_its_access_pattern(
+def test_an_index_has_the_keys_and_projection_of_its_access_pattern(
     prod: Deployed, name: str, index: str, expected: list[str], projection: str
 ) -> None:
     indexes = {found["IndexName"]: found for found in table(prod, name)["GlobalSecondaryIndexes"]}
@@ -63,12 +63,12 @@ def test_an_index_serves_its_access_pattern(
         ("Timers", "OLD_IMAGE"),
     ],
 )
-def test_a_stream_carries_what_its_readers_need(prod: Deployed, name: str, view: str) -> None:
+def test_a_stream_contains_the_images_that_its_readers_need(prod: Deployed, name: str, view: str) -> None:
     assert table(prod, name)["StreamSpecification"] == {"StreamViewType": view}
 
 
 @pytest.mark.parametrize("name", ["Signals", "Gates"])
-def test_nobody_reads_a_stream_of_it(prod: Deployed, name: str) -> None:
+def test_a_table_without_stream_readers_has_no_stream(prod: Deployed, name: str) -> None:
     assert "StreamSpecification" not in table(prod, name)
 
 
@@ -84,29 +84,29 @@ def test_nobody_reads_a_stream_of_it(prod: Deployed, name: str) -> None:
         ("Idempotency", "expiration"),
     ],
 )
-def test_items_expire_by_themselves(prod: Deployed, name: str, attribute: str) -> None:
+def test_items_expire_by_time_to_live(prod: Deployed, name: str, attribute: str) -> None:
     assert table(prod, name)["TimeToLiveSpecification"] == {"AttributeName": attribute, "Enabled": True}
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_can_be_taken_back_to_any_second(prod: Deployed, name: str) -> None:
+def test_a_table_has_point_in_time_recovery(prod: Deployed, name: str) -> None:
     for replica in table(prod, name)["Replicas"]:
         assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_is_paid_by_request(prod: Deployed, name: str) -> None:
+def test_a_table_is_billed_per_request(prod: Deployed, name: str) -> None:
     assert table(prod, name)["BillingMode"] == "PAY_PER_REQUEST"
 
 
-def test_data_survives_the_stack_in_an_account_but_not_on_the_emulator(prod: Deployed, local: Deployed) -> None:
+def test_data_survives_the_deletion_of_the_stack_except_on_the_emulator(prod: Deployed, local: Deployed) -> None:
     for stack, policy in ((prod, "Retain"), (local, "Delete")):
         for resource in stack.template["Resources"].values():
             if resource["Type"] in ("AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::Cognito::UserPool"):
                 assert resource["DeletionPolicy"] == policy
 
 
-def test_a_table_in_an_account_refuses_to_be_deleted(prod: Deployed) -> None:
+def test_a_table_in_an_account_has_deletion_protection(prod: Deployed) -> None:
     for name in TABLES:
         for replica in table(prod, name)["Replicas"]:
             assert replica["DeletionProtectionEnabled"] is True

@@ -1,4 +1,4 @@
-"""The topics: who publishes, who is subscribed, and what is no address."""
+"""The topics: publishers, subscribers, and validation of addresses."""
 
 import dataclasses
 from pathlib import Path
@@ -15,11 +15,13 @@ TOPICS = ("TopicsPage", "TopicsNotice")
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_topic_refuses_plain_http_and_lets_this_stacks_alarms_publish(prod: Deployed, topic: str) -> None:
+def test_a_topic_rejects_plain_http_and_accepts_messages_of_the_alarms_of_this_stack(
+    prod: Deployed, topic: str
+) -> None:
     policy = prod.one("AWS::SNS::TopicPolicy", f"{topic}Policy")
     assert [readable(one) for one in policy["Topics"]] == [topic]
-    refusal, permission = policy["PolicyDocument"]["Statement"]
-    assert (refusal["Effect"], refusal["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+    denial, permission = policy["PolicyDocument"]["Statement"]
+    assert (denial["Effect"], denial["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
     assert (permission["Effect"], permission["Action"]) == ("Allow", "sns:Publish")
     assert permission["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
     alarms = readable(permission["Condition"]["ArnLike"]["aws:SourceArn"])
@@ -27,27 +29,27 @@ def test_a_topic_refuses_plain_http_and_lets_this_stacks_alarms_publish(prod: De
     assert permission["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
 
 
-def test_every_alarm_has_a_name_that_the_topics_accept(prod: Deployed) -> None:
+def test_every_alarm_name_has_the_prefix_that_the_topics_accept(prod: Deployed) -> None:
     assert all(alarm["AlarmName"].startswith("Punctual-") for alarm in prod.all("AWS::CloudWatch::Alarm").values())
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_no_key_keeps_alarms_from_publishing(prod: Deployed, topic: str) -> None:
+def test_a_topic_has_no_kms_key_that_alarms_could_not_use(prod: Deployed, topic: str) -> None:
     assert "KmsMasterKeyId" not in prod.one("AWS::SNS::Topic", topic)
 
 
-def test_the_notifier_publishes_to_both(prod: Deployed) -> None:
+def test_the_notifier_publishes_to_both_topics(prod: Deployed) -> None:
     environment = prod.environment("notifier")
     assert environment["PAGE_TOPIC_ARN"] == "TopicsPage"
     assert environment["NOTICE_TOPIC_ARN"] == "TopicsNotice"
 
 
-def test_nobody_is_subscribed_unless_the_settings_say_so(prod: Deployed, local: Deployed) -> None:
+def test_the_default_settings_have_no_subscribers(prod: Deployed, local: Deployed) -> None:
     for stack in (prod, local):
         assert not stack.all("AWS::SNS::Subscription")
 
 
-def test_people_and_programs_are_subscribed_by_their_addresses(tmp_path: Path) -> None:
+def test_the_addresses_in_the_settings_are_subscribed(tmp_path: Path) -> None:
     queue = "arn:aws:sqs:eu-west-1:123456789012:alerts"
     alerts = dataclasses.replace(
         PROD.alerts,
@@ -82,12 +84,12 @@ def test_people_and_programs_are_subscribed_by_their_addresses(tmp_path: Path) -
     ],
 )
 @pytest.mark.parametrize("setting", ["page", "notice"])
-def test_what_is_no_address_is_refused_with_the_setting_and_what_would_do(setting: str, address: str) -> None:
-    with pytest.raises(ValueError, match=rf"^alerts\.{setting}: .*mailto:.*https://.*arn:aws:sqs:") as refusal:
+def test_an_invalid_address_is_rejected_with_the_setting_and_valid_examples(setting: str, address: str) -> None:
+    with pytest.raises(ValueError, match=rf"^alerts\.{setting}: .*mailto:.*https://.*arn:aws:sqs:") as rejection:
         dataclasses.replace(PROD.alerts, **{setting: ("mailto:a@example.com", address)})
-    assert repr(address) in str(refusal.value)
+    assert repr(address) in str(rejection.value)
 
 
-def test_an_address_is_given_once() -> None:
-    with pytest.raises(ValueError, match=r"alerts\.page: 'mailto:a@example.com' is there twice"):
+def test_a_duplicate_address_is_rejected() -> None:
+    with pytest.raises(ValueError, match=r"alerts\.page: 'mailto:a@example.com' is listed twice"):
         dataclasses.replace(PROD.alerts, page=("mailto:a@example.com", "mailto:a@example.com"))

@@ -1,4 +1,4 @@
-"""What the tests of dependencies have in common."""
+"""Shared helpers for tests of job dependencies."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def after(*jobs: dict[str, Any], condition: str = "succeeded") -> list[dict[str,
     return [{"job": job["job_id"], "condition": condition} for job in jobs]
 
 
-def only(world: World, job: dict[str, Any]) -> dict[str, Any]:
-    """The one execution of a job, whatever retries it has."""
+def only_execution(world: World, job: dict[str, Any]) -> dict[str, Any]:
+    """Return the only execution of a job, ignoring manual retries."""
     [execution] = [one for one in world.executions(job["job_id"]) if one["origin"] != "retry"]
     return execution
 
 
 def plan(world: World) -> None:
-    """Deliver records until what there is to do lies in the queues; nobody works on it yet."""
+    """Deliver stream records until all work orders are in the queues; no worker runs."""
     for _ in range(20):
         if not world.deliver_streams():
             return
-    raise AssertionError("it does not come to rest")
+    raise AssertionError("streams still deliver records after 20 rounds")
 
 
 def batch(world: World, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
@@ -37,13 +37,13 @@ def batch(world: World, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
     return answer["items"]
 
 
-def outcome(world: World, job: dict[str, Any]) -> tuple[str, str | None]:
-    execution = only(world, job)
+def status_and_reason(world: World, job: dict[str, Any]) -> tuple[str, str | None]:
+    execution = only_execution(world, job)
     return execution["status"], execution["reason"]
 
 
-def started_once(world: World, job: dict[str, Any]) -> None:
-    execution = only(world, job)
+def assert_started_once(world: World, job: dict[str, Any]) -> None:
+    execution = only_execution(world, job)
     assert (execution["status"], execution["attempt"], len(execution["attempts"])) == ("succeeded", 1, 1)
 
 
@@ -51,12 +51,15 @@ def in_an_hour(world: World) -> dict[str, str]:
     return {"at": to_text(world.now + timedelta(hours=1))}
 
 
-def records(world: World, consumer: str) -> list[Any]:
+def execution_records(world: World, consumer: str) -> list[Any]:
     return world.stream_records("executions", consumer)
 
 
 def layers(depth: int, width: int) -> list[dict[str, Any]]:
-    """Each job waits for three of the layer above, the deepest first: a batch needs no order."""
+    """Build a layered graph in which each job depends on three of the previous layer.
+
+    The deepest layer comes first, since the order of jobs within a batch does not matter.
+    """
     jobs = [
         {
             "name": f"{layer}-{number}",
@@ -70,7 +73,7 @@ def layers(depth: int, width: int) -> list[dict[str, Any]]:
 
 
 class Interrupted:
-    """Does something, once, in the middle of a function: right before its ``nth`` call of DynamoDB."""
+    """Runs an action once in the middle of a function, right before its DynamoDB call number ``nth`` (from 0)."""
 
     def __init__(self, nth: int, act: Callable[[], None]) -> None:
         self.nth, self.act, self.calls = nth, act, 0

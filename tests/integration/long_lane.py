@@ -1,4 +1,4 @@
-"""What Step Functions, ECS and the containers do in the long lane, one step at a time, as the test decides."""
+"""Simulation of Step Functions, ECS and the containers of the long lane, one step at a time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from punctual.aws import clients
 from punctual.domain.identity import short_name
 from tests.integration.world import STATE_MACHINE, World
 
-NO_REST = {"backoff_seconds": 0}
+NO_BACKOFF = {"backoff_seconds": 0}
 
 
 @dataclass
 class Container:
-    """A container as its runner is seen from outside: by what it says."""
+    """A running container, represented by the calls that its runner makes to the reporter."""
 
     world: World
     grant: dict[str, Any]
@@ -28,33 +28,33 @@ class Container:
 
     @property
     def assignment(self) -> dict[str, Any]:
-        return json.loads(self.grant["order"])
+        return json.loads(self.grant["assignment"])
 
-    def say(self, what: str, **more: Any) -> dict[str, Any]:
-        return self.world.call("reporter", {"do": what, "assignment": self.assignment, **more})
+    def report(self, action: str, **more: Any) -> dict[str, Any]:
+        return self.world.call("reporter", {"do": action, "assignment": self.assignment, **more})
 
     def claim(self) -> dict[str, Any]:
-        return self.say("claim", token=self.token, task_arn=self.task_arn)
+        return self.report("claim", token=self.token, task_arn=self.task_arn)
 
     def beat(self, **progress: Any) -> dict[str, Any]:
         shape = {"percent": 0.0, "message": "", "done": None, "total": None}
-        return self.say("beat", progress={**shape, **progress} if progress else None)
+        return self.report("beat", progress={**shape, **progress} if progress else None)
 
     def conclude(self, outcome: str = "succeeded", **verdict: Any) -> dict[str, Any]:
-        return self.say("conclude", verdict={"outcome": outcome, **verdict})
+        return self.report("conclude", verdict={"outcome": outcome, **verdict})
 
     def stop(self, exit_code: int | None = 137, reason: str = "", stop_code: str = "") -> None:
-        """ECS tells that it has stopped."""
-        self._tell(
+        """ECS sends the event that the task has stopped."""
+        self._send_state_change(
             "STOPPED", containers=[{"name": "runner", "exitCode": exit_code, "reason": reason}], stopCode=stop_code
         )
 
-    def appear(self) -> None:
-        """ECS tells that it runs."""
-        self._tell("RUNNING")
+    def report_running(self) -> None:
+        """ECS sends the event that the task is running."""
+        self._send_state_change("RUNNING")
 
-    def _tell(self, status: str, **more: Any) -> None:
-        environment = {"PUNCTUAL_ORDER": self.grant["order"], "PUNCTUAL_TASK_TOKEN": self.token}
+    def _send_state_change(self, status: str, **more: Any) -> None:
+        environment = {"PUNCTUAL_ORDER": self.grant["assignment"], "PUNCTUAL_TASK_TOKEN": self.token}
         override = {"name": "runner", "environment": [{"name": k, "value": v} for k, v in environment.items()]}
         detail = {
             "taskArn": self.task_arn,
@@ -68,18 +68,18 @@ class Container:
 class LongLane:
     def __init__(self, world: World) -> None:
         self.world = world
-        self.told: list[tuple[str, dict[str, Any]]] = []
-        """What was said to state machines that wait: the operation, and its parameters."""
+        self.callbacks: list[tuple[str, dict[str, Any]]] = []
+        """Task token callbacks sent to Step Functions: the operation and its parameters."""
         self.stopped: list[str] = []
-        """The containers that ECS was asked to stop."""
-        clients.states().meta.events.register("provide-client-params.sfn", self._note)
-        clients.ecs().meta.events.register("provide-client-params.ecs.StopTask", self._note_stop)
+        """ARNs passed to ``StopTask``."""
+        clients.states().meta.events.register("provide-client-params.sfn", self._record_callback)
+        clients.ecs().meta.events.register("provide-client-params.ecs.StopTask", self._record_stop)
 
-    def _note(self, params: dict[str, Any], model: Any, **_: Any) -> None:
+    def _record_callback(self, params: dict[str, Any], model: Any, **_: Any) -> None:
         if "taskToken" in params:
-            self.told.append((model.name, dict(params)))
+            self.callbacks.append((model.name, dict(params)))
 
-    def _note_stop(self, params: dict[str, Any], **_: Any) -> None:
+    def _record_stop(self, params: dict[str, Any], **_: Any) -> None:
         self.stopped.append(params["task"])
 
     def submit(self, **submission: Any) -> dict[str, Any]:
@@ -92,14 +92,14 @@ class LongLane:
         return self.world.execution(self.world.executions(job["job_id"])[0]["execution_id"])
 
     def runs(self, status: str | None = None) -> list[str]:
-        """The execution that each state machine run was started for, in their order."""
+        """The execution ids that state machine runs were started for, sorted."""
         only = {"statusFilter": status} if status else {}
         listed = self.world.states.list_executions(stateMachineArn=STATE_MACHINE, **only)["executions"]
         runs = [self.world.states.describe_execution(executionArn=one["executionArn"]) for one in listed]
         return sorted(json.loads(one["input"])["execution_id"] for one in runs)
 
     def end_runs(self, execution_id: str) -> None:
-        """Those that were answered that there is nothing more to do."""
+        """End the runs of an execution, as a state machine does after the answer ``end``."""
         for one in self.world.states.list_executions(stateMachineArn=STATE_MACHINE, statusFilter="RUNNING")[
             "executions"
         ]:
@@ -112,37 +112,38 @@ class LongLane:
         return {name: one["ScheduleExpression"] for name, one in found.items()}
 
     def run_arn(self, job: dict[str, Any]) -> str:
-        """The state machine run that was started for a job's execution."""
-        wanted = self.execution(job)["execution_id"]
+        """The ARN of the state machine run that was started for a job's execution."""
+        execution_id = self.execution(job)["execution_id"]
         listed = self.world.states.list_executions(stateMachineArn=STATE_MACHINE)["executions"]
-        return next(one["executionArn"] for one in listed if one["name"].startswith(wanted))
+        return next(one["executionArn"] for one in listed if one["name"].startswith(execution_id))
 
     def next(self, job: dict[str, Any], run: str | None = None) -> dict[str, Any]:
         execution_id = self.execution(job)["execution_id"]
-        question = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id}
-        return self.world.call("conductor", {**question, "run_arn": run or self.run_arn(job)})
+        request = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id}
+        return self.world.call("conductor", {**request, "run_arn": run or self.run_arn(job)})
 
-    def ask(self, job: dict[str, Any], part: str = "all") -> str:
-        """Have a part ask for a slot. Its ticket."""
+    def request_slot(self, job: dict[str, Any], part: str = "all") -> str:
+        """Request a slot for a part. Returns the ticket."""
         ticket = f"ticket-{uuid.uuid4()}"
         execution_id = self.execution(job)["execution_id"]
-        question = {"do": "ask", "job_id": job["job_id"], "execution_id": execution_id, "part": part}
-        self.world.call("conductor", {**question, "ticket": ticket})
+        request = {"do": "ask", "job_id": job["job_id"], "execution_id": execution_id, "part": part}
+        self.world.call("conductor", {**request, "ticket": ticket})
         return ticket
 
-    def granted(self, ticket: str) -> dict[str, Any] | None:
-        for operation, params in self.told:
+    def grant_for(self, ticket: str) -> dict[str, Any] | None:
+        """The grant that admission sent for a ticket, if any."""
+        for operation, params in self.callbacks:
             if operation == "SendTaskSuccess" and params["taskToken"] == ticket:
                 return json.loads(params["output"])
         return None
 
     def container(self, job: dict[str, Any], part: str = "all") -> Container:
-        """Ask for a slot, be granted one, and start a container in it."""
-        ticket = self.ask(job, part)
+        """Request a slot, receive the grant, and start a container."""
+        ticket = self.request_slot(job, part)
         self.world.deliver_streams()
         self.world.deliver_streams()
-        grant = self.granted(ticket)
-        assert grant is not None, "no slot was given"
+        grant = self.grant_for(ticket)
+        assert grant is not None, "no slot was granted"
         return Container(self.world, grant)
 
     def settle(
@@ -154,7 +155,7 @@ class LongLane:
         return self.world.call("conductor", {"do": "settle", "item": item})
 
     def answers_to(self, token: str) -> list[str]:
-        return [operation for operation, params in self.told if params["taskToken"] == token]
+        return [operation for operation, params in self.callbacks if params["taskToken"] == token]
 
     def tick(self) -> dict[str, Any]:
         return self.world.call("admission", {"do": "tick"})
@@ -162,15 +163,15 @@ class LongLane:
     def reconcile(self) -> dict[str, Any]:
         return self.world.call("reconciler", {})
 
-    def taken(self) -> tuple[int, int]:
-        """Tasks and vCPUs that the lane's record counts."""
+    def used_capacity(self) -> tuple[int, int]:
+        """Tasks and vCPUs in use, according to the lane's record."""
         key = {"execution_id": {"S": "#lane"}, "part": {"S": "long"}}
         item = self.world.dynamodb.get_item(TableName="parts", Key=key).get("Item", {})
         return int(item.get("tasks", {"N": "0"})["N"]), int(item.get("cpu", {"N": "0"})["N"]) // 1024
 
 
-def begun(lane: LongLane, **submission: Any) -> tuple[dict[str, Any], Container]:
-    """A job whose only part runs."""
+def start_part(lane: LongLane, **submission: Any) -> tuple[dict[str, Any], Container]:
+    """Submit a job and start its only part. Returns the job and the running container."""
     job = lane.submit(**submission)
     assert lane.next(job)["parts"] == ["all"]
     container = lane.container(job)

@@ -1,4 +1,7 @@
-"""What DynamoDB refuses before it looks at a condition. moto looks at the condition first, and may never come to it."""
+"""Validation that DynamoDB does before it evaluates a condition.
+
+moto evaluates the condition first, so a failed condition hides an invalid update expression.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ TARGETS = {
 
 
 def refuse_overlapping_paths(params: dict[str, Any], **_: Any) -> None:
-    """One attribute twice in an update, be it by two names."""
+    """Raise ValidationException if an update names one attribute twice, also under two placeholder names."""
     updates = [params, *(one["Update"] for one in params.get("TransactItems", ()) if "Update" in one)]
     for update in updates:
         targets = changed_by(update.get("UpdateExpression", ""), update.get("ExpressionAttributeNames", {}))
@@ -26,7 +29,7 @@ def refuse_overlapping_paths(params: dict[str, Any], **_: Any) -> None:
 
 
 def changed_by(expression: str, names: dict[str, str]) -> list[str]:
-    """The attributes that an update expression changes, as often as it names them."""
+    """The attributes that an update expression changes, with duplicates."""
     _, *parts = re.split(r"\b(SET|REMOVE|ADD|DELETE)\b", expression)
     found = [
         name for word, clause in zip(parts[::2], parts[1::2], strict=True) for name in TARGETS[word].findall(clause)

@@ -1,4 +1,4 @@
-"""Slots of the long lane on moto: who gets one, when, and what becomes of a grant that nobody hears."""
+"""Slots of the long lane: admission order, preemption, and grants whose delivery was lost."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 from datetime import timedelta
 
 from punctual.domain.instant import from_text, to_text
-from tests.integration.long_lane import Container, LongLane, begun
+from tests.integration.long_lane import Container, LongLane, start_part
 from tests.integration.world import World
 
 
-def test_the_least_lax_goes_first_and_priority_breaks_ties(world: World, lane: LongLane) -> None:
-    filler, container = begun(lane, resources={"vcpu": 4})
+def test_the_part_with_the_least_laxity_is_admitted_first_and_priority_breaks_ties(
+    world: World, lane: LongLane
+) -> None:
+    filler, container = start_part(lane, resources={"vcpu": 4})
     deadline = {"within_seconds": 36_000}
     jobs = {
         "lax": lane.submit(deadline={"within_seconds": 72_000}, expected_seconds=60, resources={"vcpu": 4}),
@@ -22,55 +24,55 @@ def test_the_least_lax_goes_first_and_priority_breaks_ties(world: World, lane: L
     tickets = {}
     for name, job in jobs.items():
         lane.next(job)
-        tickets[name] = lane.ask(job)
+        tickets[name] = lane.request_slot(job)
     world.deliver_streams()
     order = []
     for _ in jobs:
         container.conclude()
         for _ in range(3):
             world.deliver_streams()
-        [name] = [one for one, ticket in tickets.items() if lane.granted(ticket) and one not in order]
+        [name] = [one for one, ticket in tickets.items() if lane.grant_for(ticket) and one not in order]
         order.append(name)
-        container = Container(world, lane.granted(tickets[name]) or {})
+        container = Container(world, lane.grant_for(tickets[name]) or {})
         container.claim()
     assert order == ["longer", "high", "plain", "lax"]
     assert filler
 
 
-def test_what_does_not_fit_waits_and_is_not_overtaken(world: World, lane: LongLane) -> None:
-    _, first = begun(lane, resources={"vcpu": 2})
+def test_a_part_that_does_not_fit_waits_and_is_not_overtaken(world: World, lane: LongLane) -> None:
+    _, first = start_part(lane, resources={"vcpu": 2})
     large = lane.submit(resources={"vcpu": 4}, deadline={"within_seconds": 7200}, expected_seconds=3600)
     small = lane.submit(resources={"vcpu": 1}, deadline={"within_seconds": 72_000}, expected_seconds=60)
     tickets = []
     for job in (large, small):
         lane.next(job)
-        tickets.append(lane.ask(job))
+        tickets.append(lane.request_slot(job))
     world.deliver_streams()
     world.deliver_streams()
-    assert [lane.granted(ticket) for ticket in tickets] == [None, None]
+    assert [lane.grant_for(ticket) for ticket in tickets] == [None, None]
     first.conclude()
     world.deliver_streams()
     world.deliver_streams()
-    assert lane.granted(tickets[0]) is not None
-    assert lane.granted(tickets[1]) is None
+    assert lane.grant_for(tickets[0]) is not None
+    assert lane.grant_for(tickets[1]) is None
 
 
-def test_a_grant_whose_sender_died_is_sent_again_with_the_record(world: World, lane: LongLane) -> None:
+def test_a_grant_whose_sender_crashed_is_sent_again_on_redelivery(world: World, lane: LongLane) -> None:
     job = lane.submit()
     lane.next(job)
-    ticket = lane.ask(job)
+    ticket = lane.request_slot(job)
     world.deliver_streams()
-    records = world.stream_records("parts", "admission")  # "became starting": read by one who dies
+    records = world.stream_records("parts", "admission")  # the change to "starting": the handler that reads it crashes
     assert records
-    assert lane.granted(ticket) is None
+    assert lane.grant_for(ticket) is None
     world.call("admission", {"Records": records})
-    assert lane.granted(ticket) is not None
+    assert lane.grant_for(ticket) is not None
     world.call("admission", {"Records": records})
-    assert lane.taken()[0] == 1
+    assert lane.used_capacity()[0] == 1
 
 
-def test_a_preempted_one_goes_on_later_and_its_history_tells_both(world: World, lane: LongLane) -> None:
-    job, lax = begun(
+def test_a_preempted_part_resumes_later_and_its_history_names_the_preemption(world: World, lane: LongLane) -> None:
+    job, lax = start_part(
         lane,
         resources={"vcpu": 4},
         preemptible=True,
@@ -81,45 +83,47 @@ def test_a_preempted_one_goes_on_later_and_its_history_tells_both(world: World, 
     for _ in range(90):
         world.pass_time(20)
         lax.beat(percent=50.0)
-    lax.say("checkpoint", state={"half": True})
+    lax.report("checkpoint", state={"half": True})
     urgent = lane.submit(resources={"vcpu": 4}, expected_seconds=3600, deadline={"within_seconds": 3900})
     lane.next(urgent)
-    ticket = lane.ask(urgent)
+    ticket = lane.request_slot(urgent)
     world.deliver_streams()
     assert lane.stopped == [lax.task_arn]
     assert lane.execution(urgent)["execution_id"] in lax.beat()["leave"]
-    assert lax.conclude("interrupted", error={"type": "Interrupted", "message": "asked to leave"})["ok"]
+    assert lax.conclude("interrupted", error={"type": "Interrupted", "message": "preempted"})["ok"]
     for _ in range(3):
         world.deliver_streams()
-    assert lane.granted(ticket) is not None
+    assert lane.grant_for(ticket) is not None
     again = lane.settle(job, lax.grant)
     assert again["again"] is True
-    resting = lane.execution(job)
-    assert [one["outcome"] for one in resting["parts"][0]["attempts"]] == ["preempted"]
-    assert lane.execution(urgent)["execution_id"] in resting["parts"][0]["attempts"][0]["error"]["message"]
-    Container(world, lane.granted(ticket) or {}).claim()
-    second_ticket = lane.ask(job)
+    preempted = lane.execution(job)
+    assert [one["outcome"] for one in preempted["parts"][0]["attempts"]] == ["preempted"]
+    assert lane.execution(urgent)["execution_id"] in preempted["parts"][0]["attempts"][0]["error"]["message"]
+    Container(world, lane.grant_for(ticket) or {}).claim()
+    second_ticket = lane.request_slot(job)
     world.deliver_streams()
-    assert lane.granted(second_ticket) is None  # the urgent one still has the slot
+    assert lane.grant_for(second_ticket) is None  # the urgent execution still holds the slot
     part = lane.execution(job)["parts"][0]
-    assert from_text(part["latest_start"]) > from_text(resting["scheduled_at"]) + timedelta(seconds=86_400 - 3600)
+    assert from_text(part["latest_start"]) > from_text(preempted["scheduled_at"]) + timedelta(seconds=86_400 - 3600)
 
 
-def test_a_grant_for_whoever_asked_and_is_gone_goes_to_the_one_who_asks_again(world: World, lane: LongLane) -> None:
+def test_a_grant_whose_requester_is_gone_goes_to_the_next_request_for_the_same_part(
+    world: World, lane: LongLane
+) -> None:
     job = lane.submit()
     lane.next(job)
-    lane.ask(job)
+    lane.request_slot(job)
     world.deliver_streams()
-    world.deliver_streams()  # the slot is given, and nobody hears of it
-    second = lane.ask(job)
+    world.deliver_streams()  # the slot is granted, but the requester is gone
+    second = lane.request_slot(job)
     world.deliver_streams()
-    grant = lane.granted(second)
+    grant = lane.grant_for(second)
     assert grant is not None
     assert Container(world, grant).claim()["attempt"] == 1
-    assert lane.taken()[0] == 1
+    assert lane.used_capacity()[0] == 1
 
 
-def test_who_could_not_ask_rests_before_it_asks_again(world: World, lane: LongLane) -> None:
+def test_a_failed_slot_request_backs_off_before_the_next_one(world: World, lane: LongLane) -> None:
     job = lane.submit()
     lane.next(job)
     settled = lane.settle(job, None, Error="Punctual.Stale", Cause="")
@@ -127,7 +131,7 @@ def test_who_could_not_ask_rests_before_it_asks_again(world: World, lane: LongLa
     assert from_text(settled["at"]) - world.now == timedelta(seconds=15)
 
 
-def test_an_image_that_is_gone_from_the_settings_fails_its_execution_and_holds_up_nobody(
+def test_an_image_removed_from_the_settings_fails_its_execution_and_blocks_no_other(
     world: World, lane: LongLane
 ) -> None:
     job = lane.submit(task=None, container={"image": "shell", "command": ["true"]})
@@ -135,24 +139,24 @@ def test_an_image_that_is_gone_from_the_settings_fails_its_execution_and_holds_u
     world.function("admission").task_definitions.pop("shell")
     for one in (job, other):
         lane.next(one)
-    lane.ask(job)
-    ticket = lane.ask(other)
+    lane.request_slot(job)
+    ticket = lane.request_slot(other)
     world.deliver_streams()
     world.deliver_streams()
-    assert lane.granted(ticket) is not None
-    [(_, told)] = [one for one in lane.told if one[0] == "SendTaskFailure"]
-    assert lane.settle(job, None, Error=told["error"], Cause=told["cause"])["again"] is False
+    assert lane.grant_for(ticket) is not None
+    [(_, callback)] = [one for one in lane.callbacks if one[0] == "SendTaskFailure"]
+    assert lane.settle(job, None, Error=callback["error"], Cause=callback["cause"])["again"] is False
     lane.next(job)
     world.settle_down()
     ended = lane.execution(job)
     assert (ended["status"], ended["error"]["message"]) == (
         "failed",
-        "the image 'shell' is no longer among the stack's settings",
+        "the image 'shell' is no longer in the stack's settings: add it, or edit the job",
     )
-    assert lane.taken()[0] == 1
+    assert lane.used_capacity()[0] == 1
 
 
-def test_partitions_that_run_one_after_the_other_have_to_start_earlier(lane: LongLane) -> None:
+def test_partitions_that_run_sequentially_have_an_earlier_latest_start(lane: LongLane) -> None:
     spec = {"expected_seconds": 3600, "deadline": {"within_seconds": 28_800}}
     for at_once, rounds in ((None, 1), (2, 4), (1, 7)):
         job = lane.submit(partitions={"count": 7, **({"at_once": at_once} if at_once else {})}, **spec)
@@ -163,7 +167,7 @@ def test_partitions_that_run_one_after_the_other_have_to_start_earlier(lane: Lon
         assert starts == {to_text(expected)}
 
 
-def test_run_times_are_remembered_and_forecast_the_next(world: World, lane: LongLane) -> None:
+def test_recorded_run_times_forecast_the_next_run(world: World, lane: LongLane) -> None:
     job = lane.submit(schedule={"every_seconds": 3600}, expected_seconds=600, deadline={"within_seconds": 36_000})
     for run in range(6):
         world.pass_time(3600)
@@ -176,7 +180,7 @@ def test_run_times_are_remembered_and_forecast_the_next(world: World, lane: Long
         world.call("conductor", {"do": "ask", **step, "part": "all", "ticket": f"ticket-{run}"})
         world.deliver_streams()
         world.deliver_streams()
-        container = Container(world, lane.granted(f"ticket-{run}") or {})
+        container = Container(world, lane.grant_for(f"ticket-{run}") or {})
         container.claim()
         for _ in range(60):
             world.pass_time(20)

@@ -1,4 +1,4 @@
-"""The HTTP API, behind the gateway."""
+"""The HTTP API as API Gateway invokes it: submissions, idempotency, permissions, listings, edits, cancellation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.instant import to_text
-from tests.integration.malformed import LONG_ONES
+from tests.integration.malformed import LONG_LANE_SUBMISSIONS
 from tests.integration.world import World
 
 
@@ -24,7 +24,7 @@ def assert_problem(answer: tuple[int, Any], status: int, field: str | None) -> N
 # submitting
 
 
-def test_a_submission_is_answered_with_the_job_and_its_next_due_instant(world: World) -> None:
+def test_a_submission_returns_the_job_and_its_next_due_instant(world: World) -> None:
     status, job = world.request(
         "POST", "/jobs", {"task": "echo", "name": "nightly", "schedule": {"cron": "0 2 * * *", "timezone": "UTC"}}
     )
@@ -45,21 +45,21 @@ def test_a_batch_of_a_thousand_jobs_is_stored_whole(world: World) -> None:
     assert last["name"] == "job-999"
 
 
-def test_one_bad_job_in_a_batch_is_named_by_its_place_and_nothing_is_stored(world: World) -> None:
+def test_an_invalid_job_in_a_batch_is_named_by_its_index_and_nothing_is_stored(world: World) -> None:
     good = {"task": "echo"}
-    bad_meaning = {"jobs": [good, good, {"task": "echo", "schedule": {"cron": "0 0 31 2 *"}}]}
-    assert_problem(world.request("POST", "/jobs/batch", bad_meaning), 422, "jobs.2.schedule.cron")
-    bad_shape = {"jobs": [good, {"task": "echo", "priority": "urgent"}]}
-    assert_problem(world.request("POST", "/jobs/batch", bad_shape), 422, "jobs.1.priority")
+    invalid_schedule = {"jobs": [good, good, {"task": "echo", "schedule": {"cron": "0 0 31 2 *"}}]}
+    assert_problem(world.request("POST", "/jobs/batch", invalid_schedule), 422, "jobs.2.schedule.cron")
+    invalid_priority = {"jobs": [good, {"task": "echo", "priority": "urgent"}]}
+    assert_problem(world.request("POST", "/jobs/batch", invalid_priority), 422, "jobs.1.priority")
     assert_problem(world.request("POST", "/jobs/batch", {"jobs": [good] * 1001}), 422, "jobs")
     assert_problem(world.request("POST", "/jobs/batch", {"jobs": []}), 422, "jobs")
     assert world.items("jobs") == []
 
 
-# repeating
+# idempotency keys
 
 
-def test_a_repeated_post_with_the_same_key_gives_the_first_answer(world: World) -> None:
+def test_a_repeated_post_with_the_same_idempotency_key_returns_the_first_response(world: World) -> None:
     key = {"idempotency-key": "abc"}
     first = world.request("POST", "/jobs", {"task": "echo"}, headers=key)
     world.pass_time(30)
@@ -71,7 +71,7 @@ def test_a_repeated_post_with_the_same_key_gives_the_first_answer(world: World) 
     assert len(world.items("jobs")) == 3
 
 
-def test_a_key_belongs_to_its_caller_and_to_its_body(world: World) -> None:
+def test_an_idempotency_key_is_scoped_to_its_caller_and_bound_to_its_body(world: World) -> None:
     key = {"idempotency-key": "abc"}
     first = world.request("POST", "/jobs", {"task": "echo"}, headers=key)
     other = world.request("POST", "/jobs", {"task": "echo"}, headers=key, team="other")
@@ -83,16 +83,16 @@ def test_a_key_belongs_to_its_caller_and_to_its_body(world: World) -> None:
     )
 
 
-def test_a_refused_request_may_be_mended_and_sent_again_with_its_key(world: World) -> None:
+def test_a_rejected_request_may_be_corrected_and_sent_again_with_the_same_key(world: World) -> None:
     key = {"idempotency-key": "abc"}
     assert world.request("POST", "/jobs", {"task": "no.such"}, headers=key)[0] == 422
     assert world.request("POST", "/jobs", {"task": "echo"}, headers=key)[0] == 201
 
 
-# rights
+# permissions
 
 
-def test_a_viewer_sees_everything_and_changes_nothing(world: World) -> None:
+def test_a_viewer_can_read_everything_and_change_nothing(world: World) -> None:
     job = world.submit()
     assert world.request("GET", f"/jobs/{job['job_id']}", role="viewer", team="other")[0] == 200
     assert_problem(world.request("POST", "/jobs", {"task": "echo"}, role="viewer"), 403, None)
@@ -100,20 +100,20 @@ def test_a_viewer_sees_everything_and_changes_nothing(world: World) -> None:
     assert len([item for item in world.items("jobs") if "task" in item]) == 1
 
 
-def test_an_operator_manages_the_own_teams_jobs_and_an_admin_everybodys(world: World) -> None:
+def test_an_operator_manages_jobs_of_the_own_team_and_an_admin_all_jobs(world: World) -> None:
     job = world.submit()
     assert_problem(world.request("DELETE", f"/jobs/{job['job_id']}", team="other"), 403, None)
     assert world.request("DELETE", f"/jobs/{job['job_id']}", role="admin", team="other")[0] == 200
 
 
-def test_someone_without_a_role_may_not_even_look(world: World) -> None:
+def test_a_caller_without_a_role_may_not_even_read(world: World) -> None:
     assert_problem(world.request("GET", "/jobs", role="guest"), 403, None)
 
 
 # deleting
 
 
-def test_a_deleted_job_starts_nothing_more_and_keeps_its_history(world: World) -> None:
+def test_a_deleted_job_starts_no_more_executions_and_keeps_its_history(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 60})
     world.run_for(125, step=5)
     status, deleted = world.request("DELETE", f"/jobs/{job['job_id']}")
@@ -126,7 +126,7 @@ def test_a_deleted_job_starts_nothing_more_and_keeps_its_history(world: World) -
     assert_problem(world.request("DELETE", f"/jobs/{job['job_id']}"), 409, "job_id")
 
 
-def test_a_deletion_that_crosses_the_planning_of_the_next_run_wins(world: World) -> None:
+def test_a_deletion_wins_over_concurrent_planning_of_the_next_run(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 600})
     world.deliver_streams()
     world.pass_time(420)
@@ -139,10 +139,10 @@ def test_a_deletion_that_crosses_the_planning_of_the_next_run_wins(world: World)
     assert {one["status"] for one in world.executions(job["job_id"])} == {"cancelled"}
 
 
-# looking
+# listing
 
 
-def test_jobs_are_listed_newest_first_by_page_and_by_filter(world: World) -> None:
+def test_jobs_are_listed_newest_first_with_pages_and_filters(world: World) -> None:
     made = []
     for n in range(5):
         made.append(world.submit(name=f"job-{n}", priority="high" if n % 2 else "low"))
@@ -166,7 +166,7 @@ def test_jobs_are_listed_newest_first_by_page_and_by_filter(world: World) -> Non
     assert listed("priority=high") == ["job-3", "job-1"]
     assert listed("task=fail") == ["fail"]
     assert listed("status=done&owner=data-quality") == ["job-4", "job-3", "job-2", "job-1", "job-0"]
-    assert listed("owner=nobody") == []
+    assert listed("owner=unknown") == []
 
 
 def test_executions_are_listed_by_job_owner_status_time_and_worker(world: World) -> None:
@@ -190,24 +190,24 @@ def test_executions_are_listed_by_job_owner_status_time_and_worker(world: World)
     assert [one["scheduled_at"] for one in listed(f"from={since}&to={until}&job_id={good['job_id']}")] == dues[1:]
     [worker] = {one["worker_id"] for one in ended}
     assert len(listed(f"worker_id={worker}")) == 4
-    assert listed("worker_id=nobody") == []
+    assert listed("worker_id=unknown") == []
     assert len(listed("owner=data-quality&status=succeeded&limit=2")) == 2
 
 
-def test_what_runs_now_is_listed(world: World) -> None:
-    from tests.integration.odd_tasks import Killed
+def test_running_executions_are_listed(world: World) -> None:
+    from tests.integration.fixture_tasks import Killed
 
-    world.submit(task="test.die", parameters={"in_attempts": [1]})
+    world.submit(task="test.crash", parameters={"in_attempts": [1]})
     world.deliver_streams()
     world.deliver_streams()
     [order] = world.orders()
     with pytest.raises(Killed):
         world.work(order)
     [running] = world.request("GET", "/executions?status=running")[1]["items"]
-    assert running["task"] == "test.die"
+    assert running["task"] == "test.crash"
 
 
-def test_pages_of_executions_join_without_gap_or_overlap(world: World) -> None:
+def test_execution_pages_have_no_gap_and_no_overlap(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 20})
     world.run_for(130, step=10)
     everything = [one["execution_id"] for one in world.executions(job["job_id"])][::-1]
@@ -222,7 +222,7 @@ def test_pages_of_executions_join_without_gap_or_overlap(world: World) -> None:
     assert paged == everything
 
 
-def test_a_page_of_large_jobs_stays_below_what_a_lambda_can_answer(world: World) -> None:
+def test_a_page_of_large_jobs_stays_below_the_lambda_response_limit(world: World) -> None:
     for _ in range(70):
         world.submit(parameters={"text": "x" * 65_000}, schedule={"every_seconds": 86_400})
     world.deliver_streams()
@@ -258,11 +258,11 @@ def test_a_page_of_large_jobs_stays_below_what_a_lambda_can_answer(world: World)
         ("/nothing/here", 404, None),
     ],
 )
-def test_a_bad_look_names_its_field(world: World, path: str, status: int, field: str | None) -> None:
+def test_an_invalid_read_request_names_its_field(world: World, path: str, status: int, field: str | None) -> None:
     assert_problem(world.request("GET", path), status, field)
 
 
-def test_a_result_is_given_as_it_was_returned_or_by_a_link(world: World) -> None:
+def test_a_result_is_returned_inline_or_by_redirect(world: World) -> None:
     small = world.submit(parameters={"n": [1, 2.5, None]})
     large = world.submit(task="test.large", parameters={"bytes": 40_000})
     never = world.submit(schedule={"at": to_text(world.now + timedelta(hours=1))})
@@ -272,40 +272,40 @@ def test_a_result_is_given_as_it_was_returned_or_by_a_link(world: World) -> None
         return f"/executions/{world.executions(job['job_id'])[0]['execution_id']}/result"
 
     assert world.request("GET", path(small)) == (200, {"n": [1, 2.5, None]})
-    words = world.submit(task="test.ask_again", parameters={"after": 0})
+    words = world.submit(task="test.retry_later", parameters={"after": 0})
     world.settle_down()
     assert world.request("GET", path(words)) == (200, "ready")
     assert world.request("GET", path(large))[0] == 303
     assert_problem(world.request("GET", path(never)), 409, "execution_id")
 
 
-def test_the_preview_flags_what_the_clocks_do(world: World) -> None:
-    asked = {
+def test_the_preview_flags_daylight_saving_changes(world: World) -> None:
+    request = {
         "schedule": {"cron": "30 2 * * *", "timezone": "America/New_York"},
         "after": "2026-03-07T00:00:00Z",
         "count": 3,
     }
-    status, preview = world.request("POST", "/schedules/preview", asked)
+    status, preview = world.request("POST", "/schedules/preview", request)
     assert status == 200
     assert [(one["at"], one["flag"]) for one in preview["items"]] == [
         ("2026-03-07T07:30:00.000Z", None),
         ("2026-03-08T07:30:00.000Z", "shifted"),
         ("2026-03-09T06:30:00.000Z", None),
     ]
-    asked["schedule"]["gap"] = "skip"
-    _, preview = world.request("POST", "/schedules/preview", asked)
+    request["schedule"]["gap"] = "skip"
+    _, preview = world.request("POST", "/schedules/preview", request)
     assert [one["flag"] for one in preview["items"]] == [None, "skipped", None, None]
     assert world.items("jobs") == []
     assert_problem(
         world.request("POST", "/schedules/preview", {"schedule": {"cron": "nonsense"}}), 422, "schedule.cron"
     )
-    assert_problem(world.request("POST", "/schedules/preview", {**asked, "count": 101}), 422, "count")
+    assert_problem(world.request("POST", "/schedules/preview", {**request, "count": 101}), 422, "count")
     for after in ("9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "soon"):
-        odd = {"schedule": {"every_seconds": 60}, "after": after}
-        assert_problem(world.request("POST", "/schedules/preview", odd), 422, "after")
+        invalid = {"schedule": {"every_seconds": 60}, "after": after}
+        assert_problem(world.request("POST", "/schedules/preview", invalid), 422, "after")
 
 
-def test_the_api_describes_itself(world: World) -> None:
+def test_the_api_serves_its_openapi_description(world: World) -> None:
     status, description = world.request("GET", "/openapi.json")
     assert status == 200
     assert description["openapi"].startswith("3.1")
@@ -316,18 +316,20 @@ def test_the_api_describes_itself(world: World) -> None:
     assert world.request("GET", "/health") == (200, {"status": "ok", "stage": "test"})
 
 
-@pytest.mark.parametrize(("what", "submission", "field", "remedy"), LONG_ONES, ids=[one[0] for one in LONG_ONES])
-def test_a_long_job_that_cannot_run_is_refused_with_the_field_and_the_remedy(
-    world: World, what: str, submission: Any, field: str, remedy: str
+@pytest.mark.parametrize(
+    ("what", "submission", "field", "fix"), LONG_LANE_SUBMISSIONS, ids=[one[0] for one in LONG_LANE_SUBMISSIONS]
+)
+def test_a_long_job_that_cannot_run_is_rejected_with_the_field_and_the_fix(
+    world: World, what: str, submission: Any, field: str, fix: str
 ) -> None:
     status, problem = world.request("POST", "/jobs", {"task": "echo", "lane": "long", **submission})
     assert status == 422, what
     assert problem["errors"][0]["field"] == field
-    assert remedy in problem["errors"][0]["message"]
+    assert fix in problem["errors"][0]["message"]
     assert world.items("jobs") == []
 
 
-def test_an_edit_is_refused_like_a_submission_and_changes_nothing(world: World) -> None:
+def test_an_invalid_edit_is_rejected_like_a_submission_and_changes_nothing(world: World) -> None:
     job = world.submit(lane="long", schedule={"every_seconds": 3600}, window="week")
     path = f"/jobs/{job['job_id']}"
     for change, headers, status, field in [
@@ -345,7 +347,7 @@ def test_an_edit_is_refused_like_a_submission_and_changes_nothing(world: World) 
     assert world.request("GET", path)[1] == job
 
 
-def test_an_edit_takes_what_it_names_and_keeps_the_rest(world: World) -> None:
+def test_an_edit_changes_the_fields_it_names_and_keeps_the_others(world: World) -> None:
     job = world.submit(
         schedule={"every_seconds": 3600}, priority="high", parameters={"a": 1}, retry={"max_attempts": 7}
     )
@@ -358,7 +360,7 @@ def test_an_edit_takes_what_it_names_and_keeps_the_rest(world: World) -> None:
     assert (edited["parameters"], edited["retry"]["max_attempts"], edited["revision"]) == ({"a": 2}, 3, 2)
 
 
-def test_an_execution_is_cancelled_by_its_own_team_and_once(world: World) -> None:
+def test_an_execution_can_be_cancelled_only_by_its_own_team_and_only_before_it_ends(world: World) -> None:
     job = world.submit(schedule={"at": "2026-12-01T00:00:00Z"})
     world.settle_down()
     [execution] = world.executions(job["job_id"])
@@ -376,7 +378,7 @@ def test_an_execution_is_cancelled_by_its_own_team_and_once(world: World) -> Non
     assert (status, problem["errors"][0]["field"]) == (409, "execution_id")
 
 
-def test_a_time_out_below_the_expected_time_names_both_under_the_field_that_was_sent(world: World) -> None:
+def test_a_timeout_below_the_expected_time_names_both_fields_under_the_field_that_was_sent(world: World) -> None:
     job = world.submit(schedule={"cron": "@daily"}, expected_seconds=60)
     for changes, field in (
         ({"timeout_seconds": 10}, "timeout_seconds"),
@@ -389,7 +391,7 @@ def test_a_time_out_below_the_expected_time_names_both_under_the_field_that_was_
 
 
 @pytest.mark.parametrize("start", [{}, {"starts_at": "2026-11-18T03:00:00Z"}])
-def test_an_end_before_the_first_instant_names_all_that_decide_on_it(world: World, start: dict[str, str]) -> None:
+def test_an_end_before_the_first_instant_names_every_field_involved(world: World, start: dict[str, str]) -> None:
     until = "2026-11-19T01:00:00Z" if start else "2026-11-16T20:00:00Z"
     schedule = {"cron": "0 2 * * *", "ends_at": until, **start}
     status, problem = world.request("POST", "/jobs", {"task": "echo", "schedule": schedule})
@@ -400,8 +402,8 @@ def test_an_end_before_the_first_instant_names_all_that_decide_on_it(world: Worl
 
 
 @pytest.mark.parametrize("on_skip", ["skip", "next_business_day"])
-def test_where_all_dates_until_the_end_are_skipped_the_skip_is_named(world: World, on_skip: str) -> None:
+def test_a_schedule_whose_dates_are_all_skipped_before_its_end_names_the_skip_field(world: World, on_skip: str) -> None:
     schedule = {"cron": "0 6 18 * *", "skip": ["2026-11-18"], "ends_at": "2026-11-18T12:00:00Z", "on_skip": on_skip}
     status, problem = world.request("POST", "/jobs", {"task": "echo", "schedule": schedule})
     assert (status, problem["errors"][0]["field"]) == (422, "schedule.skip")
-    assert "schedule.cron has until schedule.ends_at, 2026-11-18T12:00:00.000Z, is skipped" in problem["detail"]
+    assert "schedule.cron until schedule.ends_at, 2026-11-18T12:00:00.000Z, are skipped" in problem["detail"]

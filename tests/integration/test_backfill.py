@@ -1,4 +1,4 @@
-"""Due instants of the past, asked for by a person."""
+"""Backfills: executions for past instants, requested by an operator."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.keyed import nested, ordered
+from tests.integration.concurrency_keys import run_nested, work_orders
+from tests.integration.faults import crash_at, just_before, on_table
+from tests.integration.fixture_tasks import TASK_BODIES, Killed
 from tests.integration.long_lane import LongLane
-from tests.integration.mishaps import dying_at, just_before, to
-from tests.integration.odd_tasks import MEANWHILE, Killed
 from tests.integration.world import World
 
 HOURLY = {"cron": "0 * * * *"}
@@ -30,43 +30,43 @@ def hours(items: list[dict[str, Any]]) -> list[int]:
     return [int(one["scheduled_at"][11:13]) for one in items]
 
 
-def of_the_past(world: World, job: dict[str, Any]) -> list[dict[str, Any]]:
+def backfilled(world: World, job: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for one in world.executions(job["job_id"]) if one["origin"] == "backfill"]
 
 
 def test_each_instant_of_the_range_runs_once_with_its_own_window(world: World) -> None:
     job = world.submit(schedule=HOURLY, window="hour")
-    asked_for = backfill(world, job, **MORNING)
-    assert hours(asked_for) == [6, 7, 8]
+    created = backfill(world, job, **MORNING)
+    assert hours(created) == [6, 7, 8]
     world.settle_down()
-    ran = of_the_past(world, job)
+    ran = backfilled(world, job)
     assert [one["status"] for one in ran] == ["succeeded"] * 3
     assert [(one["window"]["start"], one["window"]["end"]) for one in ran] == [
         ("2026-11-16T05:00:00.000Z", "2026-11-16T06:00:00.000Z"),
         ("2026-11-16T06:00:00.000Z", "2026-11-16T07:00:00.000Z"),
         ("2026-11-16T07:00:00.000Z", "2026-11-16T08:00:00.000Z"),
     ]
-    assert [one["scheduled_at"] for one in asked_for] == [one["scheduled_at"] for one in ran]
+    assert [one["scheduled_at"] for one in created] == [one["scheduled_at"] for one in ran]
 
 
-def test_a_week_of_the_past_is_a_week_across_the_change_of_clocks(world: World, lane: LongLane) -> None:
+def test_a_weekly_data_window_spans_a_daylight_saving_change(world: World, lane: LongLane) -> None:
     schedule = {"cron": "0 2 * * SUN", "timezone": "America/New_York"}
     job = lane.submit(schedule=schedule, window="week")
     two_weeks = {"from": "2026-11-01T00:00:00Z", "to": "2026-11-09T00:00:00Z"}
-    asked_for = backfill(world, job, **two_weeks)
-    assert [(one["window"]["start"], one["window"]["end"]) for one in asked_for] == [
+    created = backfill(world, job, **two_weeks)
+    assert [(one["window"]["start"], one["window"]["end"]) for one in created] == [
         ("2026-10-25T04:00:00.000Z", "2026-11-01T04:00:00.000Z"),
         ("2026-11-01T04:00:00.000Z", "2026-11-08T05:00:00.000Z"),
     ]
     world.settle_down()
-    first, second = (one["execution_id"] for one in asked_for)
-    assert lane.runs() == [first], "who waits has no state machine run"
+    first, second = (one["execution_id"] for one in created)
+    assert lane.runs() == [first], "a waiting execution must not have a state machine run"
     assert world.request("PUT", f"/executions/{first}/cancel")[0] == 200
     world.settle_down()
     assert lane.runs() == sorted([first, second])
 
 
-def test_a_batch_of_the_past_does_not_overtake_those_who_wait(world: World, lane: LongLane) -> None:
+def test_a_backfilled_part_does_not_overtake_waiting_parts(world: World, lane: LongLane) -> None:
     job = lane.submit(schedule={"cron": "0 2 * * SUN"})
     [past] = backfill(world, job, **{"from": "2026-01-01T00:00:00Z", "to": "2026-01-05T00:00:00Z"})
     world.settle_down()
@@ -76,13 +76,13 @@ def test_a_batch_of_the_past_does_not_overtake_those_who_wait(world: World, lane
     assert part["latest_start"] > "2026-11-16T12:00"
 
 
-def test_its_deadline_counts_from_when_it_was_asked_for(world: World) -> None:
+def test_the_deadline_of_a_backfill_counts_from_its_request(world: World) -> None:
     job = world.submit(schedule=HOURLY, deadline={"within_seconds": 600})
     backfill(world, job, **MORNING)
-    assert {one["deadline"]["at"] for one in of_the_past(world, job)} == {"2026-11-16T12:10:00.000Z"}
+    assert {one["deadline"]["at"] for one in backfilled(world, job)} == {"2026-11-16T12:10:00.000Z"}
 
 
-def test_what_has_an_execution_is_left_alone_unless_it_is_asked_for(world: World) -> None:
+def test_an_instant_with_an_execution_is_backfilled_only_on_request(world: World) -> None:
     job = world.submit(task="fail", schedule=HOURLY, parameters={"fatal": True})
     world.settle_down()
     first = backfill(world, job, **MORNING)
@@ -90,10 +90,10 @@ def test_what_has_an_execution_is_left_alone_unless_it_is_asked_for(world: World
     assert backfill(world, job, **MORNING) == []
     again = backfill(world, job, which="missing_and_failed", **MORNING)
     assert [one["execution_id"] for one in again] == [f"{one['execution_id']}-2" for one in first]
-    assert backfill(world, job, which="missing_and_failed", **MORNING) == []  # they have not ended yet
+    assert backfill(world, job, which="missing_and_failed", **MORNING) == []  # the new executions have not finished
 
 
-def test_what_succeeded_runs_again_only_with_all(world: World) -> None:
+def test_a_succeeded_instant_runs_again_only_with_all(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()
     backfill(world, job, **MORNING)
@@ -102,74 +102,72 @@ def test_what_succeeded_runs_again_only_with_all(world: World) -> None:
     assert hours(backfill(world, job, which="all", **MORNING)) == [6, 7, 8]
 
 
-def test_the_newest_may_come_first(world: World) -> None:
+def test_newest_first_reverses_the_order(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()
     assert hours(backfill(world, job, order="newest_first", **MORNING)) == [8, 7, 6]
 
 
-Mix = Callable[[list[Any]], list[Any]]
+Reorder = Callable[[list[Any]], list[Any]]
 NIGHT = {"from": "2026-11-16T00:00:00Z", "to": "2026-11-16T08:00:00Z"}
 
 
-def as_they_come(things: list[Any]) -> list[Any]:
-    return things
+def unchanged(items: list[Any]) -> list[Any]:
+    return items
 
 
-def backwards(things: list[Any]) -> list[Any]:
-    return things[::-1]
+def reverse(items: list[Any]) -> list[Any]:
+    return items[::-1]
 
 
-def shuffled(things: list[Any]) -> list[Any]:
-    return random.Random(7).sample(things, len(things))
+def shuffled(items: list[Any]) -> list[Any]:
+    return random.Random(7).sample(items, len(items))
 
 
-def noted(runs: int) -> list[str]:
-    """In which order they start."""
+def record_starts(runs: int) -> list[str]:
+    """A list that receives the execution ids of the next runs, in the order of their starts."""
     started: list[str] = []
-    MEANWHILE.extend([lambda context: started.append(context.execution_id)] * runs)
+    TASK_BODIES.extend([lambda context: started.append(context.execution_id)] * runs)
     return started
 
 
-def asked_for_a_night(world: World, **how: Any) -> tuple[dict[str, Any], list[str]]:
-    job = world.submit(task="test.meanwhile", schedule=HOURLY)
+def backfill_night(world: World, **how: Any) -> tuple[dict[str, Any], list[str]]:
+    job = world.submit(task="test.scripted", schedule=HOURLY)
     world.settle_down()
     return job, [one["execution_id"] for one in backfill(world, job, **NIGHT, **how)]
 
 
-def run_dry(world: World, records: Mix = as_they_come, messages: Mix = as_they_come) -> None:
-    """Deliver all that comes, each time in another order, until nothing comes any more."""
+def deliver_until_idle(world: World, records: Reorder = unchanged, messages: Reorder = unchanged) -> None:
+    """Deliver records and messages, reordered, until none is left."""
     while True:
-        moved = world.deliver_streams(records)
+        delivered = world.deliver_streams(records)
         found: list[Any] = []
         while some := world.orders():
             found += some
         for message in messages(found):
             world.work(message)
-        if not moved and not found:
+        if not delivered and not found:
             return
 
 
 @pytest.mark.parametrize("order", ["oldest_first", "newest_first"])
 @pytest.mark.parametrize("at_once", [1, 2])
-@pytest.mark.parametrize(
-    ("records", "messages"), [(as_they_come, backwards), (backwards, as_they_come), (shuffled, shuffled)]
-)
-def test_they_start_in_the_wished_order_however_records_and_messages_come(
-    world: World, order: str, at_once: int, records: Mix, messages: Mix
+@pytest.mark.parametrize(("records", "messages"), [(unchanged, reverse), (reverse, unchanged), (shuffled, shuffled)])
+def test_executions_start_in_the_requested_order_although_records_and_messages_are_reordered(
+    world: World, order: str, at_once: int, records: Reorder, messages: Reorder
 ) -> None:
-    _, wished = asked_for_a_night(world, order=order, at_once=at_once)
-    started = noted(8)
-    assert wished == sorted(wished, reverse=order == "newest_first")
-    run_dry(world, records, messages)
-    assert sorted(started) == sorted(wished)
-    for earlier, later in zip(wished, wished[at_once:], strict=False):
+    _, requested = backfill_night(world, order=order, at_once=at_once)
+    started = record_starts(8)
+    assert requested == sorted(requested, reverse=order == "newest_first")
+    deliver_until_idle(world, records, messages)
+    assert sorted(started) == sorted(requested)
+    for earlier, later in zip(requested, requested[at_once:], strict=False):
         assert started.index(earlier) < started.index(later)
     assert world.items("gates") == []
 
 
-def test_who_has_to_wait_for_its_turn_says_for_whom_and_has_no_order(world: World) -> None:
-    _, [first, second, *others] = asked_for_a_night(world)
+def test_a_waiting_execution_names_what_it_waits_for_and_has_no_message(world: World) -> None:
+    _, [first, second, *others] = backfill_night(world)
     world.deliver_streams()
     assert len(world.orders()) == 1
     assert [world.execution(one)["status"] for one in (first, second, *others)] == ["queued"] + ["waiting"] * 7
@@ -178,75 +176,75 @@ def test_who_has_to_wait_for_its_turn_says_for_whom_and_has_no_order(world: Worl
     assert waiting_for["detail"] == f"waits for {first}"
 
 
-def test_in_the_long_lane_they_start_in_the_wished_order_too(world: World, lane: LongLane) -> None:
+def test_executions_in_the_long_lane_start_in_the_requested_order(world: World, lane: LongLane) -> None:
     job = lane.submit(schedule={"cron": "0 2 * * SUN"})
     weeks = {"from": "2026-10-10T00:00:00Z", "to": "2026-10-31T00:00:00Z"}
-    wished = [one["execution_id"] for one in backfill(world, job, order="newest_first", **weeks)]
-    for number, one in enumerate(wished, start=1):
-        while world.deliver_streams(backwards):
+    requested = [one["execution_id"] for one in backfill(world, job, order="newest_first", **weeks)]
+    for number, one in enumerate(requested, start=1):
+        while world.deliver_streams(reverse):
             pass
-        assert set(lane.runs()) == set(wished[:number])
+        assert set(lane.runs()) == set(requested[:number])
         assert world.request("PUT", f"/executions/{one}/cancel")[0] == 200
 
 
-def test_a_record_that_comes_again_at_any_time_changes_nothing(world: World) -> None:
-    _, wished = asked_for_a_night(world)
+def test_a_redelivered_record_changes_nothing(world: World) -> None:
+    _, requested = backfill_night(world)
     records = world.stream_records("executions", "planner")
-    started = noted(8)
+    started = record_starts(8)
     for _ in range(30):
         world.call("planner", {"Records": records})
         for message in world.orders():
             world.work(message)
         world.deliver_streams()
-    assert started == wished
+    assert started == requested
     world.settle_down()
     assert world.items("gates") == []
 
 
-def test_a_planner_that_dies_before_it_sends_is_made_up_for(world: World) -> None:
-    class Dying:
+def test_a_planner_crash_before_sending_is_repaired_by_the_sweep_and_by_redelivery(world: World) -> None:
+    class CrashingQueues:
         def send(self, *_: Any) -> None:
             raise Killed
 
-    _, wished = asked_for_a_night(world)
+    _, requested = backfill_night(world)
     records = world.stream_records("executions", "planner")
     module = world.function("planner")
-    alive = module.forwarder
-    module.forwarder = replace(alive, lanes=Dying())
+    original = module.sender
+    module.sender = replace(original, work_queues=CrashingQueues())
     with pytest.raises(Killed):
         world.call("planner", {"Records": records})
-    module.forwarder = alive
-    started = noted(8)
+    module.sender = original
+    started = record_starts(8)
     world.settle_down()
     assert started == []
-    world.pass_time(125)  # the record does not come again: it is in the dead-letter queue
+    world.pass_time(125)  # the record is not redelivered: it is in the dead-letter queue
     world.tick()
     world.settle_down()
-    assert started == wished[:1]
-    world.call("planner", {"Records": records})  # and now it does
+    assert started == requested[:1]
+    world.call("planner", {"Records": records})  # an operator redrives the record
     world.settle_down()
-    assert started == wished
+    assert started == requested
     assert world.items("gates") == []
 
 
 @pytest.mark.parametrize("table", ["gates", "executions"])
 @pytest.mark.parametrize("after", [0, 1, 3])
-def test_of_a_call_that_broke_off_what_was_stored_runs_and_nothing_else_is_left(
+def test_after_a_crash_in_a_backfill_request_the_stored_executions_run_and_nothing_else_is_left(
     world: World, table: str, after: int
 ) -> None:
-    job = world.submit(task="test.meanwhile", schedule=HOURLY)
+    job = world.submit(task="test.scripted", schedule=HOURLY)
     world.settle_down()
-    with dying_at("UpdateItem" if table == "gates" else "PutItem", after, table):
+    with crash_at("UpdateItem" if table == "gates" else "PutItem", after, table):
         try:
             backfill(world, job, at_once=4, **NIGHT)
         except Killed:
             pass
         else:
-            raise AssertionError("it did not break off")
-    stored = [one["execution_id"] for one in of_the_past(world, job)]
-    started = noted(8)
+            raise AssertionError("the request did not crash")
+    stored = [one["execution_id"] for one in backfilled(world, job)]
+    started = record_starts(8)
     world.tick()
-    run_dry(world, backwards)
+    deliver_until_idle(world, reverse)
     assert sorted(started) == stored
     world.pass_time(61)
     world.tick()
@@ -257,50 +255,52 @@ def test_of_a_call_that_broke_off_what_was_stored_runs_and_nothing_else_is_left(
     assert len(started) == 8
 
 
-def test_one_that_is_cancelled_before_its_order_comes_lets_the_next_one_in(world: World) -> None:
-    _, [first, second, third, *others] = asked_for_a_night(world)
-    started = noted(8)
+def test_cancelling_a_queued_execution_starts_the_next_one(world: World) -> None:
+    _, [first, second, third, *others] = backfill_night(world)
+    started = record_starts(8)
     assert world.request("PUT", f"/executions/{first}/cancel")[0] == 200
     world.deliver_streams()
     assert world.request("PUT", f"/executions/{third}/cancel")[0] == 200
-    run_dry(world, backwards, backwards)
+    deliver_until_idle(world, reverse, reverse)
     assert started == [second, *others]
     assert world.items("gates") == []
 
 
 @pytest.mark.parametrize("at_once", [1, 3])
-def test_a_pause_skips_those_in_line_and_leaves_nothing_behind(world: World, at_once: int) -> None:
-    job, wished = asked_for_a_night(world, at_once=at_once)
+def test_a_pause_skips_waiting_executions_and_leaves_no_gate_entry(world: World, at_once: int) -> None:
+    job, requested = backfill_night(world, at_once=at_once)
     world.deliver_streams()
     world.pass_time(1)
     assert world.request("POST", f"/jobs/{job['job_id']}/pause")[0] == 200
     world.settle_down()
     world.tick()
     world.settle_down()
-    assert {world.execution(one)["status"] for one in wished} == {"skipped"}
+    assert {world.execution(one)["status"] for one in requested} == {"skipped"}
     assert world.items("gates") == []
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
 @pytest.mark.parametrize("stored", [0, 1, 2])
-def test_two_who_ask_for_the_same_at_once_get_each_instant_once(world: World, seconds: int, stored: int) -> None:
-    job = world.submit(task="test.meanwhile", schedule=HOURLY)
+def test_concurrent_requests_for_the_same_range_create_each_instant_once(
+    world: World, seconds: int, stored: int
+) -> None:
+    job = world.submit(task="test.scripted", schedule=HOURLY)
     world.settle_down()
     answers: list[list[str]] = []
 
-    def ask() -> None:
+    def request() -> None:
         answers.append([one["execution_id"] for one in backfill(world, job, **MORNING)])
 
-    def meanwhile() -> None:
+    def request_concurrently() -> None:
         world.pass_time(seconds)
-        ask()
+        request()
 
-    with just_before("PutItem", meanwhile, to("executions"), after=stored):
-        ask()
-    started = noted(3)
+    with just_before("PutItem", request_concurrently, on_table("executions"), after=stored):
+        request()
+    started = record_starts(3)
     world.tick()
     world.pass_time(seconds)
-    run_dry(world, backwards, backwards)
+    deliver_until_idle(world, reverse, reverse)
     assert sorted(started) == sorted([*answers[0], *answers[1]])
     assert [int(one[9:11]) for one in sorted(started)] == [6, 7, 8]
     world.pass_time(61)
@@ -308,17 +308,17 @@ def test_two_who_ask_for_the_same_at_once_get_each_instant_once(world: World, se
     assert world.items("gates") == []
 
 
-def test_a_dry_run_shows_what_would_be_and_stores_nothing(world: World) -> None:
+def test_a_dry_run_shows_the_backfill_and_stores_nothing(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()
     before = world.items("executions"), world.items("jobs")
-    status, foreseen = world.request("POST", f"/jobs/{job['job_id']}/backfill?dry_run=true", MORNING)
+    status, preview = world.request("POST", f"/jobs/{job['job_id']}/backfill?dry_run=true", MORNING)
     assert status == 200
-    assert (hours(foreseen["appear"]), foreseen["vanish"], foreseen["repeat"]) == ([6, 7, 8], [], [])
+    assert (hours(preview["appear"]), preview["vanish"], preview["repeat"]) == ([6, 7, 8], [], [])
     assert (world.items("executions"), world.items("jobs")) == before
 
 
-def test_the_schedule_goes_on_beside_it(world: World) -> None:
+def test_the_schedule_continues_during_a_backfill(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()
     backfill(world, job, **MORNING)
@@ -331,24 +331,24 @@ def test_the_schedule_goes_on_beside_it(world: World) -> None:
     ]
 
 
-def test_what_the_schedule_has_still_to_plan_is_its_own_business(world: World) -> None:
+def test_a_backfill_leaves_instants_to_the_schedule_that_it_has_yet_to_plan(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 60})
     world.settle_down()
-    world.pass_time(1800)  # an outage: nothing was planned meanwhile
-    asked_for = backfill(world, job, **{"from": "2026-11-16T12:00:00Z", "to": "2026-11-16T12:30:00Z"})
-    assert asked_for == []
+    world.pass_time(1800)  # an outage: nothing was planned
+    created = backfill(world, job, **{"from": "2026-11-16T12:00:00Z", "to": "2026-11-16T12:30:00Z"})
+    assert created == []
 
 
-def test_in_an_outage_what_was_run_by_hand_does_not_pass_for_the_schedules_own(world: World) -> None:
+def test_a_manual_run_in_an_outage_does_not_count_as_the_last_planned_execution(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 60})
     world.settle_down()
     world.pass_time(1800)
     assert world.request("POST", f"/jobs/{job['job_id']}/run", {})[0] == 201
-    asked_for = backfill(world, job, **{"from": "2026-11-16T12:20:00Z", "to": "2026-11-16T12:30:00Z"})
-    assert asked_for == []
+    created = backfill(world, job, **{"from": "2026-11-16T12:20:00Z", "to": "2026-11-16T12:30:00Z"})
+    assert created == []
 
 
-def test_a_deleted_job_takes_along_what_was_asked_for_and_has_not_started(world: World) -> None:
+def test_deleting_a_job_cancels_its_backfills_that_have_not_started(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()
     long_ago = {"from": "2026-03-01T00:00:00Z", "to": "2026-03-01T02:00:00Z"}
@@ -356,16 +356,16 @@ def test_a_deleted_job_takes_along_what_was_asked_for_and_has_not_started(world:
     world.deliver_streams()
     world.request("DELETE", f"/jobs/{job['job_id']}")
     world.deliver_streams()
-    assert [(one["status"], one["reason"]) for one in of_the_past(world, job)] == [("cancelled", "job deleted")] * 2
+    assert [(one["status"], one["reason"]) for one in backfilled(world, job)] == [("cancelled", "job deleted")] * 2
 
 
-def test_an_edit_leaves_what_was_asked_for_as_it_was(world: World) -> None:
+def test_an_edit_does_not_change_requested_backfills(world: World) -> None:
     job = world.submit(schedule=HOURLY, parameters={"a": 1})
     world.settle_down()
     backfill(world, job, **MORNING)
     world.request("PATCH", f"/jobs/{job['job_id']}", {"parameters": {"a": 2}, "schedule": {"cron": "30 * * * *"}})
     world.settle_down()
-    assert [(one["status"], one["parameters"]) for one in of_the_past(world, job)] == [("succeeded", {"a": 1})] * 3
+    assert [(one["status"], one["parameters"]) for one in backfilled(world, job)] == [("succeeded", {"a": 1})] * 3
 
 
 @pytest.mark.parametrize(
@@ -375,13 +375,13 @@ def test_an_edit_leaves_what_was_asked_for_as_it_was(world: World) -> None:
         ({"schedule": {"queue": True}}, MORNING, "schedule", "runs for every message"),
         ({"schedule": HOURLY}, {"from": "x", "to": "2026-11-16T09:00:00Z"}, "from", "is not an instant"),
         ({"schedule": HOURLY}, {**MORNING, "to": "2026-11-16T05:00:00Z"}, "to", "is not after from"),
-        ({"schedule": HOURLY}, {**MORNING, "to": "2026-11-17T05:00:00Z"}, "to", "has not come yet"),
+        ({"schedule": HOURLY}, {**MORNING, "to": "2026-11-17T05:00:00Z"}, "to", "is in the future"),
         ({"schedule": {"cron": "* * * * *"}}, {**MORNING, "from": "2026-11-01T05:00:00Z"}, "to", "more than 1,000"),
         ({"schedule": HOURLY}, {**MORNING, "which": "some"}, "which", "missing_and_failed"),
         ({"schedule": HOURLY}, {"to": "2026-11-16T09:00:00Z"}, "from", "required"),
     ],
 )
-def test_what_cannot_be_backfilled_is_refused_with_the_field_named(
+def test_an_invalid_backfill_is_refused_and_names_the_field(
     world: World, submission: dict[str, Any], request_: dict[str, Any], field: str, words: str
 ) -> None:
     job = world.submit(**submission)
@@ -394,7 +394,7 @@ def test_what_cannot_be_backfilled_is_refused_with_the_field_named(
     assert world.items("executions") == before
 
 
-def test_only_those_who_manage_the_job_may(world: World) -> None:
+def test_only_an_operator_of_the_owning_team_may_backfill_a_job(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     path = f"/jobs/{job['job_id']}/backfill"
     assert world.request("POST", path, MORNING, role="viewer")[0] == 403
@@ -404,22 +404,22 @@ def test_only_those_who_manage_the_job_may(world: World) -> None:
     assert world.request("POST", path, MORNING)[0] == 409
 
 
-def test_a_backfill_runs_no_more_at_once_than_it_may(world: World) -> None:
-    job = world.submit(task="test.meanwhile", schedule={"cron": "0 * * * *"})
+def test_a_backfill_runs_at_most_at_once_executions_concurrently(world: World) -> None:
+    job = world.submit(task="test.scripted", schedule={"cron": "0 * * * *"})
     world.settle_down()
     day = {"from": "2026-11-16T00:00:00Z", "to": "2026-11-16T05:00:00Z", "at_once": 2}
     answer, stored = world.request("POST", f"/jobs/{job['job_id']}/backfill", day)
     assert (answer, len(stored["items"])) == (201, 5)
-    orders = ordered(world)
-    backfilled = [one["execution_id"] for one in stored["items"]]
+    orders = work_orders(world)
+    created = [one["execution_id"] for one in stored["items"]]
 
     def look() -> None:
         for order in orders[2:]:
             world.work(order)
-        found = [world.execution(one)["status"] for one in backfilled]
+        found = [world.execution(one)["status"] for one in created]
         assert found == ["running"] * 2 + ["waiting"] * 3
 
-    orders = [order for order in orders if json.loads(order["body"])["execution_id"] in backfilled]
-    nested(world, orders[:2], look)
+    orders = [order for order in orders if json.loads(order["body"])["execution_id"] in created]
+    run_nested(world, orders[:2], look)
     world.settle_down()
-    assert [world.execution(one)["status"] for one in backfilled] == ["succeeded"] * 5
+    assert [world.execution(one)["status"] for one in created] == ["succeeded"] * 5

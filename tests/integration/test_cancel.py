@@ -1,4 +1,4 @@
-"""Cancelling a job, an execution that waits, and one that runs."""
+"""Cancelling jobs, waiting executions and running executions; manual retries of finished ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import from_text
-from tests.integration.odd_tasks import MEANWHILE
+from tests.integration.fixture_tasks import TASK_BODIES
 from tests.integration.world import World
 
 MINUTELY = {"every_seconds": 60}
@@ -21,27 +21,27 @@ def cancel(world: World, execution_id: str, query: str = "") -> dict[str, Any]:
     return answer
 
 
-def running(world: World, **submission: Any) -> tuple[str, dict[str, Any]]:
-    """A job that runs once, and the order that its worker has."""
-    job = world.submit(task="test.meanwhile", **submission)
+def submit_scripted(world: World, **submission: Any) -> tuple[str, dict[str, Any]]:
+    """Submit a one-time job. Returns its id and its work order."""
+    job = world.submit(task="test.scripted", **submission)
     world.deliver_streams()
     world.deliver_streams()
     [order] = world.orders()
     return job["job_id"], order
 
 
-def test_a_running_task_sees_that_it_is_to_stop_and_what_it_returns_is_kept(world: World) -> None:
-    job_id, order = running(world)
+def test_a_running_task_sees_its_cancellation_and_its_partial_result_is_kept(world: World) -> None:
+    job_id, order = submit_scripted(world)
 
     def obey(context: Context) -> str:
         answer = cancel(world, context.execution_id)
         assert answer["status"] == "running"
         assert from_text(answer["cancel_at"]) == world.now + timedelta(seconds=30)
         assert not context.cancelled
-        assert world.hears_that_it_is_to_stop(context)
+        assert world.wait_for_cancellation(context)
         return "half of it"
 
-    MEANWHILE.append(obey)
+    TASK_BODIES.append(obey)
     world.work(order)
     [one] = world.executions(job_id)
     assert (one["status"], one["reason"]) == ("cancelled", "cancelled by operator@data-quality")
@@ -49,8 +49,8 @@ def test_a_running_task_sees_that_it_is_to_stop_and_what_it_returns_is_kept(worl
     assert [attempt["outcome"] for attempt in one["attempts"]] == ["cancelled"]
 
 
-def test_after_its_grace_the_lease_is_revoked_and_a_late_result_refused(world: World) -> None:
-    job_id, order = running(world)
+def test_after_the_grace_the_lease_is_revoked_and_a_late_result_is_refused(world: World) -> None:
+    job_id, order = submit_scripted(world)
 
     def ignore(context: Context) -> str:
         cancel(world, context.execution_id, "?grace_seconds=20")
@@ -63,20 +63,20 @@ def test_after_its_grace_the_lease_is_revoked_and_a_late_result_refused(world: W
         assert world.execution(context.execution_id)["status"] == "cancelled"
         return "too late"
 
-    MEANWHILE.append(ignore)
+    TASK_BODIES.append(ignore)
     world.work(order)
     [one] = world.executions(job_id)
     assert (one["status"], one["result"]["value"]) == ("cancelled", None)
 
 
-def test_one_that_fails_while_it_is_to_stop_is_not_tried_again(world: World) -> None:
-    job_id, order = running(world, retry={"max_attempts": 5})
+def test_an_execution_that_fails_after_its_cancellation_is_not_retried(world: World) -> None:
+    job_id, order = submit_scripted(world, retry={"max_attempts": 5})
 
     def fail(context: Context) -> None:
         cancel(world, context.execution_id)
         raise ValueError("oh")
 
-    MEANWHILE.append(fail)
+    TASK_BODIES.append(fail)
     world.work(order)
     world.settle_down()
     world.pass_time(31)
@@ -85,40 +85,40 @@ def test_one_that_fails_while_it_is_to_stop_is_not_tried_again(world: World) -> 
     assert (one["status"], one["attempt"]) == ("cancelled", 1)
 
 
-def test_one_whose_worker_died_is_cancelled_and_not_taken_over(world: World) -> None:
-    job_id, order = running(world)
+def test_a_cancelled_execution_whose_worker_died_is_not_taken_over(world: World) -> None:
+    job_id, order = submit_scripted(world)
 
-    def vanish(context: Context) -> None:
+    def outlive_lease(context: Context) -> None:
         cancel(world, context.execution_id, "?grace_seconds=600")
         world.pass_time(45)
         world.tick()
         world.settle_down()
         assert world.execution(context.execution_id)["status"] == "cancelled"
 
-    MEANWHILE.append(vanish)
+    TASK_BODIES.append(outlive_lease)
     world.work(order)
     [one] = world.executions(job_id)
     assert (one["status"], one["attempt"]) == ("cancelled", 1)
 
 
-def test_asking_twice_is_asking_once(world: World) -> None:
-    _, order = running(world)
+def test_cancelling_twice_keeps_the_first_grace(world: World) -> None:
+    _, order = submit_scripted(world)
     answers: list[Any] = []
 
-    def act(context: Context) -> None:
+    def cancel_twice(context: Context) -> None:
         for grace in (30, 600):
             answers.append(cancel(world, context.execution_id, f"?grace_seconds={grace}")["cancel_at"])
             world.pass_time(1)
 
-    MEANWHILE.append(act)
+    TASK_BODIES.append(cancel_twice)
     world.work(order)
     assert answers[0] == answers[1]
 
 
-def test_a_waiting_one_is_cancelled_at_once_and_its_place_in_line_is_given_up(world: World) -> None:
-    job_id = world.submit(task="test.meanwhile", schedule=MINUTELY, overlap="queue_all")["job_id"]
+def test_a_waiting_execution_is_cancelled_immediately_and_leaves_the_queue(world: World) -> None:
+    job_id = world.submit(task="test.scripted", schedule=MINUTELY, overlap="queue_all")["job_id"]
 
-    def act(_context: Context) -> None:
+    def cancel_first_waiter(_context: Context) -> None:
         for _ in range(2):
             world.pass_time(60)
             world.settle_down()
@@ -127,24 +127,24 @@ def test_a_waiting_one_is_cancelled_at_once_and_its_place_in_line_is_given_up(wo
         assert world.execution(waiting[1])["waiting_for"]["ahead"] == 1
         assert cancel(world, waiting[0])["status"] == "cancelled"
 
-    MEANWHILE.append(act)
+    TASK_BODIES.append(cancel_first_waiter)
     world.settle_down()
     world.pass_time(60)
     world.settle_down()
     assert [one["status"] for one in world.executions(job_id)[:3]] == ["succeeded", "cancelled", "succeeded"]
 
 
-def test_a_cancelled_job_brings_forth_nothing_more_and_what_runs_of_it_is_asked_to_stop(world: World) -> None:
-    job_id = world.submit(task="test.meanwhile", schedule=MINUTELY)["job_id"]
+def test_cancelling_a_job_plans_nothing_more_and_cancels_its_running_execution(world: World) -> None:
+    job_id = world.submit(task="test.scripted", schedule=MINUTELY)["job_id"]
     seen: list[bool] = []
 
-    def act(context: Context) -> None:
+    def cancel_job(context: Context) -> None:
         status, answer = world.request("PUT", f"/jobs/{job_id}/cancel")
         assert (status, answer["state"]) == (200, "cancelled")
         world.settle_down()
-        seen.append(world.hears_that_it_is_to_stop(context))
+        seen.append(world.wait_for_cancellation(context))
 
-    MEANWHILE.append(act)
+    TASK_BODIES.append(cancel_job)
     world.settle_down()
     world.pass_time(60)
     world.settle_down()
@@ -154,7 +154,7 @@ def test_a_cancelled_job_brings_forth_nothing_more_and_what_runs_of_it_is_asked_
     assert {one["reason"] for one in world.executions(job_id)} == {"job cancelled"}
 
 
-def test_deleting_keeps_the_history_and_leaves_nothing_alive(world: World) -> None:
+def test_deleting_a_job_keeps_its_history_and_leaves_no_live_execution(world: World) -> None:
     job_id = world.submit(schedule=MINUTELY)["job_id"]
     world.run_for(130, step=10)
     assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
@@ -166,18 +166,18 @@ def test_deleting_keeps_the_history_and_leaves_nothing_alive(world: World) -> No
     assert (status, problem["errors"][0]["field"]) == (409, "job_id")
 
 
-def test_a_dry_run_of_cancelling_shows_what_would_go_and_touches_nothing(world: World) -> None:
+def test_a_dry_run_of_a_cancellation_shows_its_effect_and_writes_nothing(world: World) -> None:
     job_id = world.submit(schedule=MINUTELY)["job_id"]
     world.settle_down()
     before = world.items("jobs"), world.items("executions")
-    status, foreseen = world.request("PUT", f"/jobs/{job_id}/cancel?dry_run=true")
+    status, preview = world.request("PUT", f"/jobs/{job_id}/cancel?dry_run=true")
     live = [one["execution_id"] for one in world.executions(job_id)]
-    assert (status, [one["execution_id"] for one in foreseen["vanish"]]) == (200, live)
+    assert (status, [one["execution_id"] for one in preview["vanish"]]) == (200, live)
     assert [one["execution_id"] for one in cancel(world, live[0], "?dry_run=true")["vanish"]] == live[:1]
     assert (world.items("jobs"), world.items("executions")) == before
 
 
-def test_a_failed_execution_is_done_again_with_its_parameters_or_others(world: World) -> None:
+def test_a_failed_execution_can_be_retried_with_the_same_or_other_parameters(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"fatal": True, "times": 9}, schedule={"every_seconds": 3600})[
         "job_id"
     ]
@@ -195,10 +195,10 @@ def test_a_failed_execution_is_done_again_with_its_parameters_or_others(world: W
     status, edited = world.request("POST", f"/executions/{failed['execution_id']}/retry", {"parameters": {"times": 8}})
     assert status == 201
     assert edited["execution"]["parameters"] == {"fatal": True, "times": 8}
-    assert world.execution(failed["execution_id"])["status"] == "failed", "what happened stays as it was"
+    assert world.execution(failed["execution_id"])["status"] == "failed", "a retry must not change the failed execution"
 
 
-def test_cancelling_the_next_one_that_is_planned_leaves_those_after_it(world: World) -> None:
+def test_cancelling_the_next_planned_execution_keeps_the_later_ones(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 300})["job_id"]
     world.settle_down()
     [planned] = world.executions(job_id)
@@ -208,7 +208,7 @@ def test_cancelling_the_next_one_that_is_planned_leaves_those_after_it(world: Wo
     assert due == ["cancelled", "succeeded", "succeeded"]
 
 
-def test_two_who_do_it_again_at_once_do_it_once(world: World) -> None:
+def test_a_second_manual_retry_is_refused_while_the_first_is_live(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"fatal": True, "times": 9})["job_id"]
     world.settle_down()
     failed = world.executions(job_id)[0]["execution_id"]
@@ -218,7 +218,7 @@ def test_two_who_do_it_again_at_once_do_it_once(world: World) -> None:
     assert "already" in problem["detail"]
 
 
-def test_what_succeeded_or_still_lives_is_not_done_again(world: World) -> None:
+def test_a_succeeded_execution_cannot_be_retried(world: World) -> None:
     job_id = world.submit()["job_id"]
     world.settle_down()
     one = world.executions(job_id)[0]["execution_id"]
@@ -226,7 +226,7 @@ def test_what_succeeded_or_still_lives_is_not_done_again(world: World) -> None:
     assert (status, problem["errors"][0]["field"]) == (409, "execution_id")
 
 
-def test_of_a_deleted_job_nothing_runs_again(world: World) -> None:
+def test_a_deleted_job_refuses_manual_retries_and_runs(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"fatal": True, "times": 9})["job_id"]
     world.settle_down()
     failed = world.executions(job_id)[0]["execution_id"]
@@ -236,17 +236,17 @@ def test_of_a_deleted_job_nothing_runs_again(world: World) -> None:
 
 
 @pytest.mark.parametrize(("grace", "seconds"), [(0, 5), (20, 240)])
-def test_a_result_after_its_grace_is_refused_also_if_nobody_has_revoked_the_lease_yet(
+def test_a_result_after_the_grace_is_refused_even_before_the_lease_is_revoked(
     world: World, grace: int, seconds: int
 ) -> None:
-    job_id, order = running(world)
+    job_id, order = submit_scripted(world)
 
-    def dawdle(context: Context) -> str:
+    def finish_late(context: Context) -> str:
         cancel(world, context.execution_id, f"?grace_seconds={grace}")
-        world.pass_time(seconds)  # the queues are full: the order that revokes it waits behind others
+        world.pass_time(seconds)  # the queues are full: the message that revokes the lease is delayed
         return "too late"
 
-    MEANWHILE.append(dawdle)
+    TASK_BODIES.append(finish_late)
     world.work(order)
     [one] = world.executions(job_id)
     assert (one["status"], one["result"]["value"]) == ("cancelled", None)
@@ -254,7 +254,7 @@ def test_a_result_after_its_grace_is_refused_also_if_nobody_has_revoked_the_leas
     assert [attempt["outcome"] for attempt in one["attempts"]] == ["cancelled"]
 
 
-def test_one_that_was_cancelled_before_its_time_is_not_retried_before_it(world: World) -> None:
+def test_an_execution_cancelled_before_it_is_due_cannot_be_retried_before_it_is_due(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 3600})["job_id"]
     world.settle_down()
     [one] = world.executions(job_id)
@@ -268,7 +268,7 @@ def test_one_that_was_cancelled_before_its_time_is_not_retried_before_it(world: 
     assert world.request("POST", f"{path}/retry", {})[0] == 201
 
 
-def test_one_instant_is_not_retried_twice_at_once_by_whichever_of_its_executions(world: World) -> None:
+def test_an_instant_has_at_most_one_live_retry(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"times": 9, "fatal": True})["job_id"]
     world.settle_down()
     [first] = [one["execution_id"] for one in world.executions(job_id)]
@@ -277,7 +277,10 @@ def test_one_instant_is_not_retried_twice_at_once_by_whichever_of_its_executions
     assert world.request("POST", f"/executions/{first}-2/retry")[0] == 201
     for name in (first, f"{first}-2"):
         status, problem = world.request("POST", f"/executions/{name}/retry")
-        assert (status, problem["detail"]) == (409, f"execution_id: {first}-3 does it again already")
+        assert (status, problem["detail"]) == (
+            409,
+            f"execution_id: {first}-3 already retries it: wait for it to end, or cancel it first",
+        )
     world.settle_down()
     assert world.request("POST", f"/executions/{first}/retry")[0] == 201
     assert world.request("POST", f"/executions/{first}-3/retry")[0] == 409
@@ -285,23 +288,23 @@ def test_one_instant_is_not_retried_twice_at_once_by_whichever_of_its_executions
     assert [one["status"] for one in world.executions(job_id)] == ["failed"] * 4
 
 
-def test_a_result_within_its_grace_counts_although_it_did_not_hear(world: World) -> None:
-    job_id, order = running(world)
+def test_a_result_within_the_grace_counts_although_the_task_did_not_see_its_cancellation(world: World) -> None:
+    job_id, order = submit_scripted(world)
 
     def finish(context: Context) -> str:
         cancel(world, context.execution_id)
         world.pass_time(5)
         return "all of it"
 
-    MEANWHILE.append(finish)
+    TASK_BODIES.append(finish)
     world.work(order)
     [one] = world.executions(job_id)
     assert (one["status"], one["result"]["value"]) == ("succeeded", "all of it")
 
 
-def test_one_that_fails_after_it_was_told_to_stop_gives_its_place_away_at_once(world: World) -> None:
+def test_an_execution_that_fails_after_its_cancellation_releases_its_concurrency_key_immediately(world: World) -> None:
     key = {"key": "k", "limit": 1}
-    job_id, order = running(world, concurrency=key, retry={"max_attempts": 5})
+    job_id, order = submit_scripted(world, concurrency=key, retry={"max_attempts": 5})
 
     def fail(context: Context) -> None:
         world.submit(concurrency=key)
@@ -309,7 +312,7 @@ def test_one_that_fails_after_it_was_told_to_stop_gives_its_place_away_at_once(w
         cancel(world, context.execution_id)
         raise ValueError("oh")
 
-    MEANWHILE.append(fail)
+    TASK_BODIES.append(fail)
     world.work(order)
     [one] = world.executions(job_id)
     assert (one["status"], one["attempts"][0]["error"]["message"]) == ("cancelled", "oh")

@@ -1,4 +1,4 @@
-"""Deadlines on moto: looked at in time, told of once, with cause and remedy."""
+"""Deadlines: checked in time, reported once, with cause and remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
-from tests.integration.long_lane import Container, LongLane, begun
+from tests.integration.long_lane import Container, LongLane, start_part
 from tests.integration.world import World
 
 HOUR, MINUTE = 3600, 60
@@ -16,106 +16,106 @@ HOUR, MINUTE = 3600, 60
 
 @pytest.fixture
 def slow(world: World, lane: LongLane) -> tuple[dict[str, Any], Container]:
-    """An hour's work with a deadline after two. It has begun, and was looked at once."""
-    job, container = begun(lane, name="slow", expected_seconds=HOUR, deadline={"within_seconds": 2 * HOUR})
-    world.watch()
-    assert world.look()
+    """A job that takes one hour, with a deadline after two. It has started, and its deadline was checked once."""
+    job, container = start_part(lane, name="slow", expected_seconds=HOUR, deadline={"within_seconds": 2 * HOUR})
+    world.monitor_tick()
+    assert world.deliver_checks()
     return job, container
 
 
 def pass_minutes(world: World, container: Container, minutes: int, percent: float, since: float = 0) -> None:
-    """At a steady pace from ``since`` percent to ``percent``. Of the monitor's minutes, every fifth will do."""
+    """Let progress rise steadily from ``since`` to ``percent``; the monitor runs every five minutes only, for speed."""
     for minute in range(5, minutes + 1, 5):
         world.pass_time(5 * MINUTE)
         container.beat(percent=since + (percent - since) * minute / minutes, message="")
         world.deliver_streams()
-        world.watch()
-        world.look()
+        world.monitor_tick()
+        world.deliver_checks()
 
 
 def deadline(lane: LongLane, job: dict[str, Any]) -> dict[str, Any]:
     return lane.world.executions(job["job_id"])[0]["deadline"]
 
 
-def test_a_job_that_runs_slower_than_usual_is_told_of_long_before_its_deadline_and_when_it_recovers(
+def test_a_slow_job_is_reported_long_before_its_deadline_and_again_when_it_recovers(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
 ) -> None:
     job, container = slow
     assert deadline(lane, job)["state"] == "on_track"
     pass_minutes(world, container, 40, 10)
-    in_danger = deadline(lane, job)
-    assert in_danger["state"] in ("at_risk", "will_miss")
-    told = world.tell()
-    assert told
-    assert len({one["event"] for one in told}) == len(told)  # each once
-    assert "slower than usual" in told[-1]["facts"]["cause"]
-    assert "partitions" in told[-1]["facts"]["remedy"]
-    assert told[-1]["title"].startswith("slow ")
-    assert "What would help: " in told[-1]["text"]
+    endangered = deadline(lane, job)
+    assert endangered["state"] in ("at_risk", "will_miss")
+    notices = world.deliver_notices()
+    assert notices
+    assert len({one["event"] for one in notices}) == len(notices)  # one notice per event
+    assert "slower than usual" in notices[-1]["facts"]["cause"]
+    assert "partitions" in notices[-1]["facts"]["remedy"]
+    assert notices[-1]["title"].startswith("slow ")
+    assert "Remedy: " in notices[-1]["text"]
 
     pass_minutes(world, container, 20, 95, since=10)
     assert deadline(lane, job)["state"] == "on_track"
-    assert [one["event"] for one in world.tell()] == ["recovered"]
+    assert [one["event"] for one in world.deliver_notices()] == ["recovered"]
     pass_minutes(world, container, 5, 99, since=95)
-    assert world.tell() == []
+    assert world.deliver_notices() == []
 
 
-def test_a_look_that_is_asked_for_twice_tells_once(
+def test_a_duplicate_deadline_check_sends_one_notice(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
 ) -> None:
     job, container = slow
     pass_minutes(world, container, 20, 2)
-    world.tell()
+    world.deliver_notices()
     world.pass_time(90 * MINUTE)
     container.beat(percent=3.0, message="")
-    world.watch()
+    world.monitor_tick()
     messages = world.receive("checks")
     world.call("monitor", {"Records": messages})
     world.call("monitor", {"Records": messages})
-    events = [one["event"] for one in world.tell()]
+    events = [one["event"] for one in world.deliver_notices()]
     assert len(events) == len(set(events))
     assert deadline(lane, job)["state"] == "will_miss"
 
 
-def test_whoever_dies_between_telling_and_recording_is_followed_by_one_who_records_and_tells_nothing_more(
+def test_a_monitor_crash_between_notice_and_record_is_repaired_without_a_second_notice(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, container = slow
     world.pass_time(100 * MINUTE)
     container.beat(percent=5.0, message="")
     world.deliver_streams()
-    world.watch()
+    world.monitor_tick()
     messages = world.receive("checks")
-    note: Callable[..., bool] = DynamoWatchedExecutions.note_outlook
+    real: Callable[..., bool] = DynamoWatchedExecutions.record_outlook
 
-    def die(*_: Any) -> bool:
+    def crash(*_: Any) -> bool:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(DynamoWatchedExecutions, "note_outlook", die)
+    monkeypatch.setattr(DynamoWatchedExecutions, "record_outlook", crash)
     answer = world.call("monitor", {"Records": messages})
     assert len(answer["batchItemFailures"]) == len(messages)
-    monkeypatch.setattr(DynamoWatchedExecutions, "note_outlook", note)
+    monkeypatch.setattr(DynamoWatchedExecutions, "record_outlook", real)
     assert world.call("monitor", {"Records": messages}) == {"batchItemFailures": []}
     assert deadline(lane, job)["state"] == "will_miss"
-    assert [one["event"] for one in world.tell()] == ["will_miss"]
+    assert [one["event"] for one in world.deliver_notices()] == ["will_miss"]
 
 
-def test_a_look_that_was_lost_is_sent_again_by_the_next_minute(
+def test_a_lost_deadline_check_is_sent_again_by_the_next_monitor_tick(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
 ) -> None:
     job, container = slow
     world.pass_time(100 * MINUTE)
     container.beat(percent=5.0, message="")
     world.deliver_streams()
-    world.watch()
-    assert world.receive("checks")  # and nobody looks
+    world.monitor_tick()
+    assert world.receive("checks")  # lost: no monitor processes it
     world.pass_time(MINUTE)
-    world.watch()
-    assert world.look()
+    world.monitor_tick()
+    assert world.deliver_checks()
     assert deadline(lane, job)["state"] == "will_miss"
 
 
-def test_a_deadline_that_passes_is_missed_and_not_looked_at_any_more(
+def test_a_deadline_that_passes_is_missed_and_no_longer_checked(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
 ) -> None:
     job, container = slow
@@ -123,68 +123,69 @@ def test_a_deadline_that_passes_is_missed_and_not_looked_at_any_more(
         world.pass_time(10 * MINUTE)
         container.beat(percent=10.0, message="")
         world.deliver_streams()
-        world.watch()
-        world.look()
+        world.monitor_tick()
+        world.deliver_checks()
     assert deadline(lane, job)["state"] == "missed"
-    assert [one["event"] for one in world.tell()][-1] == "missed"
+    assert [one["event"] for one in world.deliver_notices()][-1] == "missed"
     world.pass_time(MINUTE)
-    assert world.watch()["checks_sent"] == 0
-    assert world.watch()["figures"]["DeadlinesMissed"] == 1
+    assert world.monitor_tick()["checks_sent"] == 0
+    assert world.monitor_tick()["figures"]["DeadlinesMissed"] == 1
 
 
-def test_one_in_danger_that_ends_in_time_has_recovered_and_its_run_time_is_known(
+def test_an_execution_at_risk_that_finishes_in_time_recovers_and_its_run_time_is_recorded(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
 ) -> None:
     job, container = slow
     pass_minutes(world, container, 40, 10)
-    assert world.watch()["figures"]["DeadlinesAtRisk"] == 1
-    world.tell()
+    assert world.monitor_tick()["figures"]["DeadlinesAtRisk"] == 1
+    world.deliver_notices()
     container.conclude()
     lane.next(job)
     world.settle_down()
     world.settle_down()
-    assert [one["event"] for one in world.tell()] == ["recovered"]
-    assert world.watch()["figures"]["DeadlinesAtRisk"] == 0
+    assert [one["event"] for one in world.deliver_notices()] == ["recovered"]
+    assert world.monitor_tick()["figures"]["DeadlinesAtRisk"] == 0
     [item] = [one for one in world.items("jobs") if one["job_id"]["S"] == job["job_id"]]
     assert '"execution":[2400]' in item["run_times"]["S"]
 
 
-def test_one_that_fails_has_missed_its_deadline(world: World) -> None:
+def test_a_failed_execution_has_missed_its_deadline(world: World) -> None:
     job = world.submit(name="doomed", task="fail", parameters={"fatal": True}, deadline={"within_seconds": 600})
     world.settle_down()
     world.settle_down()
-    [told] = world.tell()
-    assert (told["event"], told["job_id"]) == ("missed", job["job_id"])
-    assert "ended as failed" in told["facts"]["cause"]
+    [notice] = world.deliver_notices()
+    assert (notice["event"], notice["job_id"]) == ("missed", job["job_id"])
+    assert "ended as failed" in notice["facts"]["cause"]
 
 
-def test_one_that_was_fine_all_along_is_told_to_nobody(world: World) -> None:
+def test_an_execution_that_stays_on_track_sends_no_notice(world: World) -> None:
     world.submit(deadline={"within_seconds": 600}, expected_seconds=5)
     world.settle_down()
-    world.watch()
-    world.look()
-    assert world.tell() == []
+    world.monitor_tick()
+    world.deliver_checks()
+    assert world.deliver_notices() == []
 
 
-def test_what_waits_for_a_slot_says_so_and_what_would_help(world: World, lane: LongLane) -> None:
-    _, holder = begun(lane, name="holder", resources={"vcpu": 4}, expected_seconds=5 * HOUR)
+def test_an_execution_that_waits_for_a_slot_names_the_cause_and_the_remedy(world: World, lane: LongLane) -> None:
+    _, holder = start_part(lane, name="holder", resources={"vcpu": 4}, expected_seconds=5 * HOUR)
     job = lane.submit(name="waits", resources={"vcpu": 2}, expected_seconds=HOUR, deadline={"within_seconds": 2 * HOUR})
     lane.next(job)
-    lane.ask(job)
+    lane.request_slot(job)
     world.deliver_streams()
     world.deliver_streams()
-    world.watch()
-    world.watch()
-    world.look()
-    [told] = world.tell()
-    assert told["event"] == "will_miss"
-    assert "waits for a slot of the long lane for about 5 hours more; 1 run and 1 ask" in told["facts"]["cause"]
-    assert told["facts"]["remedy"].startswith("raise the long lane's vcpus to 6, or pause or cancel ")
-    assert holder.assignment["execution_id"] in told["facts"]["remedy"]
-    assert lane.execution(job)["deadline"]["latest_safe_start"] < told["facts"]["deadline_at"]
+    world.monitor_tick()
+    world.monitor_tick()
+    world.deliver_checks()
+    [notice] = world.deliver_notices()
+    assert notice["event"] == "will_miss"
+    cause = "waits for a slot of the long lane for about 5 hours more; tasks running: 1, waiting: 1"
+    assert cause in notice["facts"]["cause"]
+    assert notice["facts"]["remedy"].startswith("raise long.vcpus to 6, or pause or cancel execution ")
+    assert holder.assignment["execution_id"] in notice["facts"]["remedy"]
+    assert lane.execution(job)["deadline"]["latest_safe_start"] < notice["facts"]["deadline_at"]
 
 
-def test_what_is_planned_far_ahead_and_cannot_be_made_is_told_at_once(world: World) -> None:
+def test_an_impossible_deadline_far_in_the_future_is_reported_immediately(world: World) -> None:
     job = world.submit(
         name="too-tight",
         schedule={"at": "2026-11-20T00:00:00Z"},
@@ -192,14 +193,14 @@ def test_what_is_planned_far_ahead_and_cannot_be_made_is_told_at_once(world: Wor
         deadline={"at": "2026-11-20T00:05:00Z"},
     )
     world.deliver_streams()
-    world.watch()
-    world.look()
-    [told] = world.tell()
-    assert (told["event"], told["job_id"]) == ("will_miss", job["job_id"])
-    assert world.execution(told["execution_id"])["deadline"]["latest_safe_start"] < "2026-11-20T00:00"
+    world.monitor_tick()
+    world.deliver_checks()
+    [notice] = world.deliver_notices()
+    assert (notice["event"], notice["job_id"]) == ("will_miss", job["job_id"])
+    assert world.execution(notice["execution_id"])["deadline"]["latest_safe_start"] < "2026-11-20T00:00"
 
 
-def test_the_endangered_come_first_in_the_list_and_it_goes_on_page_by_page(
+def test_deadlines_are_listed_in_pages_with_those_at_risk_first(
     world: World, slow: tuple[dict[str, Any], Container]
 ) -> None:
     job, container = slow
@@ -223,7 +224,7 @@ def test_the_endangered_come_first_in_the_list_and_it_goes_on_page_by_page(
     assert world.request("GET", "/deadlines?state=fine")[0] == 422
 
 
-def test_the_overview_counts_what_runs_waits_and_is_in_danger(
+def test_the_overview_counts_running_waiting_and_endangered_executions(
     world: World, slow: tuple[dict[str, Any], Container]
 ) -> None:
     _, container = slow
@@ -240,39 +241,39 @@ def test_the_overview_counts_what_runs_waits_and_is_in_danger(
     assert world.request("GET", "/queues")[1]["items"] == overview["queues"]
 
 
-def test_who_wants_to_hear_of_ends_hears_of_them_and_of_nothing_else(world: World) -> None:
-    loud = world.submit(name="loud", notify={"on": ["succeeded"]}, deadline={"within_seconds": 600})
-    world.submit(name="silent", notify={"on": []}, task="fail", parameters={"fatal": True})
+def test_a_job_sends_notices_only_for_the_events_it_subscribes_to(world: World) -> None:
+    subscribed = world.submit(name="subscribed", notify={"on": ["succeeded"]}, deadline={"within_seconds": 600})
+    world.submit(name="unsubscribed", notify={"on": []}, task="fail", parameters={"fatal": True})
     world.settle_down()
     world.settle_down()
-    assert [(one["event"], one["job_id"]) for one in world.tell()] == [("succeeded", loud["job_id"])]
-    assert world.request("GET", f"/jobs/{loud['job_id']}")[1]["notify"] == {"on": ["succeeded"], "to": "notice"}
+    assert [(one["event"], one["job_id"]) for one in world.deliver_notices()] == [("succeeded", subscribed["job_id"])]
+    assert world.request("GET", f"/jobs/{subscribed['job_id']}")[1]["notify"] == {"on": ["succeeded"], "to": "notice"}
     status, problem = world.request("POST", "/jobs", {"task": "echo", "notify": {"on": ["exploded"]}})
     assert (status, problem["errors"][0]["field"]) == (422, "notify.on.0")
 
 
-def test_a_message_that_is_no_check_is_buried(world: World) -> None:
+def test_a_message_that_is_not_a_check_is_dead_lettered(world: World) -> None:
     world.sqs.send_message(QueueUrl=world.queues["checks"], MessageBody="{}")
-    world.look()
+    world.deliver_checks()
     assert [one["body"] for one in world.receive("monitor-dead")] == ["{}"]
-    assert world.watch()["figures"]["DeadLetters"] == 0
+    assert world.monitor_tick()["figures"]["DeadLetters"] == 0
 
 
-def test_a_look_at_one_that_waits_in_a_queue_sends_no_second_order(world: World) -> None:
+def test_a_check_of_a_queued_execution_sends_no_second_work_order(world: World) -> None:
     job = world.submit(deadline={"within_seconds": 600})
     world.deliver_streams()
-    assert len(world.orders()) == 1  # and no worker takes it
+    assert len(world.orders()) == 1  # no worker receives it
     for _ in range(4):
         world.pass_time(100)
-        world.watch()
-        world.look()
+        world.monitor_tick()
+        world.deliver_checks()
         world.deliver_streams()
     [execution] = world.executions(job["job_id"])
     assert execution["deadline"]["checked_at"] > execution["queued_at"]
     assert world.orders() == []
 
 
-def test_whoever_asked_for_deadlines_at_risk_hears_of_worse(world: World) -> None:
+def test_a_subscription_to_deadlines_at_risk_includes_worse_events(world: World) -> None:
     world.submit(
         schedule={"at": "2026-11-20T00:00:00Z"},
         expected_seconds=500,
@@ -280,50 +281,49 @@ def test_whoever_asked_for_deadlines_at_risk_hears_of_worse(world: World) -> Non
         notify={"on": ["deadline_at_risk"]},
     )
     world.deliver_streams()
-    world.watch()
-    world.look()
-    assert [one["event"] for one in world.tell()] == ["will_miss"]
+    world.monitor_tick()
+    world.deliver_checks()
+    assert [one["event"] for one in world.deliver_notices()] == ["will_miss"]
 
 
-def test_an_edit_that_cures_the_danger_is_told_as_a_recovery_and_one_that_does_not_is_not_told_again(
+def test_an_edit_that_removes_the_risk_reports_a_recovery_and_another_edit_reports_nothing(
     world: World,
 ) -> None:
     job = world.submit(schedule={"at": "2026-11-20T00:00:00Z"}, expected_seconds=300, deadline={"within_seconds": 150})
 
-    def looked_at(**change: Any) -> list[str]:
+    def events_after_check(**change: Any) -> list[str]:
         if change:
             assert world.request("PATCH", f"/jobs/{job['job_id']}", change)[0] == 200
         world.deliver_streams()
-        world.watch()
-        world.look()
-        return [one["event"] for one in world.tell()]
+        world.monitor_tick()
+        world.deliver_checks()
+        return [one["event"] for one in world.deliver_notices()]
 
-    assert looked_at() == ["will_miss"]
-    assert looked_at(name="another") == []
-    assert looked_at(deadline={"within_seconds": 3600}) == ["recovered"]
+    assert events_after_check() == ["will_miss"]
+    assert events_after_check(name="another") == []
+    assert events_after_check(deadline={"within_seconds": 3600}) == ["recovered"]
 
 
-def test_a_deadline_that_an_end_and_a_look_both_see_missed_is_told_once(
+def test_a_missed_deadline_that_both_the_end_and_a_check_detect_is_reported_once(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, container = slow
     pass_minutes(world, container, 115, 20)
-    world.tell()
+    world.deliver_notices()
     world.pass_time(6 * MINUTE)
-    monkeypatch.setattr(
-        DynamoWatchedExecutions, "note_outlook", lambda *_: False
-    )  # it ends before the look is recorded
-    world.watch()
-    world.look()
+    # the execution ends before the check is recorded
+    monkeypatch.setattr(DynamoWatchedExecutions, "record_outlook", lambda *_: False)
+    world.monitor_tick()
+    world.deliver_checks()
     container.conclude()
     lane.next(job)
     world.settle_down()
     world.settle_down()
-    assert [one["event"] for one in world.tell()] == ["missed"]
+    assert [one["event"] for one in world.deliver_notices()] == ["missed"]
     assert world.execution(lane.execution(job)["execution_id"])["deadline"]["state"] == "missed"
 
 
-def test_once_it_has_ended_its_deadline_says_whether_it_was_made(
+def test_the_deadline_of_an_ended_execution_shows_whether_it_was_met(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
 ) -> None:
     job, container = slow

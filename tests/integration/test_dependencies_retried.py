@@ -1,4 +1,4 @@
-"""An upstream that a person had done again counts in its place."""
+"""Manual retries of an upstream: the retry replaces the original execution for dependants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.integration.dependants import Interrupted, after, only, outcome, plan, records, started_once
+from tests.integration.dependants import (
+    Interrupted,
+    after,
+    assert_started_once,
+    execution_records,
+    only_execution,
+    plan,
+    status_and_reason,
+)
 from tests.integration.world import World
 
 
@@ -16,47 +24,49 @@ def retry(world: World, execution_id: str, **parameters: Any) -> str:
     return answer["execution"]["execution_id"]
 
 
-def failed(world: World) -> tuple[dict[str, Any], str]:
+def failed_upstream(world: World) -> tuple[dict[str, Any], str]:
     first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9})
     world.settle_down()
-    return first, only(world, first)["execution_id"]
+    return first, only_execution(world, first)["execution_id"]
 
 
-def test_a_retry_by_hand_that_succeeds_counts_for_who_comes_after(world: World) -> None:
-    first, execution_id = failed(world)
+def test_a_successful_manual_retry_satisfies_later_dependants(world: World) -> None:
+    first, execution_id = failed_upstream(world)
     early = world.submit(depends_on=after(first))
     world.settle_down()
-    assert outcome(world, early)[0] == "skipped"
+    assert status_and_reason(world, early)[0] == "skipped"
     again = retry(world, execution_id, times=0)
     world.settle_down()
     second = world.submit(depends_on=after(first))
     world.settle_down()
-    started_once(world, second)
-    [shown] = world.execution(only(world, second)["execution_id"])["upstreams"]
+    assert_started_once(world, second)
+    [shown] = world.execution(only_execution(world, second)["execution_id"])["upstreams"]
     assert (shown["execution_id"], shown["status"]) == (again, "succeeded")
-    assert outcome(world, early) == ("skipped", f"upstream failed: first ({execution_id})"), "it stays as it was"
+    assert status_and_reason(world, early) == ("skipped", f"upstream failed: first ({execution_id})"), (
+        "a skipped dependant stays skipped"
+    )
     cleanup = world.submit(depends_on=after(first, condition="failed"))
     world.settle_down()
-    started_once(world, cleanup)
+    assert_started_once(world, cleanup)
 
 
-def test_of_several_retries_the_latest_counts(world: World) -> None:
-    first, execution_id = failed(world)
+def test_the_latest_of_several_retries_counts(world: World) -> None:
+    first, execution_id = failed_upstream(world)
     for _ in range(4):
         execution_id = retry(world, execution_id)
         world.settle_down()
     assert execution_id.endswith("-5")
     second = world.submit(depends_on=after(first))
     world.settle_down()
-    assert outcome(world, second) == ("skipped", f"upstream failed: first ({execution_id})")
+    assert status_and_reason(world, second) == ("skipped", f"upstream failed: first ({execution_id})")
     retry(world, execution_id, times=0)
     world.settle_down()
     third = world.submit(depends_on=after(first))
     world.settle_down()
-    started_once(world, third)
+    assert_started_once(world, third)
 
 
-def test_a_backfill_beside_the_upstreams_execution_is_no_retry_of_it(world: World) -> None:
+def test_a_backfill_of_the_upstream_window_does_not_count_as_a_retry(world: World) -> None:
     schedule = {"cron": "0 * * * *"}
     first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9}, schedule=schedule)
     world.run_for(60, step=60)
@@ -81,50 +91,50 @@ def test_a_backfill_beside_the_upstreams_execution_is_no_retry_of_it(world: Worl
 
 @pytest.mark.parametrize(("times", "expected"), [(0, "succeeded"), (9, "skipped")])
 @pytest.mark.parametrize("moment", range(12))
-def test_a_retry_that_still_runs_is_waited_for_and_its_end_is_heard(
+def test_a_dependant_waits_for_a_running_retry_and_follows_its_outcome(
     world: World, times: int, expected: str, moment: int
 ) -> None:
-    """Also where it ends while its dependant is being held back."""
-    first, execution_id = failed(world)
+    """The retry may end at any moment while the planner withholds the dependant."""
+    first, execution_id = failed_upstream(world)
     again = retry(world, execution_id, times=times)
     plan(world)
     [order] = world.orders()
     second = world.submit(depends_on=after(first))
     world.call("planner", {"Records": world.stream_records("jobs", "planner")})
-    held = records(world, "planner")
+    withheld = execution_records(world, "planner")
 
     def retry_ends() -> None:
         world.work(order)
-        world.call("settler", {"Records": records(world, "settler")})
+        world.call("settler", {"Records": execution_records(world, "settler")})
 
     with Interrupted(moment, retry_ends) as interrupted:
-        world.call("planner", {"Records": held})
+        world.call("planner", {"Records": withheld})
     if interrupted.calls <= moment:
-        assert outcome(world, second) == ("waiting", f"waits for first: {again}")
+        assert status_and_reason(world, second) == ("waiting", f"waits for first: {again}")
         retry_ends()
     world.settle_down()
-    assert only(world, second)["status"] == expected
+    assert only_execution(world, second)["status"] == expected
 
 
-def test_word_of_a_failure_that_comes_after_its_retry_has_the_dependant_wait_for_that(world: World) -> None:
+def test_a_late_failure_record_makes_the_dependant_wait_for_the_retry(world: World) -> None:
     first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9})
     second = world.submit(depends_on=after(first))
     plan(world)
     [order] = world.orders()
     world.work(order)
-    again = retry(world, only(world, first)["execution_id"], times=0)
+    again = retry(world, only_execution(world, first)["execution_id"], times=0)
     plan(world)
-    assert outcome(world, second) == ("waiting", f"waits for first: {again}")
+    assert status_and_reason(world, second) == ("waiting", f"waits for first: {again}")
     world.settle_down()
-    started_once(world, second)
+    assert_started_once(world, second)
 
 
-def test_a_skipped_dependant_that_is_retried_lets_those_after_it_go(world: World) -> None:
-    first, execution_id = failed(world)
+def test_a_manual_retry_of_a_skipped_dependant_starts_its_own_dependants(world: World) -> None:
+    first, execution_id = failed_upstream(world)
     middle = world.submit(depends_on=after(first))
     world.settle_down()
     retry(world, execution_id, times=0)
-    retry(world, only(world, middle)["execution_id"])
+    retry(world, only_execution(world, middle)["execution_id"])
     last = world.submit(depends_on=after(middle))
     world.settle_down()
-    started_once(world, last)
+    assert_started_once(world, last)

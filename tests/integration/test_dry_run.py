@@ -1,4 +1,7 @@
-"""Dry runs: they refuse what the call itself refuses, tell what it would do, and write nothing. Nor do refusals."""
+"""Dry runs: same refusals as the real call, an accurate preview of its effect, and no writes.
+
+A refused call writes nothing either.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,13 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import to_text
+from tests.integration.fixture_tasks import TASK_BODIES
 from tests.integration.long_lane import LongLane
-from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
 
 TABLES = ("jobs", "executions", "timers", "gates", "parts", "signals", "idempotency")
 HOURLY = {"cron": "30 * * * *"}
-NOBODY = "01kxq0v9m3c8e7w2r5t4y6h1nb"
+UNKNOWN_JOB_ID = "01kxq0v9m3c8e7w2r5t4y6h1nb"
 
 
 def tables(world: World) -> dict[str, list[dict[str, Any]]]:
@@ -26,14 +29,14 @@ def later(world: World) -> dict[str, str]:
     return {"at": to_text(world.now + timedelta(hours=1))}
 
 
-def on(job: dict[str, Any]) -> list[dict[str, str]]:
+def depends_on(job: dict[str, Any]) -> list[dict[str, str]]:
     return [{"job": job["job_id"]}]
 
 
 @pytest.mark.parametrize(
     "submission",
     [
-        {"depends_on": [{"job": NOBODY}]},
+        {"depends_on": [{"job": UNKNOWN_JOB_ID}]},
         {"depends_on": [{"job": "nightly"}]},
         {"depends_on": "recurring"},
         {"depends_on": "once", "schedule": HOURLY},
@@ -45,7 +48,9 @@ def on(job: dict[str, Any]) -> list[dict[str, str]]:
     ],
     ids=str,
 )
-def test_a_dry_run_of_a_submission_refuses_what_the_submission_does(world: World, submission: dict[str, Any]) -> None:
+def test_a_dry_run_of_a_submission_refuses_what_the_submission_refuses(
+    world: World, submission: dict[str, Any]
+) -> None:
     jobs = {
         "once": world.submit(schedule=later(world)),
         "recurring": world.submit(schedule=HOURLY, dedupe_key="taken"),
@@ -55,56 +60,56 @@ def test_a_dry_run_of_a_submission_refuses_what_the_submission_does(world: World
     assert world.request("DELETE", f"/jobs/{jobs['deleted']['job_id']}")[0] == 200
     world.settle_down()
     if isinstance(submission["depends_on"], str):
-        submission = submission | {"depends_on": on(jobs[submission["depends_on"]])}
+        submission = submission | {"depends_on": depends_on(jobs[submission["depends_on"]])}
     before = tables(world)
-    tried = world.request("POST", "/jobs?dry_run=true", {"task": "echo", **submission})
+    previewed = world.request("POST", "/jobs?dry_run=true", {"task": "echo", **submission})
     assert tables(world) == before
-    assert world.request("POST", "/jobs", {"task": "echo", **submission}) == tried
-    assert tried[0] in (409, 422)
+    assert world.request("POST", "/jobs", {"task": "echo", **submission}) == previewed
+    assert previewed[0] in (409, 422)
     assert tables(world) == before
     if "dedupe_key" in submission:
         returned = {"task": "echo", **submission, "on_duplicate": "return_existing"}
         assert world.request("POST", "/jobs", returned)[0] == 200
         assert world.request("POST", "/jobs/batch", {"jobs": [returned]})[0] == 200
     batch = {"jobs": [{"task": "echo", **submission}]}
-    tried_batch = world.request("POST", "/jobs/batch?dry_run=true", batch)
-    assert tried_batch[0] == tried[0]
-    assert world.request("POST", "/jobs/batch", batch) == tried_batch
+    previewed_batch = world.request("POST", "/jobs/batch?dry_run=true", batch)
+    assert previewed_batch[0] == previewed[0]
+    assert world.request("POST", "/jobs/batch", batch) == previewed_batch
     assert tables(world) == before
 
 
-def test_a_dry_run_of_a_dependant_tells_when_it_would_be_due_and_writes_nothing(world: World) -> None:
+def test_a_dry_run_of_a_dependant_shows_its_instants_and_writes_nothing(world: World) -> None:
     upstream = world.submit(schedule=HOURLY)
     world.settle_down()
     before = tables(world)
-    body = {"task": "echo", "schedule": HOURLY, "depends_on": on(upstream)}
-    status, foreseen = world.request("POST", "/jobs?dry_run=true", body)
-    assert (status, len(foreseen["appear"])) == (200, 10)
+    body = {"task": "echo", "schedule": HOURLY, "depends_on": depends_on(upstream)}
+    status, preview = world.request("POST", "/jobs?dry_run=true", body)
+    assert (status, len(preview["appear"])) == (200, 10)
     assert tables(world) == before
 
 
-def test_dry_runs_and_refusals_of_an_edit_leave_the_upstream_as_it_is(world: World) -> None:
+def test_dry_runs_and_refusals_of_an_edit_do_not_change_the_upstream(world: World) -> None:
     upstream, other = world.submit(schedule=later(world)), world.submit(schedule=HOURLY)
     job = world.submit(schedule=later(world))
     path = f"/jobs/{job['job_id']}"
     world.settle_down()
     before = tables(world)
-    assert world.request("PATCH", f"{path}?dry_run=true", {"depends_on": on(upstream)})[0] == 200
+    assert world.request("PATCH", f"{path}?dry_run=true", {"depends_on": depends_on(upstream)})[0] == 200
     for changes, headers, expected in (
-        ({"depends_on": [*on(upstream), *on(other)]}, {}, 422),
-        ({"depends_on": [*on(upstream), *on(job)]}, {}, 422),
-        ({"depends_on": on(upstream), "dedupe_key": "new"}, {}, 422),
-        ({"depends_on": on(upstream)}, {"if-match": "7"}, 412),
+        ({"depends_on": [*depends_on(upstream), *depends_on(other)]}, {}, 422),
+        ({"depends_on": [*depends_on(upstream), *depends_on(job)]}, {}, 422),
+        ({"depends_on": depends_on(upstream), "dedupe_key": "new"}, {}, 422),
+        ({"depends_on": depends_on(upstream)}, {"if-match": "7"}, 412),
     ):
         for query in ("?dry_run=true", ""):
             assert world.request("PATCH", f"{path}{query}", changes, headers=headers)[0] == expected
     assert tables(world) == before
-    assert world.request("PATCH", path, {"depends_on": on(upstream)})[0] == 200
+    assert world.request("PATCH", path, {"depends_on": depends_on(upstream)})[0] == 200
     [item] = [item for item in world.items("jobs") if item["job_id"]["S"] == upstream["job_id"]]
     assert item["feeds"] == {"BOOL": True}
 
 
-def test_a_dry_run_of_a_batch_tells_what_each_job_would_bring_and_writes_nothing(world: World) -> None:
+def test_a_dry_run_of_a_batch_shows_the_instants_of_each_job_and_writes_nothing(world: World) -> None:
     world.submit(schedule=HOURLY, dedupe_key="taken")
     world.settle_down()
     before = tables(world)
@@ -114,77 +119,77 @@ def test_a_dry_run_of_a_batch_tells_what_each_job_would_bring_and_writes_nothing
         {"task": "echo", "name": "once"},
         {"task": "echo", "name": "known", "dedupe_key": "taken", "on_duplicate": "return_existing"},
     ]
-    status, foreseen = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
-    assert (status, foreseen["dry_run"], foreseen["vanish"], foreseen["repeat"]) == (200, True, [], [])
-    by_job = [[one["scheduled_at"] for one in foreseen["appear"] if one["note"] == job["name"]] for job in jobs]
-    hours = [to_text(world.now + timedelta(hours=n)) for n in range(11)]  # one of them is due now, ten are to come
+    status, preview = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
+    assert (status, preview["dry_run"], preview["vanish"], preview["repeat"]) == (200, True, [], [])
+    by_job = [[one["scheduled_at"] for one in preview["appear"] if one["note"] == job["name"]] for job in jobs]
+    hours = [to_text(world.now + timedelta(hours=n)) for n in range(11)]  # one is due now, ten are in the future
     assert by_job == [hours, hours, [to_text(world.now)], []]
     assert tables(world) == before
 
 
-def test_a_dry_run_of_a_batch_refuses_a_circle_and_names_it(world: World) -> None:
+def test_a_dry_run_of_a_batch_refuses_a_dependency_cycle_and_names_it(world: World) -> None:
     jobs = [
         {"task": "echo", "name": "a", "depends_on": [{"job": "b"}]},
         {"task": "echo", "name": "b", "depends_on": [{"job": "a"}]},
     ]
-    tried = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
-    assert tried[0] == 422
-    assert "a → b → a" in tried[1]["detail"]
-    assert world.request("POST", "/jobs/batch", {"jobs": jobs}) == tried
+    previewed = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
+    assert previewed[0] == 422
+    assert "a → b → a" in previewed[1]["detail"]
+    assert world.request("POST", "/jobs/batch", {"jobs": jobs}) == previewed
 
 
-def test_a_dry_run_of_a_large_batch_shows_what_comes_first_and_counts_the_rest(world: World) -> None:
+def test_a_dry_run_of_a_large_batch_shows_the_earliest_instants_and_counts_the_rest(world: World) -> None:
     jobs = [{"task": "echo", "schedule": {"cron": f"{number % 59 + 1} * * * *"}} for number in range(120)]
-    _, foreseen = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
-    at = [one["scheduled_at"] for one in foreseen["appear"]]
-    assert (len(at), at, foreseen["left_out"]) == (1000, sorted(at), 200)
+    _, preview = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
+    at = [one["scheduled_at"] for one in preview["appear"]]
+    assert (len(at), at, preview["left_out"]) == (1000, sorted(at), 200)
 
 
-# what it tells is what happens
+# a preview matches the effect of the real call
 
 
 @pytest.mark.parametrize("overlap", ["allow", "skip", "queue_one", "queue_all", "cancel_running"])
-def test_a_dry_run_of_a_run_tells_what_the_run_itself_then_does(world: World, overlap: str) -> None:
-    job_id = world.submit(task="test.meanwhile", schedule=HOURLY, overlap=overlap)["job_id"]
+def test_a_dry_run_of_a_manual_run_predicts_its_outcome(world: World, overlap: str) -> None:
+    job_id = world.submit(task="test.scripted", schedule=HOURLY, overlap=overlap)["job_id"]
     world.settle_down()
-    told: list[tuple[list[str], str]] = []
+    seen: list[tuple[list[str], str]] = []
 
-    def ask(context: Context) -> None:
+    def run_twice(context: Context) -> None:
         for _ in range(2):
             before = tables(world)
-            status, foreseen = world.request("POST", f"/jobs/{job_id}/run?dry_run=true", {})
-            assert (status, foreseen["dry_run"], foreseen["repeat"], tables(world)) == (200, True, [], before)
+            status, preview = world.request("POST", f"/jobs/{job_id}/run?dry_run=true", {})
+            assert (status, preview["dry_run"], preview["repeat"], tables(world)) == (200, True, [], before)
             _, answer = world.request("POST", f"/jobs/{job_id}/run", {})
-            [appears] = foreseen["appear"]
-            assert (appears["note"], appears["scheduled_at"]) == (
+            [added] = preview["appear"]
+            assert (added["note"], added["scheduled_at"]) == (
                 answer["outcome"],
                 answer["execution"]["scheduled_at"],
             )
-            told.append((ids(foreseen["vanish"]), answer["execution"]["execution_id"]))
+            seen.append((ids(preview["vanish"]), answer["execution"]["execution_id"]))
             world.settle_down()
             world.pass_time(1)
-        told.append(([context.execution_id], ""))
+        seen.append(([context.execution_id], ""))
 
-    MEANWHILE.append(ask)
+    TASK_BODIES.append(run_twice)
     assert world.request("POST", f"/jobs/{job_id}/run", {})[0] == 201
     world.settle_down()
-    (gone_for_first, first), (gone_for_second, _), (running, _) = told
-    gone = ([], []) if overlap != "cancel_running" else (running, [*running, first])
-    assert (gone_for_first, gone_for_second) == gone
+    (cancelled_by_first, first), (cancelled_by_second, _), (running, _) = seen
+    cancelled = ([], []) if overlap != "cancel_running" else (running, [*running, first])
+    assert (cancelled_by_first, cancelled_by_second) == cancelled
 
 
-def test_a_dry_run_of_a_run_checks_the_parameters_and_the_job(world: World) -> None:
+def test_a_dry_run_of_a_manual_run_validates_the_parameters_and_the_job(world: World) -> None:
     job_id = world.submit(task="sleep", parameters={"seconds": 1}, schedule=HOURLY)["job_id"]
     for wanted in ({"parameters": {"seconds": "long"}}, {"parameters": {"x": "x" * 70_000}}):
-        tried = world.request("POST", f"/jobs/{job_id}/run?dry_run=true", wanted)
-        assert tried[0] in (413, 422)
-        assert world.request("POST", f"/jobs/{job_id}/run", wanted) == tried
+        previewed = world.request("POST", f"/jobs/{job_id}/run?dry_run=true", wanted)
+        assert previewed[0] in (413, 422)
+        assert world.request("POST", f"/jobs/{job_id}/run", wanted) == previewed
     assert world.request("POST", f"/jobs/{job_id}/run?dry_run=true", {}, role="viewer")[0] == 403
     assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
     assert world.request("POST", f"/jobs/{job_id}/run?dry_run=true", {})[0] == 409
 
 
-def test_a_dry_run_of_a_retry_names_the_execution_that_the_retry_will_be(world: World) -> None:
+def test_a_dry_run_of_a_manual_retry_names_the_new_execution(world: World) -> None:
     job = world.submit(task="fail", parameters={"times": 9, "fatal": True}, schedule=later(world))
     world.settle_down()
     world.pass_time(3600)
@@ -193,10 +198,10 @@ def test_a_dry_run_of_a_retry_names_the_execution_that_the_retry_will_be(world: 
     [failed] = ids(world.executions(job["job_id"]))
     before = tables(world)
     for number in (2, 3):
-        status, foreseen = world.request("POST", f"/executions/{failed}/retry?dry_run=true")
-        assert (status, foreseen["appear"], foreseen["vanish"], tables(world)) == (200, [], [], before)
+        status, preview = world.request("POST", f"/executions/{failed}/retry?dry_run=true")
+        assert (status, preview["appear"], preview["vanish"], tables(world)) == (200, [], [], before)
         _, answer = world.request("POST", f"/executions/{failed}/retry")
-        assert foreseen["repeat"] == [
+        assert preview["repeat"] == [
             {
                 "execution_id": f"{failed}-{number}",
                 "scheduled_at": answer["execution"]["scheduled_at"],
@@ -204,8 +209,8 @@ def test_a_dry_run_of_a_retry_names_the_execution_that_the_retry_will_be(world: 
             }
         ]
         assert answer["execution"]["execution_id"] == f"{failed}-{number}"
-        tried = world.request("POST", f"/executions/{failed}/retry?dry_run=true")
-        assert (tried[0], world.request("POST", f"/executions/{failed}/retry")) == (409, tried)
+        previewed = world.request("POST", f"/executions/{failed}/retry?dry_run=true")
+        assert (previewed[0], world.request("POST", f"/executions/{failed}/retry")) == (409, previewed)
         world.settle_down()
         before = tables(world)
 
@@ -228,65 +233,67 @@ def live(world: World, job_id: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_an_edit_that_keeps_the_schedule_replaces_all_that_is_planned_and_forgets_none(world: World) -> None:
+def test_an_edit_that_keeps_the_schedule_replaces_every_planned_execution(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 3}, overlap="allow")["job_id"]
     world.settle_down()
     planned = live(world, job_id)
     assert len(planned) > 70
-    foreseen = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
-    assert foreseen["vanish"] == []
-    assert ids(foreseen["repeat"]) == sorted(planned)
+    preview = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
+    assert preview["vanish"] == []
+    assert ids(preview["repeat"]) == sorted(planned)
     edit(world, job_id, {"parameters": {"v": 2}})
     world.deliver_streams()
     now = live(world, job_id)
     assert {one for one, item in now.items() if item["revision"] == {"N": "2"}} >= set(planned)
 
 
-def test_an_edit_of_the_schedule_tells_which_instants_stay_and_which_go(world: World) -> None:
+def test_a_dry_run_of_a_schedule_edit_shows_kept_and_removed_instants(world: World) -> None:
     job_id = world.submit(schedule={"cron": "* * * * *"}, overlap="allow")["job_id"]
     world.settle_down()
     world.pass_time(1)
     planned = live(world, job_id)
     changes = {"schedule": {"cron": "*/2 * * * *"}}
-    foreseen = edit(world, job_id, changes, "?dry_run=true")
+    preview = edit(world, job_id, changes, "?dry_run=true")
     edit(world, job_id, changes)
     world.deliver_streams()
     stayed = set(planned) & set(live(world, job_id))
-    assert (set(ids(foreseen["repeat"])), set(ids(foreseen["vanish"]))) == (stayed, set(planned) - stayed)
+    assert (set(ids(preview["repeat"])), set(ids(preview["vanish"]))) == (stayed, set(planned) - stayed)
     assert stayed
-    assert foreseen["vanish"]
+    assert preview["vanish"]
 
 
-def test_what_was_cancelled_by_hand_neither_appears_nor_repeats(world: World) -> None:
+def test_a_cancelled_execution_is_neither_added_nor_replaced(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
     world.settle_down()
     [cancelled] = ids(world.executions(job_id))
     assert world.request("PUT", f"/executions/{cancelled}/cancel")[0] == 200
     world.settle_down()
     [planned] = live(world, job_id)
-    foreseen = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
-    assert (ids(foreseen["repeat"]), foreseen["vanish"]) == ([planned], [])
-    assert not {cancelled, planned} & set(ids(foreseen["appear"]))
+    preview = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
+    assert (ids(preview["repeat"]), preview["vanish"]) == ([planned], [])
+    assert not {cancelled, planned} & set(ids(preview["appear"]))
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
     world.settle_down()
-    _, foreseen = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
-    assert ids(foreseen["appear"])[0] == planned
+    _, preview = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
+    assert ids(preview["appear"])[0] == planned
 
 
-def test_what_has_its_state_machine_already_is_not_said_to_be_replaced(world: World, lane: LongLane) -> None:
+def test_an_execution_with_a_state_machine_run_is_not_shown_as_replaced(world: World, lane: LongLane) -> None:
     job = lane.submit()
     world.settle_down()
     lane.next(job)
-    foreseen = edit(world, job["job_id"], {"parameters": {"v": 2}}, "?dry_run=true")
-    assert (foreseen["appear"], foreseen["vanish"], foreseen["repeat"]) == ([], [], [])
+    preview = edit(world, job["job_id"], {"parameters": {"v": 2}}, "?dry_run=true")
+    assert (preview["appear"], preview["vanish"], preview["repeat"]) == ([], [], [])
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("DELETE", ""), ("PUT", "/cancel"), ("POST", "/pause")], ids=["delete", "cancel", "pause"]
 )
-def test_what_waits_from_before_a_backfill_vanishes_with_its_job(world: World, method: str, path: str) -> None:
+def test_an_execution_that_waited_before_a_backfill_is_shown_as_removed_with_its_job(
+    world: World, method: str, path: str
+) -> None:
     upstream = world.submit(schedule=HOURLY)
-    job_id = world.submit(schedule=HOURLY, depends_on=on(upstream), overlap="allow")["job_id"]
+    job_id = world.submit(schedule=HOURLY, depends_on=depends_on(upstream), overlap="allow")["job_id"]
     world.settle_down()
     assert world.request("POST", f"/jobs/{upstream['job_id']}/pause")[0] == 200
     world.run_for(6000, step=60)
@@ -300,15 +307,17 @@ def test_what_waits_from_before_a_backfill_vanishes_with_its_job(world: World, m
     world.pass_time(1)
     planned = live(world, job_id)
     assert {first, f"{second}-2"} <= set(planned)
-    status, foreseen = world.request(method, f"/jobs/{job_id}{path}?dry_run=true")
-    assert (status, ids(foreseen["vanish"])) == (200, sorted(planned))
+    status, preview = world.request(method, f"/jobs/{job_id}{path}?dry_run=true")
+    assert (status, ids(preview["vanish"])) == (200, sorted(planned))
     assert world.request(method, f"/jobs/{job_id}{path}")[0] == 200
     world.deliver_streams()
     assert live(world, job_id) == {}
 
 
 @pytest.mark.parametrize(("policy", "runs"), [("run_latest", 1), ("run_all", 100), ("skip", 0)])
-def test_a_resumption_names_what_runs_and_what_comes_however_much_went_by(world: World, policy: str, runs: int) -> None:
+def test_a_dry_run_of_a_resume_shows_missed_and_next_instants_after_a_long_pause(
+    world: World, policy: str, runs: int
+) -> None:
     misfire = {"policy": policy, "grace_seconds": 0}
     job_id = world.submit(schedule={"cron": "* * * * *"}, misfire=misfire, overlap="allow")["job_id"]
     world.settle_down()
@@ -316,56 +325,54 @@ def test_a_resumption_names_what_runs_and_what_comes_however_much_went_by(world:
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
     world.settle_down()
     world.pass_time(3 * 24 * 60 * 60)
-    status, foreseen = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
-    assert (status, len(foreseen["appear"])) == (200, 1000)
-    went_by = [one for one in foreseen["appear"] if one["scheduled_at"] <= to_text(world.now)]
-    assert len(foreseen["appear"]) - len(went_by) == 10
-    assert [one["note"] for one in went_by[len(went_by) - runs :]] == [None] * runs
-    assert {one["note"] for one in went_by[: len(went_by) - runs]} == {
+    status, preview = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
+    assert (status, len(preview["appear"])) == (200, 1000)
+    overdue = [one for one in preview["appear"] if one["scheduled_at"] <= to_text(world.now)]
+    assert len(preview["appear"]) - len(overdue) == 10
+    assert [one["note"] for one in overdue[len(overdue) - runs :]] == [None] * runs
+    assert {one["note"] for one in overdue[: len(overdue) - runs]} == {
         "skipped: a later one covers it" if policy == "run_latest" else "missed"
     }
-    assert went_by[-1]["scheduled_at"] == to_text(world.now.replace(second=0, microsecond=0))
-    assert foreseen["left_out"] == 3 * 24 * 60 - len(went_by)
+    assert overdue[-1]["scheduled_at"] == to_text(world.now.replace(second=0, microsecond=0))
+    assert preview["left_out"] == 3 * 24 * 60 - len(overdue)
 
 
-def test_a_resumption_after_a_short_pause_leaves_nothing_out(world: World) -> None:
+def test_a_dry_run_of_a_resume_after_a_short_pause_leaves_nothing_out(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
     world.settle_down()
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
     world.settle_down()
     world.pass_time(4 * 3600)
-    _, foreseen = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
-    assert ([one["note"] is None for one in foreseen["appear"]], foreseen["left_out"]) == ([False] * 3 + [True] * 11, 0)
+    _, preview = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
+    assert ([one["note"] is None for one in preview["appear"]], preview["left_out"]) == ([False] * 3 + [True] * 11, 0)
 
 
 @pytest.mark.parametrize("changes", [{"parameters": {"v": 2}}, {"schedule": {"cron": "*/5 * * * *"}}], ids=str)
-def test_an_edit_in_an_outage_tells_what_becomes_of_what_nobody_had_come_to(
-    world: World, changes: dict[str, Any]
-) -> None:
+def test_a_dry_run_of_an_edit_in_an_outage_predicts_the_missed_instants(world: World, changes: dict[str, Any]) -> None:
     misfire = {"policy": "run_latest", "grace_seconds": 120}
     job_id = world.submit(schedule={"cron": "* * * * *"}, overlap="allow", misfire=misfire)["job_id"]
     world.settle_down()
     world.pass_time(690)
     before = {one["execution_id"]: one["status"] for one in world.executions(job_id)}
-    foreseen = edit(world, job_id, changes, "?dry_run=true")
+    preview = edit(world, job_id, changes, "?dry_run=true")
     edit(world, job_id, changes)
     world.deliver_streams()
-    went_by = [one for one in world.executions(job_id) if one["scheduled_at"] <= to_text(world.now)]
-    new = {one["execution_id"]: one["status"] for one in went_by if one["execution_id"] not in before}
-    told = {one["execution_id"]: one["note"] for one in foreseen["appear"] if one["scheduled_at"] <= to_text(world.now)}
-    assert {name: "queued" if note is None else note.partition(":")[0] for name, note in told.items()} == new
+    overdue = [one for one in world.executions(job_id) if one["scheduled_at"] <= to_text(world.now)]
+    new = {one["execution_id"]: one["status"] for one in overdue if one["execution_id"] not in before}
+    notes = {one["execution_id"]: one["note"] for one in preview["appear"] if one["scheduled_at"] <= to_text(world.now)}
+    assert {name: "queued" if note is None else note.partition(":")[0] for name, note in notes.items()} == new
     assert len(new) >= 6
 
 
 @pytest.mark.parametrize(("policy", "expected"), [("skip", "missed"), ("run_latest", "skipped")])
-def test_an_edit_tells_of_what_was_planned_and_is_too_late_by_now(world: World, policy: str, expected: str) -> None:
+def test_a_dry_run_of_an_edit_shows_planned_executions_that_misfire(world: World, policy: str, expected: str) -> None:
     job_id = world.submit(schedule={"cron": "30 * * * *"}, misfire={"policy": policy})["job_id"]
     world.settle_down()
     [planned] = world.executions(job_id)
     world.pass_time(2 * 3600)  # an outage
-    foreseen = edit(world, job_id, {"priority": "high"}, "?dry_run=true")
-    assert foreseen["repeat"] == []
-    assert [(one["execution_id"], one["note"].partition(":")[0]) for one in foreseen["vanish"]] == [
+    preview = edit(world, job_id, {"priority": "high"}, "?dry_run=true")
+    assert preview["repeat"] == []
+    assert [(one["execution_id"], one["note"].partition(":")[0]) for one in preview["vanish"]] == [
         (planned["execution_id"], expected)
     ]
     edit(world, job_id, {"priority": "high"})

@@ -1,4 +1,4 @@
-"""Editing a job: what has not started is replaced, what runs finishes under the rules it started with."""
+"""Editing a job replaces executions that have not started. Running executions finish under the old revision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from punctual import Context
 from punctual.domain.instant import from_text, to_text
 from punctual.domain.schedules.jitter import delay
 from tests.integration.conftest import START
-from tests.integration.odd_tasks import MEANWHILE
+from tests.integration.fixture_tasks import TASK_BODIES
 from tests.integration.world import World
 
 HOURLY, DAILY = {"cron": "30 * * * *"}, {"cron": "30 3 * * *"}
@@ -28,7 +28,9 @@ def planned(world: World, job_id: str) -> list[tuple[str, str]]:
     return [(one["scheduled_at"], one["status"]) for one in world.executions(job_id)]
 
 
-def test_an_instant_that_the_new_rules_do_not_know_is_forgotten_and_comes_back_with_them(world: World) -> None:
+def test_an_instant_outside_the_new_schedule_is_removed_and_planned_again_when_the_schedule_is_restored(
+    world: World,
+) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
     world.settle_down()
     assert planned(world, job_id) == [("2026-11-16T12:30:00.000Z", "scheduled")]
@@ -43,39 +45,39 @@ def test_an_instant_that_the_new_rules_do_not_know_is_forgotten_and_comes_back_w
     assert planned(world, job_id)[0] == ("2026-11-16T12:30:00.000Z", "succeeded")
 
 
-def test_a_dry_run_shows_what_would_appear_vanish_and_be_replaced(world: World) -> None:
+def test_a_dry_run_shows_added_removed_and_replaced_executions(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
     world.settle_down()
     before = world.items("jobs"), world.items("executions")
-    foreseen = edit(world, job_id, {"schedule": DAILY}, "?dry_run=true")
-    assert [one["scheduled_at"] for one in foreseen["vanish"]] == ["2026-11-16T12:30:00.000Z"]
-    assert foreseen["appear"][0]["scheduled_at"] == "2026-11-17T03:30:00.000Z"
-    assert (len(foreseen["appear"]), foreseen["repeat"]) == (10, [])
+    preview = edit(world, job_id, {"schedule": DAILY}, "?dry_run=true")
+    assert [one["scheduled_at"] for one in preview["vanish"]] == ["2026-11-16T12:30:00.000Z"]
+    assert preview["appear"][0]["scheduled_at"] == "2026-11-17T03:30:00.000Z"
+    assert (len(preview["appear"]), preview["repeat"]) == (10, [])
     same = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
     assert [one["scheduled_at"] for one in same["repeat"]] == ["2026-11-16T12:30:00.000Z"]
     assert same["vanish"] == []
     assert (world.items("jobs"), world.items("executions")) == before
 
 
-def test_a_dry_run_of_a_submission_shows_when_it_would_run_and_stores_nothing(world: World) -> None:
-    status, foreseen = world.request("POST", "/jobs?dry_run=true", {"task": "echo", "schedule": HOURLY})
+def test_a_dry_run_of_a_submission_shows_its_instants_and_stores_nothing(world: World) -> None:
+    status, preview = world.request("POST", "/jobs?dry_run=true", {"task": "echo", "schedule": HOURLY})
     assert status == 200
-    dues = [from_text(one["scheduled_at"]) for one in foreseen["appear"]]
+    dues = [from_text(one["scheduled_at"]) for one in preview["appear"]]
     assert [due.hour for due in dues] == [12, 13, 14, 15, 16, 17, 18, 19, 20, 21]
     assert world.items("jobs") == []
     status, problem = world.request("POST", "/jobs?dry_run=true", {"task": "echo", "schedule": {"cron": "x"}})
     assert (status, problem["errors"][0]["field"]) == (422, "schedule.cron")
 
 
-def test_what_runs_finishes_under_the_rules_it_started_with(world: World) -> None:
-    job_id = world.submit(task="test.meanwhile", schedule={"every_seconds": 60}, parameters={"v": 1})["job_id"]
+def test_a_running_execution_finishes_under_the_revision_that_it_started_with(world: World) -> None:
+    job_id = world.submit(task="test.scripted", schedule={"every_seconds": 60}, parameters={"v": 1})["job_id"]
 
     def change(context: Context) -> int:
         edit(world, job_id, {"parameters": {"v": 2}, "timeout_seconds": 5})
         world.settle_down()
         return context.attempt
 
-    MEANWHILE.append(change)
+    TASK_BODIES.append(change)
     world.settle_down()
     world.pass_time(60)
     world.settle_down()
@@ -86,8 +88,8 @@ def test_what_runs_finishes_under_the_rules_it_started_with(world: World) -> Non
     assert (second["status"], second["parameters"], second["result"]["value"]) == ("succeeded", {"v": 2}, {"v": 2})
 
 
-def test_an_order_that_was_sent_before_the_edit_does_not_run_what_it_replaced(world: World) -> None:
-    job_id = world.submit(task="test.meanwhile", schedule={"every_seconds": 60}, parameters={"v": 1})["job_id"]
+def test_a_work_order_sent_before_the_edit_does_not_run_the_old_revision(world: World) -> None:
+    job_id = world.submit(task="test.scripted", schedule={"every_seconds": 60}, parameters={"v": 1})["job_id"]
     world.settle_down()
     world.pass_time(60)
     [old] = world.orders()
@@ -100,9 +102,7 @@ def test_an_order_that_was_sent_before_the_edit_does_not_run_what_it_replaced(wo
 
 
 @pytest.mark.parametrize("changed", ["edit", "pause and resume"])
-def test_a_job_goes_on_past_an_instant_that_was_cancelled_by_hand_whatever_changes_then(
-    world: World, changed: str
-) -> None:
+def test_a_job_continues_after_a_cancelled_instant_when_it_is_changed(world: World, changed: str) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
     world.settle_down()
     [first] = world.executions(job_id)
@@ -121,7 +121,7 @@ def test_a_job_goes_on_past_an_instant_that_was_cancelled_by_hand_whatever_chang
     ]
 
 
-def test_an_edit_of_nothing_changes_nothing(world: World) -> None:
+def test_an_empty_edit_changes_nothing(world: World) -> None:
     job = world.submit(schedule=HOURLY)
     world.settle_down()
     before = world.items("jobs"), world.items("executions")
@@ -131,7 +131,7 @@ def test_an_edit_of_nothing_changes_nothing(world: World) -> None:
     assert (world.items("jobs"), world.items("executions")) == before
 
 
-def test_a_leader_of_old_rules_does_not_end_a_job_whose_new_ones_are_not_planned_yet(world: World) -> None:
+def test_a_leader_of_the_old_revision_does_not_finish_a_job_whose_new_revision_is_not_planned(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
     world.settle_down()
     [leader] = world.executions(job_id)
@@ -144,8 +144,8 @@ def test_a_leader_of_old_rules_does_not_end_a_job_whose_new_ones_are_not_planned
     assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "done"
 
 
-def twice_in_one_batch(world: World, later: int) -> None:
-    """The planner gets what it has not heard of jobs, and the same again after a while: it failed at the end."""
+def deliver_job_records_twice(world: World, later: int) -> None:
+    """Deliver the new records of jobs and redeliver them later, as after a failure at the end of the batch."""
     records = world.stream_records("jobs", "planner")
     world.call("planner", {"Records": records})
     world.settle_down()
@@ -154,28 +154,28 @@ def twice_in_one_batch(world: World, later: int) -> None:
     world.settle_down()
 
 
-def test_word_of_an_edit_that_was_edited_again_brings_nothing_of_it_back(world: World) -> None:
+def test_a_redelivered_record_of_a_superseded_edit_plans_nothing(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
     world.settle_down()
     edit(world, job_id, {"schedule": {"every_seconds": 30}})
     edit(world, job_id, {"schedule": HOURLY})
     before = world.executions(job_id)
-    twice_in_one_batch(world, later=40)
+    deliver_job_records_twice(world, later=40)
     assert [one["execution_id"] for one in world.executions(job_id)] == [one["execution_id"] for one in before]
 
 
-def test_nor_does_word_of_a_job_that_was_put_off_since(world: World) -> None:
+def test_a_redelivered_record_of_a_postponed_job_plans_nothing(world: World) -> None:
     job_id = world.submit(schedule={"at": to_text(world.now + timedelta(seconds=30))})["job_id"]
     edit(world, job_id, {"schedule": {"at": to_text(world.now + timedelta(hours=1))}})
-    twice_in_one_batch(world, later=40)
+    deliver_job_records_twice(world, later=40)
     [one] = world.executions(job_id)
     assert (one["status"], one["scheduled_at"]) == ("scheduled", to_text(world.now + timedelta(seconds=3560)))
 
 
-def test_what_came_due_before_the_first_of_two_edits_is_on_record(world: World) -> None:
+def test_instants_missed_before_the_first_of_two_edits_are_recorded(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 60}, overlap="allow")["job_id"]
     world.settle_down()
-    world.pass_time(630)  # an outage: what leads on has not been queued
+    world.pass_time(630)  # an outage: the leader has not been queued
     edit(world, job_id, {"schedule": {"every_seconds": 3600}})
     world.pass_time(30)
     edit(world, job_id, {"schedule": {"every_seconds": 1800}})
@@ -188,14 +188,15 @@ def test_what_came_due_before_the_first_of_two_edits_is_on_record(world: World) 
 @pytest.mark.parametrize(
     ("submitted", "schedule", "expected"),
     [
-        ({"schedule": HOURLY}, {"queue": True}, "allow"),  # or a message that comes while another is at work is lost
+        # with skip, a message received while another is processed would be lost
+        ({"schedule": HOURLY}, {"queue": True}, "allow"),
         ({"schedule": {"queue": True}}, HOURLY, "skip"),
         ({"schedule": HOURLY, "overlap": "queue_all"}, {"queue": True}, "queue_all"),
         ({"schedule": HOURLY, "overlap": "allow"}, DAILY, "allow"),
     ],
     ids=str,
 )
-def test_an_overlap_rule_that_nobody_chose_is_the_usual_one_of_the_new_schedule(
+def test_a_default_overlap_rule_follows_the_kind_of_schedule(
     world: World, submitted: dict[str, Any], schedule: dict[str, Any], expected: str
 ) -> None:
     job_id = world.submit(**submitted)["job_id"]
@@ -203,45 +204,45 @@ def test_an_overlap_rule_that_nobody_chose_is_the_usual_one_of_the_new_schedule(
 
 
 @pytest.mark.parametrize("changes", [{"name": "better"}, {"schedule": {"cron": "0 3 * * *"}}])
-def test_messages_that_wait_are_not_lost_by_an_edit_of_their_job(world: World, changes: dict[str, Any]) -> None:
-    job_id = world.submit(task="test.meanwhile", schedule={"queue": True}, overlap="queue_all")["job_id"]
+def test_an_edit_does_not_lose_waiting_messages(world: World, changes: dict[str, Any]) -> None:
+    job_id = world.submit(task="test.scripted", schedule={"queue": True}, overlap="queue_all")["job_id"]
 
     def send(number: int) -> None:
         message = {"job_id": job_id, "payload": {"n": number}}
         world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=json.dumps(message))
 
-    def act(_context: Context) -> None:
+    def edit_while_running(_context: Context) -> None:
         for number in (2, 3):
             send(number)
         world.settle_down()
-        foreseen = edit(world, job_id, changes, "?dry_run=true")
-        assert (foreseen["vanish"], foreseen["repeat"]) == ([], [])
+        preview = edit(world, job_id, changes, "?dry_run=true")
+        assert (preview["vanish"], preview["repeat"]) == ([], [])
         edit(world, job_id, changes)
         world.settle_down()
 
-    MEANWHILE.append(act)
+    TASK_BODIES.append(edit_while_running)
     send(1)
     world.settle_down()
     ran = [one["parameters"]["n"] for one in world.executions(job_id) if one["status"] == "succeeded"]
     assert sorted(ran) == [1, 2, 3]
 
 
-def test_one_that_jitter_delays_is_not_late_when_an_edit_takes_the_jitter_away(world: World) -> None:
+def test_an_execution_delayed_by_jitter_is_not_late_when_an_edit_removes_the_jitter(world: World) -> None:
     schedule = {"cron": "0 * * * *", "jitter_seconds": 3600, "starts_at": "2026-11-16T13:00:00Z"}
     job_id = world.submit(schedule=schedule, misfire={"policy": "skip", "grace_seconds": 60})["job_id"]
     world.settle_down()
     world.idle_for(3720)
     [first] = [one for one in world.executions(job_id) if one["scheduled_at"] == "2026-11-16T13:00:00.000Z"]
-    assert first["status"] == "scheduled"  # for later, by its jitter
+    assert first["status"] == "scheduled"  # jitter delays its start
     without = {"schedule": {"cron": "0 * * * *"}}
-    foreseen = edit(world, job_id, without, "?dry_run=true")
-    assert [one["execution_id"] for one in foreseen["repeat"]] == [first["execution_id"]]
+    preview = edit(world, job_id, without, "?dry_run=true")
+    assert [one["execution_id"] for one in preview["repeat"]] == [first["execution_id"]]
     edit(world, job_id, without)
     world.settle_down()
     assert world.execution(first["execution_id"])["status"] == "succeeded"
 
 
-def test_with_a_longer_jitter_what_was_planned_starts_by_that(world: World) -> None:
+def test_a_longer_jitter_applies_to_planned_executions(world: World) -> None:
     hourly = {"cron": "0 * * * *"}
     world.pass_time(1)
     jobs = [world.submit(schedule=hourly, overlap="allow")["job_id"] for _ in range(4)]
@@ -259,7 +260,7 @@ def test_with_a_longer_jitter_what_was_planned_starts_by_that(world: World) -> N
         assert wanted <= late < wanted + timedelta(seconds=61)
 
 
-def test_a_revision_of_thousands_of_digits_is_refused(world: World) -> None:
+def test_an_if_match_header_with_thousands_of_digits_is_refused(world: World) -> None:
     path = f"/jobs/{world.submit(schedule={'every_seconds': 600})['job_id']}"
     answer, problem = world.request("PATCH", path, {"priority": "low"}, headers={"if-match": "9" * 5000})
     assert (answer, problem["errors"][0]["field"]) == (422, "If-Match")
@@ -272,11 +273,11 @@ def test_a_revision_of_thousands_of_digits_is_refused(world: World) -> None:
         ({"schedule": {"cron": "@daily"}, "window": "day"}, {"schedule": {"at": "2027-01-01T00:00:00Z"}}, "window"),
     ],
 )
-def test_what_the_job_has_and_does_not_go_with_the_edit_can_be_taken_away_with_it(
+def test_a_field_that_conflicts_with_an_edit_can_be_removed_in_the_same_edit(
     world: World, job: dict[str, Any], change: dict[str, Any], field: str
 ) -> None:
     path = f"/jobs/{world.submit(**job)['job_id']}"
     answer, problem = world.request("PATCH", path, change)
     assert (answer, problem["errors"][0]["field"]) == (422, field)
-    assert problem["detail"].endswith("the job has it: null takes it away")
+    assert problem["detail"].endswith("the job has this field: set it to null to remove it")
     assert world.request("PATCH", path, {**change, field: None})[0] == 200

@@ -1,4 +1,4 @@
-"""Messages from upstream systems."""
+"""Messages from external systems, received through the intake queue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def send(world: World, body: Any) -> None:
     world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=text)
 
 
-def test_a_message_delivered_twice_is_one_execution(world: World) -> None:
+def test_a_redelivered_message_creates_one_execution(world: World) -> None:
     job_id = queue_job(world)
     send(world, {"job_id": job_id, "payload": {"n": 1}})
     send(world, {"job_id": job_id, "payload": {"n": 1}})
@@ -37,7 +37,7 @@ def test_a_message_delivered_twice_is_one_execution(world: World) -> None:
     ] * 2
 
 
-def test_the_jobs_own_parameters_are_what_a_message_leaves_out(world: World) -> None:
+def test_the_parameters_of_the_job_are_defaults_for_the_payload(world: World) -> None:
     job_id = queue_job(world, parameters={"region": "eu", "n": 0})
     send(world, {"job_id": job_id, "payload": {"n": 7}})
     world.settle_down()
@@ -57,25 +57,25 @@ def test_the_jobs_own_parameters_are_what_a_message_leaves_out(world: World) -> 
         ({"job_id": "01m7j3myg0ab16wzvq72dx3zvq", "payload": {"x": "y" * 65536}}, "the limit is 65,536"),
     ],
 )
-def test_what_can_never_become_an_execution_is_buried_with_the_reason(world: World, body: Any, reason: str) -> None:
+def test_an_invalid_message_goes_to_the_dead_letter_queue_with_the_reason(world: World, body: Any, reason: str) -> None:
     send(world, body)
-    world.take_in()
+    world.deliver_intake()
     [dead] = world.receive("intake-dead")
     assert reason in dead["messageAttributes"]["reason"]["StringValue"]
     assert world.receive("intake") == []
 
 
-def test_a_message_without_what_the_key_of_its_job_names_is_buried_with_the_reason(world: World) -> None:
+def test_a_message_without_the_parameter_of_the_concurrency_key_goes_to_the_dead_letter_queue(world: World) -> None:
     job_id = queue_job(world, concurrency={"key": "customer-{customer}", "limit": 1})
     send(world, {"job_id": job_id, "payload": {}})
-    world.take_in()
+    world.deliver_intake()
     [dead] = world.receive("intake-dead")
-    reason = "concurrency.key: names the parameter 'customer', which is not there"
+    reason = "concurrency.key: names the parameter 'customer', which is missing"
     assert dead["messageAttributes"]["reason"]["StringValue"] == reason
     assert (world.receive("intake"), world.executions(job_id)) == ([], [])
 
 
-def test_a_message_that_cannot_be_stored_comes_back_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_message_that_cannot_be_stored_is_redelivered(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = queue_job(world)
     for number in range(3):
         send(world, {"job_id": job_id, "payload": {"n": number}})
@@ -83,13 +83,13 @@ def test_a_message_that_cannot_be_stored_comes_back_alone(world: World, monkeypa
     client = aws.dynamodb()
     real = client.put_item
 
-    def refuses_one(**request: Any) -> Any:
+    def fail_for_one(**request: Any) -> Any:
         if json.loads(request["Item"]["parameters"]["S"])["n"] == 1:
             raise OSError("no route")
         return real(**request)
 
     world.function("intake")
-    monkeypatch.setattr(client, "put_item", refuses_one)
+    monkeypatch.setattr(client, "put_item", fail_for_one)
     answer = world.call("intake", {"Records": messages})
     [failed] = [message for message in messages if json.loads(message["body"])["payload"]["n"] == 1]
     assert answer == {"batchItemFailures": [{"itemIdentifier": failed["messageId"]}]}

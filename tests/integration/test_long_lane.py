@@ -1,4 +1,4 @@
-"""The way of a long execution on moto: planned, divided, edited, cancelled, collected."""
+"""Lifecycle of a long execution: planning, partitions, edits, cancellation and collection."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from punctual.domain.instant import from_text, to_text
-from tests.integration.long_lane import Container, LongLane, begun
+from tests.integration.long_lane import Container, LongLane, start_part
 from tests.integration.world import STATE_MACHINE, World
 
 
-def test_the_way_of_a_long_execution(world: World, lane: LongLane) -> None:
+def test_a_long_execution_runs_from_submission_to_success(world: World, lane: LongLane) -> None:
     job = lane.submit(parameters={"a": 1}, resources={"vcpu": 2})
     execution = lane.execution(job)
     assert lane.runs() == [execution["execution_id"]]
@@ -24,20 +24,20 @@ def test_the_way_of_a_long_execution(world: World, lane: LongLane) -> None:
         "parts": ["all"],
         "at_once": 1,
     }
-    ticket = lane.ask(job)
+    ticket = lane.request_slot(job)
     world.deliver_streams()
     assert lane.execution(job)["status"] == "waiting"
     world.deliver_streams()
     assert lane.execution(job)["status"] == "starting"
-    grant = lane.granted(ticket)
+    grant = lane.grant_for(ticket)
     assert grant is not None
     assert (grant["attempt"], grant["cpu"], grant["memory"]) == (1, "2048", "4096")
     assert grant["capacity"] == [{"CapacityProvider": "FARGATE", "Weight": 1}]
-    assert lane.taken() == (1, 2)
+    assert lane.used_capacity() == (1, 2)
     container = Container(world, grant)
     work = container.claim()
     assert (work["task"], work["parameters"], work["resume"]) == ("echo", {"a": 1}, None)
-    container.beat(percent=40.0, message="on it")
+    container.beat(percent=40.0, message="in progress")
     running = lane.execution(job)
     assert (running["status"], running["attempt"], running["progress"]["percent"]) == ("running", 1, 40.0)
     assert [one["execution_id"] for one in world.request("GET", "/executions?status=running")[1]["items"]] == [
@@ -46,7 +46,7 @@ def test_the_way_of_a_long_execution(world: World, lane: LongLane) -> None:
     world.pass_time(30)
     assert container.conclude(value={"a": 1}) == {"ok": True}
     assert lane.answers_to(container.token)[-1] == "SendTaskSuccess"
-    assert lane.taken() == (0, 0)
+    assert lane.used_capacity() == (0, 0)
     assert lane.settle(job, grant)["again"] is False
     assert lane.next(job)["next"] == "end"
     world.settle_down()
@@ -56,12 +56,12 @@ def test_the_way_of_a_long_execution(world: World, lane: LongLane) -> None:
     assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
 
 
-def test_each_message_of_a_queue_job_is_a_batch_of_its_own(world: World, lane: LongLane) -> None:
+def test_each_message_of_a_queue_job_becomes_its_own_execution(world: World, lane: LongLane) -> None:
     job = lane.submit(schedule={"queue": True}, parameters={"a": 1})
     for payload in ({"b": 2}, {"b": 3}):
         body = json.dumps({"job_id": job["job_id"], "payload": payload})
         world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=body)
-    world.take_in()
+    world.deliver_intake()
     world.deliver_streams()
     executions = world.executions(job["job_id"])
     assert sorted(one["parameters"]["b"] for one in executions) == [2, 3]
@@ -71,7 +71,7 @@ def test_each_message_of_a_queue_job_is_a_batch_of_its_own(world: World, lane: L
     assert all(len(one["name"]) <= 80 for one in listed)
 
 
-def test_each_instant_of_a_recurring_job_gets_a_schedule_and_the_next_when_it_is_on_its_way(
+def test_a_recurring_job_has_one_schedule_per_instant_and_plans_the_next_when_one_is_queued(
     world: World, lane: LongLane
 ) -> None:
     job = lane.submit(schedule={"every_seconds": 3600})
@@ -81,22 +81,22 @@ def test_each_instant_of_a_recurring_job_gets_a_schedule_and_the_next_when_it_is
     lane.next(job, run="fired")
     world.deliver_streams()
     assert [one["status"] for one in world.executions(job["job_id"])] == ["queued", "scheduled"]
-    assert len(lane.schedules()) == 2  # moto fires none, so the first is still there
+    assert len(lane.schedules()) == 2  # moto fires no schedules, so the first still exists
 
 
-def test_a_second_state_machine_for_the_same_execution_finds_nothing_to_do(lane: LongLane) -> None:
+def test_a_second_state_machine_run_for_the_same_execution_has_nothing_to_do(lane: LongLane) -> None:
     job = lane.submit()
     assert lane.next(job)["next"] == "run"
     assert lane.next(job, run=f"{STATE_MACHINE}:another")["next"] == "end"
     assert lane.next(job)["next"] == "run"
 
 
-def test_what_comes_twice_happens_once(world: World, lane: LongLane) -> None:
-    job, container = begun(lane, parameters={"a": 1})
-    assert container.claim()["ok"]  # its answer was lost: it asks again
+def test_duplicate_calls_take_effect_once(world: World, lane: LongLane) -> None:
+    job, container = start_part(lane, parameters={"a": 1})
+    assert container.claim()["ok"]  # the response was lost: the container claims again
     assert container.conclude(value=1) == {"ok": True}
     assert container.conclude(value=2) == {"ok": False}
-    assert lane.taken() == (0, 0)
+    assert lane.used_capacity() == (0, 0)
     assert lane.settle(job, container.grant) == lane.settle(job, container.grant)
     lane.next(job)
     lane.next(job)
@@ -104,35 +104,35 @@ def test_what_comes_twice_happens_once(world: World, lane: LongLane) -> None:
     assert lane.execution(job)["result"]["value"] == 1
 
 
-@pytest.mark.parametrize("where", ["queued", "waiting", "starting", "running"])
-def test_cancelling_at_once_works_wherever_it_is_and_leaves_nothing_behind(
-    world: World, lane: LongLane, where: str
+@pytest.mark.parametrize("status_before", ["queued", "waiting", "starting", "running"])
+def test_immediate_cancellation_works_in_every_status_and_releases_everything(
+    world: World, lane: LongLane, status_before: str
 ) -> None:
-    filler = begun(lane, resources={"vcpu": 4})[1] if where == "waiting" else None
+    filler = start_part(lane, resources={"vcpu": 4})[1] if status_before == "waiting" else None
     job = lane.submit(resources={"vcpu": 2})
     lane.next(job)
     container = None
-    if where != "queued":
-        ticket = lane.ask(job)
+    if status_before != "queued":
+        ticket = lane.request_slot(job)
         world.deliver_streams()
         world.deliver_streams()
-        if grant := lane.granted(ticket):
+        if grant := lane.grant_for(ticket):
             container = Container(world, grant)
-    if where == "running":
+    if status_before == "running":
         assert container is not None
         container.claim()
     execution = lane.execution(job)
-    assert execution["status"] == where
+    assert execution["status"] == status_before
     status, answer = world.request("PUT", f"/executions/{execution['execution_id']}/cancel?grace_seconds=0")
     assert (status, answer["status"]) == (200, "cancelled")
     world.settle_down()
     ended = lane.execution(job)
     assert (ended["status"], ended["reason"]) == ("cancelled", "cancelled by operator@data-quality")
     assert {part["status"] for part in ended["parts"]} == {"cancelled"}
-    assert lane.taken() == ((1, 4) if filler else (0, 0))
+    assert lane.used_capacity() == ((1, 4) if filler else (0, 0))
     described = world.states.describe_execution(executionArn=lane.run_arn(job))
     assert described["status"] == "ABORTED"
-    if where == "running":
+    if status_before == "running":
         assert container is not None
         assert lane.stopped == [container.task_arn]
         assert container.conclude(value="late")["ok"] is False
@@ -140,7 +140,7 @@ def test_cancelling_at_once_works_wherever_it_is_and_leaves_nothing_behind(
     assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
 
 
-def test_partitions_run_on_their_own_and_are_collected(world: World, lane: LongLane) -> None:
+def test_partitions_run_independently_and_are_collected(world: World, lane: LongLane) -> None:
     job = lane.submit(
         task="quality.weekly",
         parameters={"dataset": "orders"},
@@ -161,7 +161,7 @@ def test_partitions_run_on_their_own_and_are_collected(world: World, lane: LongL
         container.claim()
         container.conclude(value={"part": name})
         world.deliver_streams()
-    assert lane.execution(job)["progress"]["done"] == 6  # that all have ended is told at the close
+    assert lane.execution(job)["progress"]["done"] == 6  # the last one is counted when the execution ends
     assert lane.next(job, run="run")["parts"] == ["collect"]
     collector = lane.container(job, "collect")
     work = collector.claim()
@@ -173,7 +173,7 @@ def test_partitions_run_on_their_own_and_are_collected(world: World, lane: LongL
     assert (ended["status"], ended["result"]["value"]) == ("succeeded", "the week")
 
 
-def test_a_partition_that_fails_for_good_fails_the_execution_and_nothing_is_collected(
+def test_a_partition_that_fails_permanently_fails_the_execution_without_collection(
     world: World, lane: LongLane
 ) -> None:
     job = lane.submit(partitions=["a", "b"], retry={"max_attempts": 1})
@@ -190,9 +190,7 @@ def test_a_partition_that_fails_for_good_fails_the_execution_and_nothing_is_coll
     assert [part["status"] for part in ended["parts"]] == ["failed", "succeeded"]
 
 
-def test_a_far_execution_gets_a_schedule_that_an_edit_moves_and_a_deletion_removes(
-    world: World, lane: LongLane
-) -> None:
+def test_an_edit_moves_and_a_deletion_removes_the_schedule_of_a_distant_execution(world: World, lane: LongLane) -> None:
     first, second = world.now + timedelta(hours=1), world.now + timedelta(hours=2)
     job = lane.submit(schedule={"at": to_text(first)})
     [planned] = world.executions(job["job_id"])
@@ -208,7 +206,9 @@ def test_a_far_execution_gets_a_schedule_that_an_edit_moves_and_a_deletion_remov
     assert lane.schedules() == {}
 
 
-def test_an_edit_without_a_new_schedule_keeps_the_instant_and_takes_the_new_rules(world: World, lane: LongLane) -> None:
+def test_an_edit_without_a_new_schedule_keeps_the_instant_and_applies_the_other_fields(
+    world: World, lane: LongLane
+) -> None:
     at = world.now + timedelta(hours=1)
     job = lane.submit(schedule={"at": to_text(at)}, parameters={"a": 1})
     world.request("PATCH", f"/jobs/{job['job_id']}", {"parameters": {"a": 2}, "resources": {"vcpu": 2}})
@@ -218,54 +218,63 @@ def test_an_edit_without_a_new_schedule_keeps_the_instant_and_takes_the_new_rule
     assert list(lane.schedules()) == [execution["execution_id"]]
 
 
-def test_an_execution_that_was_half_divided_gets_all_its_parts(lane: LongLane, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_while_parts_are_created_is_repaired_by_the_next_call(
+    lane: LongLane, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = lane.submit(partitions=["a", "b", "c"])
     parts = lane.world.function("conductor").conductor.parts
     added: list[str] = []
 
-    def dies_after_one(_self: Any, part: Any) -> None:
+    def crash_after_one(_self: Any, part: Any) -> None:
         if added:
             raise ConnectionError("the function was killed")
         added.append(part.name)
         add(parts, part)
 
     add = type(parts).add
-    with monkeypatch.context() as dying:
-        dying.setattr(type(parts), "add", dies_after_one)
+    with monkeypatch.context() as crashing:
+        crashing.setattr(type(parts), "add", crash_after_one)
         with pytest.raises(ConnectionError):
             lane.next(job)
     assert len(lane.execution(job)["parts"]) == 1
     assert lane.next(job)["parts"] == ["0000", "0001", "0002"]
 
 
-def test_one_that_changes_to_the_short_lane_runs_there_alone(world: World, lane: LongLane) -> None:
+def test_an_execution_moved_to_the_short_lane_runs_only_there(world: World, lane: LongLane) -> None:
     job = lane.submit(schedule={"at": to_text(world.now + timedelta(hours=1))})
     execution_id = lane.execution(job)["execution_id"]
     status, edited = world.request("PATCH", f"/jobs/{job['job_id']}", {"lane": "short"})
     assert (status, edited["lane"], edited["timeout_seconds"]) == (200, "short", 600)
     world.settle_down()
     assert lane.schedules() == {}
-    question = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id, "conductor": "fired anyway"}
-    assert world.call("conductor", question)["next"] == "end"
+    request = {
+        "do": "next",
+        "job_id": job["job_id"],
+        "execution_id": execution_id,
+        "run_arn": "late firing of the old schedule",
+    }
+    assert world.call("conductor", request)["next"] == "end"
     world.run_for(3700, step=60)
     assert lane.execution(job)["status"] == "succeeded"
 
 
-def test_a_cancel_that_broke_off_before_the_container_was_stopped_is_made_good(world: World, lane: LongLane) -> None:
-    job, container = begun(lane)
+def test_a_cancellation_that_crashed_before_stopping_the_container_is_completed_on_redelivery(
+    world: World, lane: LongLane
+) -> None:
+    job, container = start_part(lane)
     world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel?grace_seconds=0")
     records = world.stream_records("executions", "settler")
     world.call("settler", {"Records": records})
-    lane.stopped.clear()  # as if the function had died just before it
+    lane.stopped.clear()  # as if the settler had crashed before StopTask
     world.call("settler", {"Records": records})
     assert lane.stopped == [container.task_arn]
 
 
-def test_what_waits_for_days_is_withdrawn_with_its_job(world: World, lane: LongLane) -> None:
-    begun(lane, resources={"vcpu": 4})
+def test_an_execution_that_waited_for_days_is_cancelled_with_its_job(world: World, lane: LongLane) -> None:
+    start_part(lane, resources={"vcpu": 4})
     job = lane.submit()
     lane.next(job)
-    lane.ask(job)
+    lane.request_slot(job)
     world.deliver_streams()
     world.pass_time(6 * 86_400)
     world.request("DELETE", f"/jobs/{job['job_id']}")

@@ -1,4 +1,4 @@
-"""What cannot be read, or shown, or would be read by nobody, is refused in words that name it; nothing is stored."""
+"""Malformed requests: each is rejected with the field and the fix, and nothing is stored."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 
 from punctual import Context
+from tests.integration.fixture_tasks import TASK_BODIES
 from tests.integration.malformed import DEEP, RAW_BODIES, SUBMISSIONS
-from tests.integration.odd_tasks import MEANWHILE
 from tests.integration.world import World
 
 
-def test_every_bad_submission_names_its_field_and_stores_nothing(world: World) -> None:
+def test_every_invalid_submission_names_its_field_and_stores_nothing(world: World) -> None:
     wrong = []
     for name, submission, status, field in SUBMISSIONS:
-        wrong += misjudged(name, world.request("POST", "/jobs", submission), status, field)
+        wrong += unexpected_response(name, world.request("POST", "/jobs", submission), status, field)
     for name, body, status, field in RAW_BODIES:
-        wrong += misjudged(name, world.request("POST", "/jobs", raw_body=body), status, field)
+        wrong += unexpected_response(name, world.request("POST", "/jobs", raw_body=body), status, field)
     assert wrong == []
     assert world.items("jobs") == []
 
 
-def misjudged(name: str, answer: tuple[int, Any], status: int, field: str) -> list[Any]:
+def unexpected_response(name: str, answer: tuple[int, Any], status: int, field: str) -> list[Any]:
     good = answer[0] == status and field in [error["field"] for error in answer[1]["errors"]]
     return [] if good else [(name, answer)]
 
@@ -31,28 +31,28 @@ def misjudged(name: str, answer: tuple[int, Any], status: int, field: str) -> li
 @pytest.mark.parametrize(
     ("path", "body", "field", "message"),
     [
-        ("/jobs/batch", {"jobs": []}, "jobs", "needs at least 1 item(s), and has 0: add what is missing"),
+        ("/jobs/batch", {"jobs": []}, "jobs", "must have at least 1 item(s), but has 0: add items"),
         (
             "/jobs/batch",
             {"jobs": [{"task": "echo"}] * 1001},
             "jobs",
-            "takes at most 1000 items, and has 1001: leave some out, or send them apart",
+            "must have at most 1000 items, but has 1001: remove some, or send several requests",
         ),
         ("/jobs/batch", {}, "jobs", "is required: add it"),
         (
             "/jobs",
             {"task": "echo", "name": ""},
             "name",
-            "needs at least 1 character(s): give some",
+            "must have at least 1 character(s)",
         ),
-        ("/jobs", {"task": "echo", "name": "n" * 201}, "name", "takes at most 200 characters: shorten it"),
+        ("/jobs", {"task": "echo", "name": "n" * 201}, "name", "must have at most 200 characters: shorten it"),
         ("/jobs", {"task": 7}, "task", "must be text"),
         ("/jobs", {"task": "echo", "parameters": [1]}, "parameters", "must be a JSON object"),
         ("/jobs", {"task": "echo", "timeout_seconds": 0}, "timeout_seconds", "must be greater than or equal to 1"),
         ("/jobs", {"task": "echo", "priority": "urgent"}, "priority", "must be 'high', 'normal' or 'low'"),
     ],
 )
-def test_a_wrong_shape_is_told_in_words_that_name_the_remedy(
+def test_a_field_of_the_wrong_shape_is_rejected_with_the_fix(
     world: World, path: str, body: dict[str, Any], field: str, message: str
 ) -> None:
     status, problem = world.request("POST", path, body)
@@ -60,14 +60,14 @@ def test_a_wrong_shape_is_told_in_words_that_name_the_remedy(
 
 
 @pytest.mark.parametrize(("levels", "status"), [(100, 201), (101, 422)])
-def test_what_is_nested_too_deeply_to_be_shown_is_refused_wherever_it_enters(
+def test_parameters_nested_above_the_limit_are_rejected_by_every_endpoint(
     world: World, levels: int, status: int
 ) -> None:
     deep: dict[str, Any] = {}
     for _ in range(levels - 1):
         deep = {"x": deep}
-    path_of_one = f"/jobs/{world.submit(schedule={'every_seconds': 600})['job_id']}"
-    for method, path in [("POST", "/jobs"), ("POST", f"{path_of_one}/run"), ("PATCH", path_of_one)]:
+    job_path = f"/jobs/{world.submit(schedule={'every_seconds': 600})['job_id']}"
+    for method, path in [("POST", "/jobs"), ("POST", f"{job_path}/run"), ("PATCH", job_path)]:
         body = {"parameters": deep} | ({"task": "echo"} if path == "/jobs" else {})
         answer = world.request(method, path, body)
         assert answer[0] == (200 if method == "PATCH" and status == 201 else status), answer
@@ -76,12 +76,12 @@ def test_what_is_nested_too_deeply_to_be_shown_is_refused_wherever_it_enters(
         assert world.request("GET", path)[0] == 200
 
 
-def test_a_result_that_is_nested_too_deeply_to_be_shown_lies_in_the_bucket(world: World) -> None:
-    def dig(_context: Context) -> Any:
+def test_a_result_nested_above_the_limit_is_stored_in_the_bucket(world: World) -> None:
+    def return_deep_result(_context: Context) -> Any:
         return json.loads(f"[{DEEP}]")
 
-    MEANWHILE.append(dig)
-    job = world.submit(task="test.meanwhile")
+    TASK_BODIES.append(return_deep_result)
+    job = world.submit(task="test.scripted")
     world.settle_down()
     [one] = world.executions(job["job_id"])
     assert (one["status"], one["result"]["value"]) == ("succeeded", None)
@@ -89,30 +89,30 @@ def test_a_result_that_is_nested_too_deeply_to_be_shown_lies_in_the_bucket(world
     assert world.request("GET", "/executions")[0] == 200
 
 
-NO_BODY = (("POST", "/pause"), ("POST", "/resume"), ("PUT", "/cancel"), ("DELETE", ""), ("GET", ""))
+ENDPOINTS_WITHOUT_BODY = (("POST", "/pause"), ("POST", "/resume"), ("PUT", "/cancel"), ("DELETE", ""), ("GET", ""))
 
 
 @pytest.mark.parametrize("body", ["not json", "{", '{"dry_run": true}', "[1]"])
-@pytest.mark.parametrize(("method", "what"), NO_BODY)
-def test_a_body_that_nobody_reads_is_refused_and_nothing_is_done(
+@pytest.mark.parametrize(("method", "what"), ENDPOINTS_WITHOUT_BODY)
+def test_a_body_on_an_endpoint_without_one_is_rejected_and_changes_nothing(
     world: World, method: str, what: str, body: str
 ) -> None:
     job = world.submit(schedule={"every_seconds": 600})
     status, problem = world.request(method, f"/jobs/{job['job_id']}{what}", raw_body=body)
     assert (status, problem["errors"][0]["field"]) == (422, "body")
-    assert "leave it out" in problem["detail"]
+    assert "remove it" in problem["detail"]
     assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "active"
 
 
 @pytest.mark.parametrize("body", ["", " ", "{}", "null"])
-def test_an_empty_body_is_as_good_as_none(world: World, body: str) -> None:
+def test_an_empty_body_counts_as_no_body(world: World, body: str) -> None:
     job = world.submit(schedule={"every_seconds": 600})
     assert world.request("POST", f"/jobs/{job['job_id']}/pause", raw_body=body)[0] == 200
 
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain"])
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/{}/run"])
-def test_what_does_not_say_that_it_is_json_is_refused(world: World, kind: str, path: str) -> None:
+def test_a_content_type_other_than_json_is_rejected(world: World, kind: str, path: str) -> None:
     job = world.submit(schedule={"every_seconds": 600})
     headers = {"content-type": kind}
     status, problem = world.request("POST", path.format(job["job_id"]), raw_body='{"task": "echo"}', headers=headers)
@@ -124,6 +124,6 @@ def test_what_does_not_say_that_it_is_json_is_refused(world: World, kind: str, p
     ("query", "message"),
     [("dry_run=maybe", "must be true or false"), ("dry_run=", "must be true or false")],
 )
-def test_a_query_parameter_of_another_kind_is_told_in_words(world: World, query: str, message: str) -> None:
+def test_a_query_parameter_of_the_wrong_type_is_rejected_with_the_fix(world: World, query: str, message: str) -> None:
     status, problem = world.request("POST", f"/jobs?{query}", {"task": "echo"})
     assert (status, problem["errors"]) == (422, [{"field": "dry_run", "message": message}])

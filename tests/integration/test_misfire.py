@@ -1,4 +1,4 @@
-"""What becomes of instants that went by in an outage: by the policy, whatever else the job waits for or gets edited."""
+"""Misfire policies after an outage, also with upstream jobs and with edits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def statuses(world: World, job_id: str) -> list[str]:
     return [one["status"] for one in world.executions(job_id) if one["scheduled_at"] <= now]
 
 
-def after(upstream: dict[str, Any]) -> list[dict[str, str]]:
+def depends_on(upstream: dict[str, Any]) -> list[dict[str, str]]:
     return [{"job": upstream["job_id"]}]
 
 
-@pytest.mark.parametrize("depends", [False, True], ids=["alone", "after another"])
+@pytest.mark.parametrize("depends", [False, True], ids=["independent", "dependant"])
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
@@ -30,11 +30,13 @@ def after(upstream: dict[str, Any]) -> list[dict[str, str]]:
         ("run_all", ["succeeded"] * 5),
     ],
 )
-def test_after_an_outage_the_policy_decides(world: World, policy: str, expected: list[str], depends: bool) -> None:
+def test_after_an_outage_the_misfire_policy_applies(
+    world: World, policy: str, expected: list[str], depends: bool
+) -> None:
     world.pass_time(60)
     first = world.submit(schedule=HOURLY, overlap="allow", misfire={"policy": "run_all"})
     misfire = {"policy": policy, "grace_seconds": 0}
-    more = {"depends_on": after(first)} if depends else {}
+    more = {"depends_on": depends_on(first)} if depends else {}
     job_id = world.submit(schedule=HOURLY, overlap="allow", misfire=misfire, **more)["job_id"]
     world.settle_down()
     world.tick()
@@ -44,10 +46,10 @@ def test_after_an_outage_the_policy_decides(world: World, policy: str, expected:
     assert statuses(world, first["job_id"]) == ["succeeded"] * 5
 
 
-@pytest.mark.parametrize("depends", [False, True], ids=["alone", "after another"])
-def test_an_edit_in_an_outage_does_not_make_all_of_it_run(world: World, depends: bool) -> None:
+@pytest.mark.parametrize("depends", [False, True], ids=["independent", "dependant"])
+def test_an_edit_in_an_outage_does_not_run_every_missed_instant(world: World, depends: bool) -> None:
     first = world.submit(schedule=MINUTELY, overlap="allow", misfire={"policy": "run_all"})
-    more = {"depends_on": after(first)} if depends else {}
+    more = {"depends_on": depends_on(first)} if depends else {}
     misfire = {"policy": "run_latest", "grace_seconds": 0}
     job_id = world.submit(schedule=MINUTELY, overlap="allow", misfire=misfire, **more)["job_id"]
     world.settle_down()
@@ -55,17 +57,17 @@ def test_an_edit_in_an_outage_does_not_make_all_of_it_run(world: World, depends:
     world.pass_time(1800)
     assert world.request("PATCH", f"/jobs/{job_id}", {"parameters": {"new": True}})[0] == 200
     before = statuses(world, job_id)
-    assert len(before) < 10  # those beyond the horizon were not even planned
+    assert len(before) < 10  # executions beyond the horizon were not planned
     world.run_for(30, step=10)
     ran = statuses(world, job_id)
     assert len(ran) == 32
     assert ran[len(before) + 1 :] == ["skipped"] * (31 - len(before) - 1) + ["succeeded"]
 
 
-def test_what_waits_for_another_since_its_time_is_not_missed_because_it_was_edited(world: World) -> None:
+def test_an_edit_does_not_turn_an_execution_that_waits_for_its_upstream_into_a_misfire(world: World) -> None:
     misfire = {"policy": "skip", "grace_seconds": 0}
     first = world.submit(schedule=HOURLY, overlap="allow")
-    job_id = world.submit(schedule=HOURLY, overlap="allow", misfire=misfire, depends_on=after(first))["job_id"]
+    job_id = world.submit(schedule=HOURLY, overlap="allow", misfire=misfire, depends_on=depends_on(first))["job_id"]
     world.run_for(60, step=30)
     world.pass_time(3480)
     world.tick()
@@ -81,7 +83,7 @@ def test_what_waits_for_another_since_its_time_is_not_missed_because_it_was_edit
     assert (one["status"], one["parameters"]) == ("succeeded", {"new": True})
 
 
-def test_one_that_was_cancelled_by_hand_stands_for_no_other(world: World) -> None:
+def test_a_cancelled_execution_does_not_cover_missed_instants(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 60})["job_id"]
     world.settle_down()
     third = world.executions(job_id)[2]["execution_id"]
@@ -89,14 +91,14 @@ def test_one_that_was_cancelled_by_hand_stands_for_no_other(world: World) -> Non
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
     world.settle_down()
     world.pass_time(210)
-    _, foreseen = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
+    _, preview = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
     assert world.request("POST", f"/jobs/{job_id}/resume")[0] == 200
     world.settle_down()
     first, second, cancelled = world.executions(job_id)[:3]
     assert (first["status"], first["covered_by"]) == ("skipped", second["execution_id"])
     assert second["status"] == "succeeded"
     assert (cancelled["execution_id"], cancelled["status"]) == (third, "cancelled")
-    assert [(one["execution_id"], one["note"]) for one in foreseen["appear"][:2]] == [
+    assert [(one["execution_id"], one["note"]) for one in preview["appear"][:2]] == [
         (first["execution_id"], "skipped: a later one covers it"),
         (second["execution_id"], None),
     ]

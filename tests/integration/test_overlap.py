@@ -1,4 +1,4 @@
-"""What happens when an execution comes due while another one of its job still runs."""
+"""Overlap rules: an execution falls due while an earlier execution of its job is still running."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import from_text
+from tests.integration.faults import crash_at
+from tests.integration.fixture_tasks import TASK_BODIES, Killed
 from tests.integration.long_lane import LongLane
-from tests.integration.mishaps import dying_at
-from tests.integration.odd_tasks import MEANWHILE, Killed
 from tests.integration.world import World
 
 MINUTELY = {"every_seconds": 60}
@@ -19,11 +19,11 @@ MINUTELY = {"every_seconds": 60}
 
 def submit(world: World, overlap: str | None, **more: Any) -> str:
     rule = {"overlap": overlap} if overlap else {}
-    return str(world.submit(task="test.meanwhile", schedule=MINUTELY, **rule, **more)["job_id"])
+    return str(world.submit(task="test.scripted", schedule=MINUTELY, **rule, **more)["job_id"])
 
 
 def outcomes(world: World, job_id: str) -> list[tuple[str, str | None]]:
-    """Of those whose time has come."""
+    """Status and reason of the executions that are due."""
     now = world.now
     return [(one["status"], one["reason"]) for one in world.executions(job_id) if from_text(one["scheduled_at"]) <= now]
 
@@ -32,10 +32,11 @@ def statuses(world: World, job_id: str) -> list[str]:
     return [status for status, _ in outcomes(world, job_id)]
 
 
-def through(world: World, minutes: int) -> None:
-    """Let that much time go by, with all that comes in it.
+def pass_minutes(world: World, minutes: int) -> None:
+    """Let minutes pass and deliver everything.
 
-    Without the dispatcher, who would take a worker for dead that sleeps through a minute of the test's time.
+    Without dispatcher ticks: the dispatcher would take over an execution whose worker waits for a minute of the test's
+    time without renewing its lease.
     """
     for _ in range(minutes):
         world.settle_down()
@@ -43,42 +44,42 @@ def through(world: World, minutes: int) -> None:
         world.settle_down()
 
 
-def first_runs_through(world: World, minutes: int, then: Callable[[Context], Any] = lambda _: None) -> None:
-    """The first run takes that long."""
+def first_execution_runs_for(world: World, minutes: int, then: Callable[[Context], Any] = lambda _: None) -> None:
+    """Make the first execution run for this many minutes."""
 
-    def act(context: Context) -> Any:
-        through(world, minutes)
+    def wait_then(context: Context) -> Any:
+        pass_minutes(world, minutes)
         return then(context)
 
-    MEANWHILE.append(act)
+    TASK_BODIES.append(wait_then)
 
 
-def test_by_default_the_later_one_is_skipped_and_says_what_runs(world: World) -> None:
+def test_by_default_the_later_execution_is_skipped_and_names_the_running_one(world: World) -> None:
     job_id = submit(world, None)
-    first_runs_through(world, 2)
-    through(world, 1)
+    first_execution_runs_for(world, 2)
+    pass_minutes(world, 1)
     [first, *skipped] = outcomes(world, job_id)
     first_id = world.executions(job_id)[0]["execution_id"]
     assert first == ("succeeded", None)
     assert skipped == [("skipped", f"{first_id} still runs")] * 2
-    through(world, 1)
+    pass_minutes(world, 1)
     assert statuses(world, job_id) == ["succeeded", "skipped", "skipped", "succeeded"]
 
 
-def test_allow_runs_them_side_by_side_and_touches_no_gate(world: World) -> None:
+def test_allow_runs_executions_concurrently_and_uses_no_gate(world: World) -> None:
     job_id = submit(world, "allow")
     running: list[str] = []
-    first_runs_through(world, 2, lambda _: running.extend(statuses(world, job_id)))
-    through(world, 1)
+    first_execution_runs_for(world, 2, lambda _: running.extend(statuses(world, job_id)))
+    pass_minutes(world, 1)
     assert running == ["running", "succeeded", "succeeded"]
     assert world.items("gates") == []
 
 
-def test_queue_one_has_one_wait_and_skips_the_rest(world: World) -> None:
+def test_queue_one_keeps_one_waiter_and_skips_the_rest(world: World) -> None:
     job_id = submit(world, "queue_one")
     seen: list[tuple[str, str | None]] = []
-    first_runs_through(world, 3, lambda _: seen.extend(outcomes(world, job_id)))
-    through(world, 1)
+    first_execution_runs_for(world, 3, lambda _: seen.extend(outcomes(world, job_id)))
+    pass_minutes(world, 1)
     first_id, second_id = (one["execution_id"] for one in world.executions(job_id)[:2])
     assert seen == [
         ("running", None),
@@ -91,53 +92,53 @@ def test_queue_one_has_one_wait_and_skips_the_rest(world: World) -> None:
     assert world.executions(job_id)[2]["covered_by"] == second_id
 
 
-def test_queue_one_says_so_to_who_would_run_it_while_one_waits(world: World) -> None:
+def test_queue_one_reports_the_outcome_of_manual_runs_while_one_waits(world: World) -> None:
     job_id = submit(world, "queue_one")
     answers: list[dict[str, Any]] = []
 
-    def ask(_: Context) -> None:
+    def run_twice(_: Context) -> None:
         for _ in range(2):
             answers.append(world.request("POST", f"/jobs/{job_id}/run", {})[1])
             world.settle_down()
 
-    MEANWHILE.append(ask)
-    through(world, 1)
+    TASK_BODIES.append(run_twice)
+    pass_minutes(world, 1)
     first_id = world.executions(job_id)[0]["execution_id"]
-    waits, skipped = answers
-    waiting_id = waits["execution"]["execution_id"]
-    assert waits["outcome"] == f"waits for {first_id}"
+    waiter, skipped = answers
+    waiting_id = waiter["execution"]["execution_id"]
+    assert waiter["outcome"] == f"waits for {first_id}"
     assert skipped["outcome"] == f"skipped: {waiting_id} waits already"
     assert (skipped["execution"]["status"], skipped["execution"]["covered_by"]) == ("skipped", waiting_id)
 
 
-def test_queue_all_runs_them_one_after_the_other_in_the_order_of_their_instants(world: World) -> None:
+def test_queue_all_runs_executions_sequentially_in_order_of_their_instants(world: World) -> None:
     job_id = submit(world, "queue_all")
     order: list[str] = []
 
-    def note(context: Context) -> None:
+    def record(context: Context) -> None:
         assert [status for status in statuses(world, job_id) if status == "running"] == ["running"]
         order.append(context.execution_id)
 
-    first_runs_through(world, 3, note)
-    MEANWHILE.extend([note] * 3)
-    through(world, 1)
+    first_execution_runs_for(world, 3, record)
+    TASK_BODIES.extend([record] * 3)
+    pass_minutes(world, 1)
     world.settle_down()
     assert statuses(world, job_id) == ["succeeded"] * 4
     assert order == sorted(order)
 
 
-def test_cancel_running_stops_the_one_that_runs_and_the_later_one_takes_its_place(world: World) -> None:
+def test_cancel_running_cancels_the_running_execution_and_runs_the_later_one(world: World) -> None:
     job_id = submit(world, "cancel_running")
     seen: list[Any] = []
 
     def obey(context: Context) -> str:
-        through(world, 1)
-        assert world.hears_that_it_is_to_stop(context), "the task was never told"
+        pass_minutes(world, 1)
+        assert world.wait_for_cancellation(context), "the task never saw its cancellation"
         seen.extend(statuses(world, job_id))
         return "half of it"
 
-    MEANWHILE.append(obey)
-    through(world, 1)
+    TASK_BODIES.append(obey)
+    pass_minutes(world, 1)
     world.settle_down()
     first, second = world.executions(job_id)[:2]
     assert seen == ["running", "waiting"]
@@ -146,19 +147,19 @@ def test_cancel_running_stops_the_one_that_runs_and_the_later_one_takes_its_plac
     assert second["status"] == "succeeded"
 
 
-def test_cancel_running_revokes_the_lease_of_one_that_does_not_obey(world: World) -> None:
+def test_cancel_running_revokes_the_lease_of_a_task_that_ignores_cancellation(world: World) -> None:
     job_id = submit(world, "cancel_running")
     seen: list[str] = []
 
     def ignore(_context: Context) -> str:
-        through(world, 1)
+        pass_minutes(world, 1)
         world.pass_time(31)
         world.settle_down()
         seen.extend(statuses(world, job_id))
         return "too late"
 
-    MEANWHILE.append(ignore)
-    through(world, 1)
+    TASK_BODIES.append(ignore)
+    pass_minutes(world, 1)
     world.settle_down()
     first = world.executions(job_id)[0]
     assert seen == ["cancelled", "succeeded"]
@@ -166,16 +167,16 @@ def test_cancel_running_revokes_the_lease_of_one_that_does_not_obey(world: World
     assert [one["outcome"] for one in first["attempts"]] == ["cancelled"]
 
 
-def test_of_those_that_would_take_over_the_latest_does(world: World) -> None:
+def test_cancel_running_keeps_only_the_latest_waiter(world: World) -> None:
     ten_seconds = {"every_seconds": 10}
-    job_id = world.submit(task="test.meanwhile", schedule=ten_seconds, overlap="cancel_running")["job_id"]
+    job_id = world.submit(task="test.scripted", schedule=ten_seconds, overlap="cancel_running")["job_id"]
 
     def ignore(_context: Context) -> None:
         for _ in range(2):
             world.pass_time(11)
             world.settle_down()
 
-    MEANWHILE.append(ignore)
+    TASK_BODIES.append(ignore)
     world.settle_down()
     world.pass_time(10)
     [order] = world.orders()
@@ -186,12 +187,12 @@ def test_of_those_that_would_take_over_the_latest_does(world: World) -> None:
     assert world.execution(third["execution_id"])["status"] == "succeeded"
 
 
-def test_one_that_rests_between_attempts_still_counts_as_running(world: World) -> None:
+def test_an_execution_between_attempts_counts_as_running(world: World) -> None:
     def fail(_context: Context) -> None:
         raise ValueError("not this time")
 
     job_id = submit(world, None, retry={"max_attempts": 2, "backoff_seconds": 0, "max_backoff_seconds": 0})
-    MEANWHILE.append(fail)
+    TASK_BODIES.append(fail)
     world.deliver_streams()
     world.deliver_streams()
     world.pass_time(60)
@@ -212,12 +213,12 @@ def test_one_that_rests_between_attempts_still_counts_as_running(world: World) -
     assert statuses(world, job_id)[:2] == ["succeeded", "skipped"]
 
 
-def test_a_worker_that_dies_inside_blocks_its_job_for_no_longer_than_its_lease(world: World) -> None:
+def test_a_worker_that_crashes_inside_a_gate_blocks_its_job_no_longer_than_its_lease(world: World) -> None:
     def die(_context: Context) -> None:
         raise Killed
 
     job_id = submit(world, None)
-    MEANWHILE.append(die)
+    TASK_BODIES.append(die)
     world.settle_down()
     world.pass_time(60)
     [order] = world.orders()
@@ -228,16 +229,16 @@ def test_a_worker_that_dies_inside_blocks_its_job_for_no_longer_than_its_lease(w
     world.settle_down()
     assert statuses(world, job_id) == ["succeeded"]
     assert [one["number"] for one in world.executions(job_id)[0]["attempts"]] == [1, 2]
-    through(world, 1)
+    pass_minutes(world, 1)
     assert statuses(world, job_id) == ["succeeded", "succeeded"]
 
 
-def test_one_who_died_between_the_end_and_the_gate_is_cleared_away_within_a_minute(world: World) -> None:
+def test_the_next_sweep_releases_a_gate_whose_worker_crashed_before_releasing_it(world: World) -> None:
     job_id = submit(world, None)
     world.settle_down()
     world.pass_time(60)
     [order] = world.orders()
-    with dying_at("DeleteItem"), pytest.raises(Killed):
+    with crash_at("DeleteItem"), pytest.raises(Killed):
         world.work(order)
     assert statuses(world, job_id) == ["succeeded"]
     assert [item["entry"]["S"] for item in world.items("gates")] == [f"job#{job_id}"]
@@ -246,17 +247,17 @@ def test_one_who_died_between_the_end_and_the_gate_is_cleared_away_within_a_minu
 
 
 @pytest.mark.parametrize("operation", ["UpdateItem", "PutItem", "Query"])
-def test_one_who_dies_while_it_gets_in_line_is_made_up_for_when_its_order_comes_again(
+def test_a_crash_while_joining_the_queue_is_repaired_when_the_message_is_redelivered(
     world: World, operation: str
 ) -> None:
     job_id = submit(world, "queue_all")
 
-    def act(_context: Context) -> None:
+    def redeliver_with_crashes(_context: Context) -> None:
         world.pass_time(60)
         world.deliver_streams()
         [order] = world.orders()
         for number in range(4):
-            with dying_at(operation, after=number):
+            with crash_at(operation, after=number):
                 try:
                     world.work(order)
                 except Killed:
@@ -264,7 +265,7 @@ def test_one_who_dies_while_it_gets_in_line_is_made_up_for_when_its_order_comes_
         world.work(order)
         assert statuses(world, job_id) == ["running", "waiting"]
 
-    MEANWHILE.append(act)
+    TASK_BODIES.append(redeliver_with_crashes)
     world.settle_down()
     world.pass_time(60)
     [order] = world.orders()
@@ -273,9 +274,9 @@ def test_one_who_dies_while_it_gets_in_line_is_made_up_for_when_its_order_comes_
     assert statuses(world, job_id) == ["succeeded", "succeeded"]
 
 
-def let_in_and_no_further(world: World, order: dict[str, Any]) -> None:
-    """Its worker enters the gate, and stands still there before its claim is refused."""
-    with dying_at("UpdateItem", table="executions"), pytest.raises(Killed):
+def crash_inside_gate(world: World, order: dict[str, Any]) -> None:
+    """The worker acquires the gate and crashes before it tries to claim the execution."""
+    with crash_at("UpdateItem", table="executions"), pytest.raises(Killed):
         world.work(order)
 
 
@@ -286,21 +287,21 @@ def run(world: World, job_id: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("overlap", ["skip", "queue_one", "cancel_running"])
-@pytest.mark.parametrize("how", ["forgotten", "cancelled"])
-def test_one_that_is_gone_and_whose_order_got_in_keeps_nobody_out(world: World, overlap: str, how: str) -> None:
+@pytest.mark.parametrize("how", ["removed", "cancelled"])
+def test_a_removed_or_cancelled_execution_inside_a_gate_blocks_no_other(world: World, overlap: str, how: str) -> None:
     job_id = submit(world, overlap)
     world.deliver_streams()
     world.deliver_streams()
     gone_id = world.executions(job_id)[0]["execution_id"]
-    if how == "forgotten":
+    if how == "removed":
         assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
     else:
         assert world.request("PUT", f"/executions/{gone_id}/cancel")[0] == 200
     world.deliver_streams()
-    assert world.request("GET", f"/executions/{gone_id}")[0] == (404 if how == "forgotten" else 200)
+    assert world.request("GET", f"/executions/{gone_id}")[0] == (404 if how == "removed" else 200)
     world.pass_time(60)
     [order] = [one for one in world.orders() if gone_id in one["body"]]
-    let_in_and_no_further(world, order)
+    crash_inside_gate(world, order)
     assert [item["entry"]["S"] for item in world.items("gates")] == [f"job#{job_id}"]
     answer = run(world, job_id)
     assert answer["outcome"] == "starts now"
@@ -310,52 +311,55 @@ def test_one_that_is_gone_and_whose_order_got_in_keeps_nobody_out(world: World, 
     assert world.items("gates") == []
 
 
-def test_one_that_has_ended_makes_room_for_who_waits_before_who_comes(world: World) -> None:
+def test_a_freed_gate_goes_to_the_waiter_before_a_new_execution(world: World) -> None:
     job_id = submit(world, "queue_one")
     answers: list[dict[str, Any]] = []
 
-    def act(_context: Context) -> None:
+    def queue_manual_run(_context: Context) -> None:
         answers.append(run(world, job_id))
         world.settle_down()
 
-    MEANWHILE.append(act)
+    TASK_BODIES.append(queue_manual_run)
     world.settle_down()
     world.pass_time(60)
     [order] = world.orders()
-    with dying_at("Query", after=1), pytest.raises(Killed):  # the first is that of the one who waits
+    with crash_at("Query", after=1), pytest.raises(Killed):  # the first query was made for the waiter
         world.work(order)
-    waits = answers[0]["execution"]["execution_id"]
-    assert (statuses(world, job_id)[0], world.execution(waits)["status"]) == ("succeeded", "waiting")
-    comes = run(world, job_id)
-    assert comes["outcome"] == f"waits for {waits}"
+    waiter = answers[0]["execution"]["execution_id"]
+    assert (statuses(world, job_id)[0], world.execution(waiter)["status"]) == ("succeeded", "waiting")
+    newcomer = run(world, job_id)
+    assert newcomer["outcome"] == f"waits for {waiter}"
     world.deliver_streams()
     [order] = world.orders()
     world.work(order)
-    assert (world.execution(waits)["status"], reason_of(world, comes)) == ("queued", f"waits for {waits}")
+    assert (world.execution(waiter)["status"], reason_of(world, newcomer)) == ("queued", f"waits for {waiter}")
     world.settle_down()
-    assert (world.execution(waits)["status"], world.execution(comes_id(comes))["status"]) == ("succeeded", "succeeded")
+    assert (world.execution(waiter)["status"], world.execution(execution_id_of(newcomer))["status"]) == (
+        "succeeded",
+        "succeeded",
+    )
     assert world.items("gates") == []
 
 
-def comes_id(answer: dict[str, Any]) -> str:
+def execution_id_of(answer: dict[str, Any]) -> str:
     return str(answer["execution"]["execution_id"])
 
 
 def reason_of(world: World, answer: dict[str, Any]) -> str:
-    return str(world.execution(comes_id(answer))["reason"])
+    return str(world.execution(execution_id_of(answer))["reason"])
 
 
-def test_run_now_obeys_the_rule_and_says_what_it_did(world: World) -> None:
+def test_a_manual_run_follows_the_overlap_rule_and_reports_its_outcome(world: World) -> None:
     job_id = submit(world, None)
     answers: list[dict[str, Any]] = []
 
-    def act(_context: Context) -> None:
+    def run_manually(_context: Context) -> None:
         status, answer = world.request("POST", f"/jobs/{job_id}/run", {})
         assert status == 201, answer
         answers.append(answer)
 
-    MEANWHILE.append(act)
-    through(world, 1)
+    TASK_BODIES.append(run_manually)
+    pass_minutes(world, 1)
     status, answer = world.request("POST", f"/jobs/{job_id}/run", {"parameters": {"customer": 7}})
     assert (status, answer["outcome"]) == (201, "starts now")
     first_id = world.executions(job_id)[0]["execution_id"]
@@ -366,50 +370,50 @@ def test_run_now_obeys_the_rule_and_says_what_it_did(world: World) -> None:
     assert (ran["status"], ran["origin"], ran["parameters"]) == ("succeeded", "run", {"customer": 7})
 
 
-def test_an_edit_of_the_rule_counts_for_what_has_not_started(world: World) -> None:
+def test_an_edited_overlap_rule_applies_to_executions_that_have_not_started(world: World) -> None:
     job_id = submit(world, None)
 
-    def act(_context: Context) -> None:
+    def edit_rule(_context: Context) -> None:
         status, answer = world.request("PATCH", f"/jobs/{job_id}", {"overlap": "queue_all"})
         assert status == 200, answer
-        through(world, 2)
+        pass_minutes(world, 2)
 
-    MEANWHILE.append(act)
-    through(world, 1)
+    TASK_BODIES.append(edit_rule)
+    pass_minutes(world, 1)
     world.settle_down()
     assert statuses(world, job_id) == ["succeeded"] * 3
 
 
-def test_one_that_nobody_can_wait_for_leaves_without_a_look_at_the_line(world: World) -> None:
+def test_releasing_a_gate_without_waiters_does_not_query_the_queue(world: World) -> None:
     job_id = submit(world, None)
-    with dying_at("Query"):
-        through(world, 2)
+    with crash_at("Query"):
+        pass_minutes(world, 2)
     assert statuses(world, job_id) == ["succeeded"] * 2
     assert world.items("gates") == []
 
 
-def test_in_the_long_lane_the_later_one_is_skipped_when_its_time_comes(lane: LongLane) -> None:
+def test_in_the_long_lane_the_later_execution_is_skipped_when_it_is_due(lane: LongLane) -> None:
     job = lane.submit(schedule={"every_seconds": 600})
     [first] = lane.world.executions(job["job_id"])
     lane.world.pass_time(600)
     assert lane.world.call(
         "conductor",
-        {"do": "next", "job_id": job["job_id"], "execution_id": first["execution_id"], "conductor": "run-1"},
+        {"do": "next", "job_id": job["job_id"], "execution_id": first["execution_id"], "run_arn": "run-1"},
     )["parts"] == ["all"]
     lane.world.deliver_streams()
     second = lane.world.executions(job["job_id"])[1]
-    question = {"do": "next", "job_id": job["job_id"], "execution_id": second["execution_id"], "conductor": "run-2"}
-    early = lane.world.call("conductor", question)
+    request = {"do": "next", "job_id": job["job_id"], "execution_id": second["execution_id"], "run_arn": "run-2"}
+    early = lane.world.call("conductor", request)
     assert (early["next"], early["parts"], early["not_before"]) == ("run", [], second["scheduled_at"])
     lane.world.pass_time(600)
-    assert lane.world.call("conductor", question)["next"] == "end"
+    assert lane.world.call("conductor", request)["next"] == "end"
     skipped = lane.world.execution(second["execution_id"])
     assert (skipped["status"], skipped["reason"]) == ("skipped", f"{first['execution_id']} still runs")
 
 
 @pytest.mark.parametrize("body", [None, {}, {"parameters": None}])
 @pytest.mark.parametrize("key", [{}, {"idempotency-key": "once"}])
-def test_run_now_and_retry_need_no_body(world: World, body: Any, key: dict[str, str]) -> None:
+def test_manual_run_and_retry_need_no_body(world: World, body: Any, key: dict[str, str]) -> None:
     job_id = str(world.submit(task="fail", parameters={"times": 9, "fatal": True})["job_id"])
     world.settle_down()
     assert statuses(world, job_id) == ["failed"]
@@ -420,8 +424,8 @@ def test_run_now_and_retry_need_no_body(world: World, body: Any, key: dict[str, 
     assert (status, answer["execution"]["retry_of"]) == (201, failed_id)
 
 
-def test_what_runs_inside_a_gate_is_among_what_runs_now(world: World) -> None:
-    world.submit(task="test.meanwhile", schedule={"every_seconds": 60})
+def test_an_execution_inside_a_gate_is_listed_as_running(world: World) -> None:
+    world.submit(task="test.scripted", schedule={"every_seconds": 60})
     seen: list[Any] = []
 
     def look(context: Context) -> None:
@@ -429,7 +433,7 @@ def test_what_runs_inside_a_gate_is_among_what_runs_now(world: World) -> None:
         _, overview = world.request("GET", "/overview")
         seen.append(([one["execution_id"] for one in page["items"]] == [context.execution_id], overview["running"]))
 
-    MEANWHILE.append(look)
+    TASK_BODIES.append(look)
     world.settle_down()
     world.pass_time(60)
     world.settle_down()

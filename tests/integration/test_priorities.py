@@ -1,14 +1,14 @@
-"""Who goes first, and that nobody starves."""
+"""Priorities, promotion of retried or late executions, and fairness between owners."""
 
 from __future__ import annotations
 
 import json
 
-from tests.integration.keyed import status
+from tests.integration.concurrency_keys import status
 from tests.integration.world import World
 
 
-def test_what_is_tried_again_or_comes_late_goes_by_a_higher_priority(world: World) -> None:
+def test_a_retried_execution_is_sent_to_a_higher_priority_queue(world: World) -> None:
     job = world.submit(task="fail", parameters={"times": 1}, priority="low", retry={"backoff_seconds": 0})
     world.deliver_streams()
     world.deliver_streams()
@@ -21,7 +21,7 @@ def test_what_is_tried_again_or_comes_late_goes_by_a_higher_priority(world: Worl
     assert status(world, job["job_id"]) == "succeeded"
 
 
-def test_owners_share_a_queue_fairly_as_each_has_a_message_group(world: World) -> None:
+def test_each_owner_has_its_own_message_group_for_fair_queueing(world: World) -> None:
     for team in ("a", "a", "b", "team of Zoë"):
         assert world.request("POST", "/jobs", {"task": "fail", "parameters": {"times": 1}}, team=team)[0] == 201
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Crashes between any two lines, records and messages that come twice, late, in any order or never."""
+"""Crashes at any point, and records and messages that are duplicated, late, reordered or lost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 from punctual.aws import clients as aws
 from punctual.domain.instant import from_text, to_text
-from tests.integration.mishaps import just_before
-from tests.integration.odd_tasks import Killed
+from tests.integration.faults import just_before
+from tests.integration.fixture_tasks import Killed
 from tests.integration.world import World
 
 
@@ -23,8 +23,8 @@ def statuses(world: World, job_id: str) -> list[str]:
 
 
 def start_and_kill(world: World, **submission: Any) -> tuple[str, dict[str, Any]]:
-    """A job whose worker dies in its first attempt; its id and the order that the worker had."""
-    job = world.submit(task="test.die", **submission)
+    """Submit a job and kill its worker in the first attempt. Returns the job id and the work order."""
+    job = world.submit(task="test.crash", **submission)
     world.deliver_streams()
     world.deliver_streams()
     [order] = world.orders()
@@ -37,7 +37,7 @@ def test_a_dead_workers_execution_is_taken_over_within_90_seconds(world: World) 
     job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
     died_at = world.now
     assert statuses(world, job_id) == ["running"]
-    world.pass_time(11.9)  # the worst moment: just not suspect when the dispatcher looks
+    world.pass_time(11.9)  # the worst case: the lease becomes suspect right after the sweep
     world.tick()
     world.settle_down()
     world.pass_time(60)
@@ -50,17 +50,17 @@ def test_a_dead_workers_execution_is_taken_over_within_90_seconds(world: World) 
     assert execution["attempts"][0]["error"]["type"] == "LostWorker"
 
 
-def test_the_successor_of_a_silent_worker_waits_until_the_lease_has_lapsed(world: World) -> None:
+def test_a_takeover_waits_until_the_lease_of_the_silent_worker_has_expired(world: World) -> None:
     job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
     world.pass_time(13)
     assert world.tick()["taken_over"] == 1
-    assert world.orders() == []  # held back by the queue for the rest of the lease
+    assert world.orders() == []  # the message is delayed by the queue for the rest of the lease
     world.pass_time(18)
     world.settle_down()
     assert statuses(world, job_id) == ["succeeded"]
 
 
-def test_a_worker_that_renews_again_keeps_its_execution(world: World) -> None:
+def test_a_worker_that_renews_its_lease_before_the_takeover_keeps_its_execution(world: World) -> None:
     job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
     world.pass_time(13)
     world.tick()
@@ -73,7 +73,7 @@ def test_a_worker_that_renews_again_keeps_its_execution(world: World) -> None:
     assert (shown["status"], shown["attempt"]) == ("running", 1)
 
 
-def test_a_late_result_of_a_replaced_worker_is_refused(world: World) -> None:
+def test_a_late_result_of_a_fenced_worker_is_refused(world: World) -> None:
     job_id, order = start_and_kill(world, parameters={"in_attempts": [1]})
     worker = world.function("worker").worker
     [first] = worker.executions.running(0)
@@ -85,14 +85,15 @@ def test_a_late_result_of_a_replaced_worker_is_refused(world: World) -> None:
     from punctual.domain.executions.execution import Outcome
 
     assert (
-        worker._conclude(first, AttemptResult(outcome=Outcome.SUCCEEDED, value="too late"), first.priority) == "refused"
+        worker._conclude(first, AttemptResult(outcome=Outcome.SUCCEEDED, value="too late"), first.priority)
+        == "decision refused"
     )
     world.work(order)
     world.settle_down()
     assert world.executions(job_id) == before
 
 
-def test_an_execution_that_loses_every_worker_fails_and_keeps_each_loss(world: World) -> None:
+def test_an_execution_that_loses_every_worker_fails_and_records_each_lost_attempt(world: World) -> None:
     job_id, _ = start_and_kill(world, parameters={"in_attempts": [1, 2]}, retry={"max_attempts": 2})
     world.pass_time(61)
     world.tick()
@@ -106,9 +107,9 @@ def test_an_execution_that_loses_every_worker_fails_and_keeps_each_loss(world: W
     assert [one["outcome"] for one in execution["attempts"]] == ["lost", "lost"]
 
 
-def test_the_recurrence_goes_on_when_a_run_fails_crashes_or_is_slow(world: World) -> None:
+def test_a_recurring_job_continues_when_an_execution_fails_crashes_or_is_slow(world: World) -> None:
     job = world.submit(
-        task="test.die",
+        task="test.crash",
         parameters={"in_attempts": [1, 2, 3]},
         schedule={"every_seconds": 60},
         retry={"max_attempts": 1},
@@ -126,7 +127,7 @@ def test_the_recurrence_goes_on_when_a_run_fails_crashes_or_is_slow(world: World
     assert {later - earlier for earlier, later in itertools.pairwise(dues)} == {timedelta(seconds=60)}
 
 
-def test_every_record_twice_and_out_of_order_changes_nothing(world: World) -> None:
+def test_duplicated_and_reordered_records_and_messages_change_nothing(world: World) -> None:
     shuffle = random.Random(7).shuffle
 
     def twice_in_any_order(records: list[Any]) -> list[Any]:
@@ -154,7 +155,7 @@ def test_every_record_twice_and_out_of_order_changes_nothing(world: World) -> No
     assert (single["status"], single["attempt"]) == ("succeeded", 1)
 
 
-def test_records_of_long_ago_delivered_again_start_nothing_again(world: World) -> None:
+def test_old_records_that_are_redelivered_start_nothing(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 30})
     records: dict[str, list[Any]] = {"jobs": [], "executions": []}
     for _ in range(20):
@@ -174,7 +175,7 @@ def test_records_of_long_ago_delivered_again_start_nothing_again(world: World) -
     assert world.executions(job["job_id"])[: len(before)] == before
 
 
-def test_a_leader_delivered_again_goes_no_further_than_the_next_leader(
+def test_a_redelivered_leader_plans_no_further_than_the_next_leader(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.submit(schedule={"every_seconds": 60})
@@ -190,16 +191,16 @@ def test_a_leader_delivered_again_goes_no_further_than_the_next_leader(
     real = client.put_item
     monkeypatch.setattr(client, "put_item", lambda **request: puts.append(request) or real(**request))
     world.call("planner", {"Records": records})
-    # one within reach and the leader beyond it, though ten minutes of instants have passed since
+    # one execution within the horizon and the next leader, although ten more minutes of instants have passed
     assert len([put for put in puts if put["TableName"] == "executions"]) == 2
 
 
 @pytest.mark.parametrize(
-    ("method", "what", "change"),
+    ("method", "action", "change"),
     [("PATCH", "", {"schedule": {"every_seconds": 70}}), ("DELETE", "", None), ("POST", "/pause", None)],
 )
-def test_a_job_that_changes_while_its_next_ones_are_planned_leaves_none_of_old(
-    world: World, method: str, what: str, change: dict[str, Any] | None
+def test_a_job_changed_while_its_successors_are_planned_keeps_none_of_the_old_revision(
+    world: World, method: str, action: str, change: dict[str, Any] | None
 ) -> None:
     job_id = world.submit(schedule={"every_seconds": 100})["job_id"]
     world.settle_down()
@@ -207,19 +208,19 @@ def test_a_job_that_changes_while_its_next_ones_are_planned_leaves_none_of_old(
     world.tick()
     leader = world.stream_records("executions", "planner")
 
-    def meanwhile() -> None:
-        """The job was read, and what follows is about to be stored: another planner hears of the change first."""
-        assert world.request(method, f"/jobs/{job_id}{what}", change)[0] in (200, 204)
+    def change_job() -> None:
+        """The planner has read the job and is about to store successors: another planner handles the change first."""
+        assert world.request(method, f"/jobs/{job_id}{action}", change)[0] in (200, 204)
         world.call("planner", {"Records": world.stream_records("jobs", "planner")})
 
-    with just_before("PutItem", meanwhile):
+    with just_before("PutItem", change_job):
         world.call("planner", {"Records": leader})
     world.settle_down()
-    standing = [item for item in world.items("executions") if item["status"]["S"] in ("scheduled", "queued")]
-    assert {item["revision"]["N"] for item in standing} == ({"2"} if change else set())
+    unfinished = [item for item in world.items("executions") if item["status"]["S"] in ("scheduled", "queued")]
+    assert {item["revision"]["N"] for item in unfinished} == ({"2"} if change else set())
 
 
-def test_ten_missed_minutes_of_ticks_are_caught_up_and_nothing_is_lost(world: World) -> None:
+def test_a_sweep_catches_up_on_ten_missed_ticks_without_losing_a_timer(world: World) -> None:
     world.tick()
     due = [world.now + timedelta(minutes=minute) for minute in (5, 8, 11)]
     jobs = [world.submit(schedule={"at": to_text(one)}) for one in due]
@@ -235,7 +236,7 @@ def test_ten_missed_minutes_of_ticks_are_caught_up_and_nothing_is_lost(world: Wo
     assert world.tick()["timers_seen"] == 0
 
 
-def test_a_sweep_that_dies_half_way_goes_on_where_it_was(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_that_crashes_resumes_where_it_stopped(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.tick()
     jobs = [world.submit(schedule={"at": to_text(world.now + timedelta(minutes=m))}) for m in (6, 7, 8)]
     world.settle_down()
@@ -243,13 +244,13 @@ def test_a_sweep_that_dies_half_way_goes_on_where_it_was(world: World, monkeypat
     table = world.function("dispatcher").dispatcher.executions.table.client
     real, calls = table.update_item, []
 
-    def die_on_the_second(**request: Any) -> Any:
+    def crash_on_the_second(**request: Any) -> Any:
         calls.append(request)
         if len(calls) == 2:
             raise Killed
         return real(**request)
 
-    monkeypatch.setattr(table, "update_item", die_on_the_second)
+    monkeypatch.setattr(table, "update_item", crash_on_the_second)
     with pytest.raises(Killed):
         world.tick()
     monkeypatch.setattr(table, "update_item", real)
@@ -258,8 +259,8 @@ def test_a_sweep_that_dies_half_way_goes_on_where_it_was(world: World, monkeypat
     assert [statuses(world, job["job_id"]) for job in jobs] == [["succeeded"]] * 3
 
 
-@pytest.mark.parametrize("nth", range(1, 7))  # it writes and sends six times
-def test_a_planner_that_dies_at_any_write_makes_it_up_when_the_record_comes_again(
+@pytest.mark.parametrize("nth", range(1, 7))  # the planner makes six writes and sends
+def test_a_planner_that_crashes_at_any_write_completes_when_the_record_is_redelivered(
     world: World, monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:
     job = world.submit(schedule={"every_seconds": 100})
@@ -302,7 +303,7 @@ def test_a_planner_that_dies_at_any_write_makes_it_up_when_the_record_comes_agai
     assert all(one["attempt"] == 1 for one in ended)
 
 
-def test_an_unreadable_order_lands_in_its_queues_dead_letter_queue_with_the_reason(world: World) -> None:
+def test_an_unreadable_work_order_goes_to_the_dead_letter_queue_with_the_reason(world: World) -> None:
     for priority in ("high", "normal", "low"):
         world.sqs.send_message(QueueUrl=world.queues[priority], MessageBody="{broken")
         [message] = world.receive(priority)
@@ -312,21 +313,19 @@ def test_an_unreadable_order_lands_in_its_queues_dead_letter_queue_with_the_reas
         assert "not a work order" in dead["messageAttributes"]["reason"]["StringValue"]
 
 
-def test_a_record_that_nobody_can_read_is_buried_and_holds_up_nobody(world: World) -> None:
+def test_an_unreadable_record_goes_to_the_dead_letter_queue_and_blocks_no_other_record(world: World) -> None:
     job = world.submit()
     [record] = world.stream_records("jobs", "planner")
-    rotten = json.loads(json.dumps(record))
-    rotten["dynamodb"]["NewImage"]["schedule"] = {"S": "no schedule"}
-    world.call("planner", {"Records": [rotten, record]})
+    unreadable = json.loads(json.dumps(record))
+    unreadable["dynamodb"]["NewImage"]["schedule"] = {"S": "no schedule"}
+    world.call("planner", {"Records": [unreadable, record]})
     world.settle_down()
     assert statuses(world, job["job_id"]) == ["succeeded"]
     [dead] = world.receive("planner-dead")
     assert "not a job" in dead["messageAttributes"]["reason"]["StringValue"]
 
 
-def test_trouble_with_aws_brings_the_order_back_instead_of_losing_it(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_aws_error_returns_the_work_order_to_the_queue(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from botocore.exceptions import EndpointConnectionError
 
     world.submit()
@@ -351,7 +350,7 @@ def test_trouble_with_aws_brings_the_order_back_instead_of_losing_it(
     assert len(world.receive("normal")) == 1
 
 
-def test_a_timer_that_expired_unseen_sets_its_execution_on_its_way(world: World) -> None:
+def test_a_timer_that_expires_before_it_is_swept_queues_its_execution(world: World) -> None:
     job = world.submit(schedule={"at": to_text(world.now + timedelta(minutes=10))})
     world.settle_down()
     [timer] = [item for item in world.items("timers") if "job_id" in item]
@@ -361,24 +360,24 @@ def test_a_timer_that_expired_unseen_sets_its_execution_on_its_way(world: World)
     assert statuses(world, job["job_id"]) == ["succeeded"]
 
 
-def test_an_expired_timer_mends_a_recurrence_that_broke(world: World) -> None:
+def test_an_expired_timer_repairs_a_broken_chain(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 600})
     world.settle_down()
     [timer] = [item for item in world.items("timers") if "job_id" in item]
     world.pass_time(420)
     world.tick()
     lost = world.stream_records("executions", "planner")
-    assert [one["dynamodb"]["NewImage"]["status"]["S"] for one in lost] == ["queued"]  # and never delivered
+    assert [one["dynamodb"]["NewImage"]["status"]["S"] for one in lost] == ["queued"]  # this record is never delivered
     world.pass_time(3600)
     expire(world, timer)
     world.settle_down()
-    # the one that was on its way; those whose time went by; the latest, which covers them; and the chain goes on
-    gone_by = ["skipped"] * 4
-    assert statuses(world, job["job_id"]) == ["succeeded", *gone_by, "succeeded", "queued", "scheduled"]
+    # the execution of the expired timer, the missed instants, the latest one that covers them, and the successors
+    missed = ["skipped"] * 4
+    assert statuses(world, job["job_id"]) == ["succeeded", *missed, "succeeded", "queued", "scheduled"]
 
 
 def expire(world: World, timer: dict[str, Any]) -> None:
-    """The record that DynamoDB writes when TTL removes an item."""
+    """Deliver the record that DynamoDB writes when TTL removes a timer."""
     arn = world.dynamodb.describe_table(TableName="timers")["Table"]["LatestStreamArn"]
     service = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
     record = {
@@ -390,9 +389,9 @@ def expire(world: World, timer: dict[str, Any]) -> None:
     world.call("planner", {"Records": [record]})
 
 
-def test_a_timer_of_the_past_does_not_touch_a_later_rest(world: World) -> None:
+def test_an_expired_timer_of_an_earlier_attempt_does_not_shorten_a_backoff(world: World) -> None:
     due = world.now + timedelta(minutes=10)
-    job = world.submit(task="test.ask_again", parameters={"after": 8 * 3600}, schedule={"at": to_text(due)})
+    job = world.submit(task="test.retry_later", parameters={"after": 8 * 3600}, schedule={"at": to_text(due)})
     world.settle_down()
     [timer] = [item for item in world.items("timers") if "job_id" in item]
     world.run_for(660, step=20)
@@ -404,12 +403,12 @@ def test_a_timer_of_the_past_does_not_touch_a_later_rest(world: World) -> None:
     world.run_for(6 * 3600 + 120, step=60)
     [execution] = world.executions(job["job_id"])
     assert execution["status"] == "succeeded"
-    rested = from_text(execution["started_at"]) - from_text(execution["attempts"][0]["ended_at"])
-    assert timedelta(hours=8) <= rested < timedelta(hours=8, minutes=2)
+    backoff = from_text(execution["started_at"]) - from_text(execution["attempts"][0]["ended_at"])
+    assert timedelta(hours=8) <= backoff < timedelta(hours=8, minutes=2)
 
 
-def test_a_successor_ordered_too_soon_does_not_cut_a_rest_short(world: World) -> None:
-    job = world.submit(task="test.ask_again", parameters={"after": 3600})
+def test_a_work_order_for_the_next_attempt_does_not_shorten_the_backoff(world: World) -> None:
+    job = world.submit(task="test.retry_later", parameters={"after": 3600})
     world.deliver_streams()
     world.deliver_streams()
     [order] = world.orders()
@@ -419,7 +418,7 @@ def test_a_successor_ordered_too_soon_does_not_cut_a_rest_short(world: World) ->
     assert [(one["status"], one["attempt"]) for one in world.executions(job["job_id"])] == [("retrying", 1)]
 
 
-def test_trouble_with_aws_is_waited_out_longer_and_longer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_aws_errors_delay_redelivery_exponentially(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(
         aws.sqs(), "change_message_visibility", lambda **request: waits.append(request["VisibilityTimeout"])
@@ -428,42 +427,44 @@ def test_trouble_with_aws_is_waited_out_longer_and_longer(world: World, monkeypa
     for count in (1, 2, 3, 9, 90):
         source = "arn:aws:sqs:us-east-1:123456789012:normal"
         attributes = {"ApproximateReceiveCount": str(count)}
-        handler._return_soon({"receiptHandle": "r", "eventSourceARN": source, "attributes": attributes})
+        handler._delay_redelivery({"receiptHandle": "r", "eventSourceARN": source, "attributes": attributes})
     assert waits == [5, 10, 20, 600, 600]
 
 
-def test_a_sweep_after_ten_days_of_silence_gets_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_after_an_outage_of_ten_days_makes_progress_although_it_crashes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.tick()
     world.pass_time(10 * 24 * 3600)
     client = aws.dynamodb()
     real, queries = client.query, []
 
-    def dies_after_some(**request: Any) -> Any:
+    def crash_after_some(**request: Any) -> Any:
         queries.append(request)
         if len(queries) == 200:
             raise Killed
         return real(**request)
 
-    before = world.function("dispatcher").dispatcher.timers.reached(0)
-    monkeypatch.setattr(client, "query", dies_after_some)
+    before = world.function("dispatcher").dispatcher.timers.swept_to(0)
+    monkeypatch.setattr(client, "query", crash_after_some)
     with pytest.raises(Killed):
         world.tick()
-    reached = world.function("dispatcher").dispatcher.timers.reached(0)
+    reached = world.function("dispatcher").dispatcher.timers.swept_to(0)
     assert reached.at - before.at >= timedelta(minutes=150)
 
 
-def test_a_clock_that_went_back_does_not_turn_the_wheel_back(world: World) -> None:
+def test_a_clock_that_is_set_back_does_not_move_the_sweep_position_back(world: World) -> None:
     world.tick()
-    before = world.function("dispatcher").dispatcher.timers.reached(0)
+    before = world.function("dispatcher").dispatcher.timers.swept_to(0)
     world.pass_time(-90)
     assert world.tick()["timers_seen"] == 0
-    assert world.function("dispatcher").dispatcher.timers.reached(0) == before
+    assert world.function("dispatcher").dispatcher.timers.swept_to(0) == before
 
 
-def test_one_job_that_nobody_can_read_does_not_hold_up_the_executions_of_others(world: World) -> None:
-    rotten, good = world.submit(), world.submit()
+def test_an_unreadable_job_does_not_block_the_executions_of_other_jobs(world: World) -> None:
+    unreadable, good = world.submit(), world.submit()
     world.call("planner", {"Records": world.stream_records("jobs", "planner")})
-    key = {"job_id": {"S": rotten["job_id"]}}
+    key = {"job_id": {"S": unreadable["job_id"]}}
     world.dynamodb.update_item(
         TableName="jobs",
         Key=key,

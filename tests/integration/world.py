@@ -1,7 +1,7 @@
-"""A whole Punctual on moto: what AWS does between the functions is done here, one step at a time.
+"""A complete Punctual on moto. The test plays the role of AWS between the functions, one step at a time.
 
-Nothing of Punctual is replaced. What the test decides is when time passes, when records and messages are
-delivered, how often, in which order, whether a handler dies on the way, and how chance falls.
+No code of Punctual is replaced. The test controls the clock, the delivery of stream records and messages (when, how
+often, in which order), crashes of handlers, and random numbers.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ import time_machine
 
 from punctual import Context
 from punctual.aws.dynamodb import executions
-from punctual.domain.executions.timer import Reached
+from punctual.domain.executions.timer import SweepPosition
 from punctual.domain.instant import to_text
+from punctual.runtime.tasks.lease import Lease
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
-from tests.integration.kept_clients import as_made
+from tests.integration.shared_clients import reset_clients
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 PRIORITIES = ("high", "normal", "low")
-READERS = (*PRIORITIES, "intake", "planner", "settler", "admission", "monitor", "notifier")
+DEAD_LETTER_QUEUE_OWNERS = (*PRIORITIES, "intake", "planner", "settler", "admission", "monitor", "notifier")
 TOPICS = ("page", "notice")
 ROLE = "arn:aws:iam::123456789012:role/schedules"
 STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
@@ -42,7 +43,7 @@ STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
 
 @dataclass
 class LambdaContext:
-    """What Lambda hands to a handler."""
+    """The context object that Lambda passes to a handler."""
 
     remaining_seconds: float = 900
     function_name: str = "test"
@@ -54,16 +55,19 @@ class LambdaContext:
 
 @cache
 def _client(service: str) -> Any:
-    """The test's own. One for all worlds: moto answers for whichever there is, and a client is slow to make."""
+    """A client of the test itself. Shared by all worlds: moto serves the active mock, and creating a client is slow."""
     return boto3.client(service)
 
 
 class World:
+    """All functions, tables, queues and topics of Punctual, on moto."""
+
     def __init__(self, traveller: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> None:
         self._traveller, self._monkeypatch = traveller, monkeypatch
-        as_made()
-        monkeypatch.setattr(executions, "PARALLEL", 1)  # moto is not made for threads
-        monkeypatch.setattr(random, "uniform", lambda _, most: most)  # who rests between attempts rests the longest
+        reset_clients()
+        monkeypatch.setattr(executions, "MAX_CONCURRENCY", 1)  # moto is not thread-safe
+        monkeypatch.setattr(random, "uniform", lambda _, longest: longest)  # every backoff is the maximum
+        self._renew_leases_on_demand()
         self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")
         self._create_tables()
         self.queues = self._create_queues()
@@ -91,26 +95,43 @@ class World:
         self._traveller.shift(timedelta(seconds=seconds))
 
     def idle_for(self, seconds: float) -> None:
-        """Time passes in which nothing comes due: each minute the dispatcher has looked, and found nothing."""
+        """Let time pass in which no timer falls due, as if the dispatcher had swept every minute without a result."""
         since = to_text(self.now)
         self.pass_time(seconds)
         until = self.now - timedelta(minutes=1)
         due = [item["due"]["S"].partition("#")[0] for item in self.items("timers")]
         assert not [one for one in due if since < one < to_text(until)]
-        self.function("dispatcher").dispatcher.timers.advance(0, Reached(at=until))
+        self.function("dispatcher").dispatcher.timers.advance(0, SweepPosition(at=until))
 
-    def hears_that_it_is_to_stop(self, context: Context) -> bool:
-        """The lease is renewed by a thread, in real time, once ten seconds of the test's time have passed."""
+    def wait_for_cancellation(self, context: Context) -> bool:
+        """Wait until a running task sees its cancellation. Returns whether it did.
+
+        A thread renews the lease and reads the cancellation. It polls in real time, and renews once 10 seconds of the
+        test's time have passed.
+        """
         self.pass_time(11)
-        end = time.monotonic() + 10
-        while not context.cancelled and time.monotonic() < end:
+        self.renews_leases = True
+        give_up_at = time.monotonic() + 120
+        while not context.cancelled and time.monotonic() < give_up_at:
             time.sleep(0.05)
+        self.renews_leases = False
         return context.cancelled
+
+    def _renew_leases_on_demand(self) -> None:
+        """Let the thread of a running task renew its lease only while ``renews_leases`` is set.
+
+        The thread runs in real time: without this, the speed of the machine would decide whether a lease lapses.
+        """
+        self.renews_leases = False
+        is_due = Lease._is_renewal_due
+        self._monkeypatch.setattr(
+            Lease, "_is_renewal_due", lambda lease, now: self.renews_leases and is_due(lease, now)
+        )
 
     # calling functions
 
     def function(self, name: str) -> ModuleType:
-        """A function's module, freshly imported as in a new Lambda."""
+        """A function's handler module, imported once per world, as in a cold start."""
         if name not in self._functions:
             self._monkeypatch.setenv("DEAD_LETTER_QUEUE_URL", self.queues.get(f"{name}-dead", "none"))
             folder = str(FUNCTIONS / name)
@@ -120,7 +141,7 @@ class World:
             self._functions[name] = importlib.import_module("handler")
             sys.path.remove(folder)
             sys.modules.pop("handler")
-            if name == "worker":  # its waiting is what makes the test's time pass
+            if name == "worker":  # when the worker sleeps, the test's clock advances
                 module = self._functions[name]
                 module.worker = replace(module.worker, sleep=self.pass_time)
         return self._functions[name]
@@ -142,7 +163,7 @@ class World:
         headers: dict[str, str] | None = None,
         raw_body: str | None = None,
     ) -> tuple[int, Any]:
-        """A call of the API behind the gateway: status and decoded body."""
+        """Call the API as API Gateway does. Returns the status and the decoded body."""
         path, _, query = path.partition("?")
         event = {
             "version": "2.0",
@@ -192,14 +213,14 @@ class World:
                 return found[::-1]
             cursor = f"&cursor={page['cursor']}"
 
-    # what AWS does in between
+    # deliveries that AWS makes
 
     def stream_records(self, table: str, consumer: str) -> list[dict[str, Any]]:
-        """The records of a table's stream that a consumer has not had, as its filter lets them through."""
+        """New records of a table's stream for a consumer, after its event filter. Each record is returned once."""
         return self._event_sources.new_records(table, consumer)
 
     def deliver_streams(self, change: Callable[[list[Any]], list[Any]] = lambda records: records) -> int:
-        """Every new record to every consumer, once; ``change`` may repeat or reorder them. How many there were."""
+        """Deliver every new record to every consumer. Returns how many. ``change`` may repeat or reorder records."""
         delivered = 0
         for table, consumers in STREAM_CONSUMERS.items():
             for consumer in consumers:
@@ -210,7 +231,7 @@ class World:
         return delivered
 
     def receive(self, queue: str) -> list[dict[str, Any]]:
-        """The visible messages of a queue, as Lambda would deliver them, and gone from it."""
+        """Receive and delete up to 10 visible messages of a queue, in the form of a Lambda event."""
         if not has_messages(queue):
             return []
         answer = self.sqs.receive_message(
@@ -235,46 +256,49 @@ class World:
         ]
 
     def orders(self) -> list[dict[str, Any]]:
+        """Receive work orders from all work queues."""
         return [message for priority in PRIORITIES for message in self.receive(priority)]
 
     def work(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Deliver one work order to the worker."""
         return self.call("worker", {"Records": [message]})
 
-    def take_in(self) -> None:
+    def deliver_intake(self) -> None:
+        """Deliver the messages of the intake queue."""
         if messages := self.receive("intake"):
             self.call("intake", {"Records": messages})
 
-    def watch(self) -> dict[str, Any]:
-        """The monitor's minute."""
+    def monitor_tick(self) -> dict[str, Any]:
+        """The monitor's invocation each minute."""
         return self.call("monitor", {"do": "tick"})
 
-    def look(self) -> int:
-        """Hand the looks at deadlines that are due to the monitor. How many."""
+    def deliver_checks(self) -> int:
+        """Deliver the deadline checks that are due to the monitor. Returns how many."""
         messages = self.receive("checks")
         if messages:
             assert self.call("monitor", {"Records": messages}) == {"batchItemFailures": []}
         return len(messages)
 
-    def tell(self) -> list[dict[str, Any]]:
-        """Hand what is to be told to the notifier. What a subscriber of the topic ``notice`` hears of it."""
+    def deliver_notices(self) -> list[dict[str, Any]]:
+        """Deliver the notices to the notifier. Returns the messages that it published to the topic ``notice``."""
         while messages := self.receive("notices"):
             assert self.call("notifier", {"Records": messages}) == {"batchItemFailures": []}
-        return [json.loads(message["Message"]) for message in self.told("notice")]
+        return [json.loads(message["Message"]) for message in self.published("notice")]
 
     def settle_down(self, rounds: int = 50) -> None:
-        """Deliver everything that can be delivered now, until nothing moves."""
+        """Deliver records and messages until none is left."""
         for _ in range(rounds):
-            self.take_in()
-            moved = self.deliver_streams()
+            self.deliver_intake()
+            delivered = self.deliver_streams()
             for message in self.orders():
                 self.work(message)
-                moved += 1
-            if not moved:
+                delivered += 1
+            if not delivered:
                 return
-        raise AssertionError("it does not come to rest")
+        raise AssertionError(f"there are still records or messages to deliver after {rounds} rounds")
 
     def run_for(self, seconds: int, step: int = 1) -> None:
-        """Let time pass in steps, with a tick each minute, delivering everything as it comes."""
+        """Let time pass in steps, with a dispatcher tick each minute, and deliver everything after each step."""
         for second in range(0, seconds, step):
             if second % 60 == 0:
                 self.tick()
@@ -283,7 +307,7 @@ class World:
         self.settle_down()
 
     def start_container(self) -> str:
-        """A task on Fargate. Its ARN."""
+        """Start an ECS task on Fargate. Returns its ARN."""
         subnet = _client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
         network = {"awsvpcConfiguration": {"subnets": [subnet], "securityGroups": []}}
         answer = self.ecs.run_task(
@@ -291,14 +315,14 @@ class World:
         )
         return answer["tasks"][0]["taskArn"]
 
-    def told(self, topic: str) -> list[dict[str, Any]]:
-        """What was published to a topic since the last look, as a subscribed queue gets it."""
-        return [json.loads(message["body"]) for message in self.receive(f"{topic}-told")]
+    def published(self, topic: str) -> list[dict[str, Any]]:
+        """Messages published to a topic since the last call, as a subscribed queue receives them."""
+        return [json.loads(message["body"]) for message in self.receive(f"{topic}-subscriber")]
 
     def items(self, table: str) -> list[dict[str, Any]]:
         return self.dynamodb.scan(TableName=table)["Items"]
 
-    # making it
+    # setup
 
     def _create_tables(self) -> None:
         self._table("jobs", ["job_id"], {"by_owner": ["owner", "job_id"]}, stream="NEW_AND_OLD_IMAGES")
@@ -358,8 +382,8 @@ class World:
             "intake",
             "checks",
             "notices",
-            *(f"{one}-dead" for one in READERS),
-            *(f"{topic}-told" for topic in TOPICS),
+            *(f"{one}-dead" for one in DEAD_LETTER_QUEUE_OWNERS),
+            *(f"{topic}-subscriber" for topic in TOPICS),
         ]
         return {name: self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
 
@@ -367,7 +391,9 @@ class World:
         sns = _client("sns")
         topics = {name: sns.create_topic(Name=name)["TopicArn"] for name in TOPICS}
         for name, arn in topics.items():
-            sns.subscribe(TopicArn=arn, Protocol="sqs", Endpoint=f"arn:aws:sqs:us-east-1:123456789012:{name}-told")
+            sns.subscribe(
+                TopicArn=arn, Protocol="sqs", Endpoint=f"arn:aws:sqs:us-east-1:123456789012:{name}-subscriber"
+            )
         return topics
 
     def _set_environment(self) -> None:
@@ -398,7 +424,7 @@ class World:
             "CONCURRENCY": json.dumps({"high": 10, "normal": 10, "low": 4, "intake": 2}),
             "BACKLOG_MINUTES": "2",
             "BACKLOG_MESSAGES": "1000",
-            "DEAD_LETTER_QUEUE_URLS": json.dumps([self.queues[f"{one}-dead"] for one in READERS]),
+            "DEAD_LETTER_QUEUE_URLS": json.dumps([self.queues[f"{one}-dead"] for one in DEAD_LETTER_QUEUE_OWNERS]),
             **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in ("intake", "checks", "notices")},
             **{f"{one.upper()}_TOPIC_ARN": arn for one, arn in self.topics.items()},
             **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in PRIORITIES},

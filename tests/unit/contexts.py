@@ -1,4 +1,4 @@
-"""The context that a task gets, made by hand."""
+"""A task context with default values for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from punctual import Context
 
 
 def context(**changes: Any) -> Context:
-    usual: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "job_id": "j",
         "execution_id": "e",
         "owner": "o",
@@ -23,4 +23,4 @@ def context(**changes: Any) -> Context:
         "_report": lambda _progress: None,
         "_cancelled": lambda: False,
     }
-    return Context(**{**usual, **changes})
+    return Context(**{**defaults, **changes})

@@ -1,4 +1,4 @@
-"""What the README shows is true."""
+"""The code and the links of the README are valid."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from tests.unit.contexts import context
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_the_task_in_the_readme_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_task_in_the_readme_runs_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     [code] = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     assert len([line for line in code.splitlines() if line]) <= 10
     monkeypatch.setattr(registry, "_tasks", {})
     exec(compile(code, "tasks/greet.py", "exec"), {"__name__": "tasks.greet"})
     greet = registry._tasks["greet"]
-    said: list[Progress] = []
-    told = context(_report=said.append)
-    assert greet.function(told, {"name": "world"}) == {"text": "hello, world", "attempt": 1}
-    assert said == [Progress(percent=50, message="thinking of something to say")]
+    reports: list[Progress] = []
+    greeting = context(_report=reports.append)
+    assert greet.function(greeting, {"name": "world"}) == {"text": "hello, world", "attempt": 1}
+    assert reports == [Progress(percent=50, message="thinking of something to say")]
     with pytest.raises(Invalid):
         greet.check({})
 
 
-def test_every_page_that_the_readme_names_exists() -> None:
+def test_every_page_that_the_readme_links_exists() -> None:
     links = re.findall(r"\]\((?!http)([^)#]+)", README.read_text())
     assert links
     assert [link for link in links if not (README.parent / link).exists()] == []

@@ -1,4 +1,4 @@
-"""The pages of ``docs``: they hang together, and what they show in Python runs."""
+"""The pages of ``docs``: their links are valid, their recipes are tested, and their Python code runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from punctual.domain.executions.execution import Progress
 from punctual.runtime.tasks import registry
-from tests.recipes import MARK, PAGES, ROOT, Recipe, blocks_of, printed_by, recipes_of
+from tests.recipes import MARK, PAGES, ROOT, Recipe, blocks_of, recipes_of, split_output
 from tests.unit.contexts import context
 
 DOCS = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
@@ -24,13 +24,13 @@ def links(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def anchors(page: Path) -> set[str]:
-    """As GitHub makes them of headings."""
+    """The anchors that GitHub creates from the headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_of_a_page_is_valid(page: Path) -> None:
     for path, anchor in links(page):
         target = page.parent / path if path else page
         assert target.exists(), path
@@ -38,12 +38,12 @@ def test_every_link_leads_somewhere(page: Path) -> None:
             assert anchor in anchors(target), f"{path}#{anchor}"
 
 
-def test_every_page_of_recipes_is_in_their_index() -> None:
+def test_the_index_links_every_page_of_recipes() -> None:
     assert {page.name for page in PAGES} - {INDEX.name} <= {path for path, _ in links(INDEX)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_of_a_page_is_one_that_is_run(page: Path) -> None:
+def test_every_command_of_a_page_is_a_recipe_that_the_tests_run(page: Path) -> None:
     commands = [code for kind, code in blocks_of(page) if kind == "sh"]
     unmarked = [code for code in commands if not code.startswith(MARK)]
     assert all("setup.sh" in code for code in unmarked), unmarked
@@ -52,25 +52,25 @@ def test_every_command_of_a_page_is_one_that_is_run(page: Path) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_what_a_recipe_prints_is_compared_but_for_blanks_and_what_is_left_open() -> None:
+def test_the_output_of_a_recipe_is_compared_without_whitespace_and_with_ellipses_as_wildcards() -> None:
     recipe = Recipe("one", "", '{"id": "20…",\n "status": "done"}\n')
-    assert recipe.prints('{"id": "2026", "status": "done"}\n')
-    assert not recipe.prints('{"id": "2026", "status": "done"}\nand more\n')
-    assert not recipe.prints('{"id": "1999", "status": "done"}\n')
-    assert not Recipe("silent", "", "").prints("a word")
+    assert recipe.matches('{"id": "2026", "status": "done"}\n')
+    assert not recipe.matches('{"id": "2026", "status": "done"}\nand more\n')
+    assert not recipe.matches('{"id": "1999", "status": "done"}\n')
+    assert not Recipe("silent", "", "").matches("a word")
 
 
-def test_what_each_recipe_of_a_page_printed_is_told_apart(tmp_path: Path) -> None:
+def test_the_output_of_a_page_is_split_by_recipe(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("".join(f"```sh\n{MARK}{name}\necho\n```\n" for name in ("one", "two")))
-    assert printed_by(page, f"{MARK}one\n1\n{MARK}two\n2\n") == {"one": "1\n", "two": "2\n"}
-    assert printed_by(page, f"{MARK}one\n1\n") == {"one": "1\n", "two": ""}
+    assert split_output(page, f"{MARK}one\n1\n{MARK}two\n2\n") == {"one": "1\n", "two": "2\n"}
+    assert split_output(page, f"{MARK}one\n1\n") == {"one": "1\n", "two": ""}
 
 
-def test_the_task_that_obeys_stops_between_two_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_task_of_the_cancel_page_stops_between_two_orders(monkeypatch: pytest.MonkeyPatch) -> None:
     [code] = [code for kind, code in blocks_of(INDEX.parent / "cancel.md") if kind == "python"]
     monkeypatch.setattr(registry, "_tasks", {})
     exec(compile(code, "tasks/copy.py", "exec"), {"__name__": "tasks.copy"})
-    said: list[Progress] = []
-    told = context(_report=said.append, _cancelled=lambda: len(said) == 2)
-    assert registry._tasks["orders.copy"].function(told, {"orders": ["a", "b", "c"]}) == {"copied": 2}
+    reports: list[Progress] = []
+    cancelled = context(_report=reports.append, _cancelled=lambda: len(reports) == 2)
+    assert registry._tasks["orders.copy"].function(cancelled, {"orders": ["a", "b", "c"]}) == {"copied": 2}

@@ -1,1 +1,1 @@
-"""The routes, one module per noun."""
+"""The routes of the API, one module per resource."""

@@ -1,4 +1,4 @@
-"""What needs no token: whether the API answers, and its description."""
+"""Routes without authentication: the health check and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from services import settings
 router = APIGatewayHttpRouter()
 
 TITLE, VERSION = "Punctual", "0.1.0"
-DESCRIPTION = "Submit jobs and see them run. Errors are problem documents (RFC 9457) that name the field."
+DESCRIPTION = (
+    "Job scheduler: submit, schedule and monitor jobs. Errors are RFC 9457 problem documents that name the field."
+)
 
 
-@router.get("/health", summary="Whether the API answers", tags=["about"])
+@router.get("/health", summary="Health check", tags=["about"])
 def health() -> answers.Health:
     return answers.Health(status="ok", stage=settings.punctual_stage)
 
 
 def describe(app: APIGatewayHttpResolver) -> None:
-    """Serve the description of ``app`` as JSON and as a page."""
+    """Serve the OpenAPI document of ``app`` as JSON and as a Swagger page."""
     description: dict[str, Any] = {
         "title": TITLE,
         "version": VERSION,
         "description": DESCRIPTION,
-        "servers": [Server(url=".", description="where this page comes from")],
+        "servers": [Server(url=".", description="This deployment")],
         "security_schemes": {"token": HTTPBearer(bearerFormat="JWT")},
         "security": [{"token": []}],
     }

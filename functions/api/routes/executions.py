@@ -13,24 +13,24 @@ import bodies
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import described
+from problems import openapi_responses
 from services import (
-    all_executions,
-    all_jobs,
-    all_parts,
+    authorize,
     browse,
-    caller,
     cancel,
-    created,
+    created_response,
+    dry_run_response,
+    execution_store,
     explain,
     find_job,
     forecaster,
-    foreseen,
+    job_store,
     logs,
-    once_for,
+    part_store,
     rerun,
     results,
-    upstreams,
+    run_once,
+    upstream_lookup,
 )
 from views import changes_view, execution_view, run_view
 
@@ -42,33 +42,33 @@ from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import Part
 from punctual.domain.requests.caller import Role
 from punctual.domain.status import Status
-from punctual.stages.api.browse import LARGEST_PAGE, ExecutionFilter
+from punctual.stages.api.browse import MAX_PAGE_BYTES, ExecutionFilter
 from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
 TAGS = ["executions"]
 
-FOR_ONE = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-ON_ONE = described(answers.Execution, *FOR_ONE)
-ON_LIST = described(answers.ExecutionPage, *FOR_ONE, HTTPStatus.UNPROCESSABLE_ENTITY)
-ON_CANCEL = described(
-    answers.Execution | answers.Changes, *FOR_ONE, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY
+LOOKUP_ERRORS = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+GET_RESPONSES = openapi_responses(answers.Execution, *LOOKUP_ERRORS)
+LIST_RESPONSES = openapi_responses(answers.ExecutionPage, *LOOKUP_ERRORS, HTTPStatus.UNPROCESSABLE_ENTITY)
+CANCEL_RESPONSES = openapi_responses(
+    answers.Execution | answers.Changes, *LOOKUP_ERRORS, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY
 )
-ON_RETRY = described(
-    answers.RunAnswer,
-    *FOR_ONE,
+RETRY_RESPONSES = openapi_responses(
+    answers.RunResponse,
+    *LOOKUP_ERRORS,
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.CONFLICT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
     success=HTTPStatus.CREATED,
-) | described(answers.Changes)
-ON_LOGS = described(answers.Logs, *FOR_ONE)
-ON_RESULT = described(Any, *FOR_ONE, HTTPStatus.CONFLICT) | {
-    int(HTTPStatus.SEE_OTHER): {"description": "A large result lies where `Location` says."}
+) | openapi_responses(answers.Changes)
+LOGS_RESPONSES = openapi_responses(answers.Logs, *LOOKUP_ERRORS)
+RESULT_RESPONSES = openapi_responses(Any, *LOOKUP_ERRORS, HTTPStatus.CONFLICT) | {
+    int(HTTPStatus.SEE_OTHER): {"description": "The result is large: download it from `Location`."}
 }
 
-GraceQuery = Annotated[int, Query(ge=0, le=600, description="How long a task that runs has to stop by itself.")]
+GraceQuery = Annotated[int, Query(ge=0, le=600, description="How long a running task has to stop by itself.")]
 StatusQuery = Annotated[Status | None, Query()]
 FromQuery = Annotated[str | None, Query(alias="from", description="Due at or after this instant.")]
 ToQuery = Annotated[str | None, Query(alias="to", description="Due before this instant.")]
@@ -78,7 +78,7 @@ ToQuery = Annotated[str | None, Query(alias="to", description="Due before this i
     "/executions",
     summary="List executions, newest due instant first",
     tags=["executions"],
-    responses=ON_LIST,
+    responses=LIST_RESPONSES,
 )
 def list_executions(
     job_id: NameQuery = None,
@@ -90,7 +90,7 @@ def list_executions(
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> answers.ExecutionPage:
-    caller(router)
+    authorize(router)
     where = ExecutionFilter(
         job_id=job_id,
         owner=owner,
@@ -105,9 +105,9 @@ def list_executions(
 
 @router.get(
     "/jobs/<job_id>/executions",
-    summary="A job's executions",
+    summary="List the executions of a job",
     tags=["executions"],
-    responses=ON_LIST,
+    responses=LIST_RESPONSES,
 )
 def list_executions_of_job(
     job_id: str,
@@ -118,75 +118,77 @@ def list_executions_of_job(
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> answers.ExecutionPage:
-    caller(router)
+    authorize(router)
     find_job(job_id)
     return list_executions(job_id, None, status, worker_id, since, until, limit, cursor)
 
 
 @router.get(
     "/executions/<execution_id>",
-    summary="One execution",
+    summary="Get an execution",
     tags=["executions"],
-    responses=ON_ONE,
+    responses=GET_RESPONSES,
 )
 def get_execution(execution_id: str) -> answers.Execution:
     execution = _find(execution_id)
-    parts = _light(all_parts.of(execution_id)) if execution.lane is Lane.LONG else None
-    job = all_jobs.get(execution.job_id) if execution.deadline_at else None
+    parts = _without_large_values(part_store.of(execution_id)) if execution.lane is Lane.LONG else None
+    job = job_store.get(execution.job_id) if execution.deadline_at else None
     outlook = forecaster.outlook(execution, job) if job else None
-    [waits_for] = upstreams.of([execution]) if execution.depends_on else [[]]
-    waiting_for = explain.waiting_for(execution, parts or [], waits_for)
-    if waiting_for and waiting_for.what == "upstream":  # the record says how it was when it began to wait
+    [found] = upstream_lookup.of([execution]) if execution.depends_on else [[]]
+    waiting_for = explain.waiting_for(execution, parts or [], found)
+    if waiting_for and waiting_for.what == "upstream":  # the stored reason dates from when the wait began
         execution = replace(execution, reason=waiting_for.detail)
-    return execution_view(execution, parts, outlook, waiting_for, waits_for)
+    return execution_view(execution, parts, outlook, waiting_for, found)
 
 
 @router.put(
     "/executions/<execution_id>/cancel",
-    summary="Cancel an execution, also one that runs",
+    summary="Cancel an execution",
     tags=["executions"],
-    responses=ON_CANCEL,
+    responses=CANCEL_RESPONSES,
 )
 def cancel_execution(
     execution_id: str, grace_seconds: GraceQuery = 30, dry_run: DryRunQuery = False
 ) -> answers.Execution | answers.Changes:
-    """One that runs is asked to stop; after its grace its lease is revoked and its result refused.
+    """A running execution is asked to stop. After `grace_seconds` its lease is revoked and its result is discarded.
 
-    In the long lane the grace is 100 seconds at most, and without any its containers are not asked but stopped.
+    In the long lane the grace period is at most 100 seconds; with 0 its containers are stopped immediately.
     """
-    who = caller(router, Role.OPERATOR)
+    caller = authorize(router, Role.OPERATOR)
     if dry_run:
-        return changes_view(cancel.foresee(execution_id, who))
-    return execution_view(cancel.cancel(execution_id, who, timedelta(seconds=grace_seconds)))
+        return changes_view(cancel.preview(execution_id, caller))
+    return execution_view(cancel.cancel(execution_id, caller, timedelta(seconds=grace_seconds)))
 
 
 @router.post(
     "/executions/<execution_id>/retry",
-    summary="Do an execution again that did not succeed",
+    summary="Retry an execution that did not succeed",
     tags=["executions"],
     status_code=HTTPStatus.CREATED,
-    responses=ON_RETRY,
+    responses=RETRY_RESPONSES,
 )
 def retry_execution(
     execution_id: str, request: bodies.RunRequest | None = None, dry_run: DryRunQuery = False
-) -> Response[answers.RunAnswer | answers.Changes]:
-    """Another execution of the same due instant, with its data window, under the rules that its job has now."""
-    who = caller(router, Role.OPERATOR)
+) -> Response[answers.RunResponse | answers.Changes]:
+    """Creates another execution of the same due instant and data window, under the current rules of the job."""
+    caller = authorize(router, Role.OPERATOR)
     parameters = request.parameters if request else None
     if dry_run:
-        return foreseen(rerun.foresee_retry(execution_id, parameters, who))
+        return dry_run_response(rerun.preview_retry(execution_id, parameters, caller))
 
     def act() -> dict[str, Any]:
-        return run_view(rerun.retry(execution_id, parameters, who)).model_dump(mode="json")
+        return run_view(rerun.retry(execution_id, parameters, caller)).model_dump(mode="json")
 
-    return created(answers.RunAnswer(**once_for(router, act, who)))
+    return created_response(answers.RunResponse(**run_once(router, act, caller)))
 
 
-@router.get("/executions/<execution_id>/result", summary="What the task returned", tags=TAGS, responses=ON_RESULT)
+@router.get(
+    "/executions/<execution_id>/result", summary="Get the result of an execution", tags=TAGS, responses=RESULT_RESPONSES
+)
 def get_result(execution_id: str) -> Response[Any]:
     execution = _find(execution_id)
     if execution.result is None:
-        raise Conflict(f"the execution is {execution.status}: it has no result", field="execution_id")
+        raise Conflict(f"the execution is {execution.status} and has no result", field="execution_id")
     if link := results.link(execution.result):
         return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": link}, body="")
     return Response(HTTPStatus.OK, content_type="application/json", body=json.dumps(execution.result.value))
@@ -194,9 +196,9 @@ def get_result(execution_id: str) -> Response[Any]:
 
 @router.get(
     "/executions/<execution_id>/logs",
-    summary="What its attempts logged",
+    summary="Get the logs of an execution",
     tags=["executions"],
-    responses=ON_LOGS,
+    responses=LOGS_RESPONSES,
 )
 def get_logs(execution_id: str) -> answers.Logs:
     execution = _find(execution_id)
@@ -204,16 +206,16 @@ def get_logs(execution_id: str) -> answers.Logs:
     return answers.Logs(items=[answers.LogLine(**line) for line in lines])
 
 
-def _light(parts: list[Part]) -> list[Part]:
-    """Without what each returned, if that is too much for one answer: it lies in S3 as well."""
-    if sum(len(json.dumps(part.result.value)) for part in parts if part.result) <= LARGEST_PAGE:
+def _without_large_values(parts: list[Part]) -> list[Part]:
+    """Leave out the results if they are too large for one response. They are available from S3."""
+    if sum(len(json.dumps(part.result.value)) for part in parts if part.result) <= MAX_PAGE_BYTES:
         return parts
     return [replace(part, result=replace(part.result, value=None)) if part.result else part for part in parts]
 
 
 def _find(execution_id: str) -> Execution:
-    caller(router)
-    execution = all_executions.get(job_of(execution_id), execution_id)
+    authorize(router)
+    execution = execution_store.get(job_of(execution_id), execution_id)
     if execution is None:
         raise NotFound("execution", execution_id, field="execution_id")
     return execution

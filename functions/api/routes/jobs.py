@@ -10,8 +10,20 @@ import bodies
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import described
-from services import backfill, browse, caller, created, edit, find_job, foreseen, manage, once_for, rerun, submit
+from problems import openapi_responses
+from services import (
+    authorize,
+    backfill,
+    browse,
+    created_response,
+    dry_run_response,
+    edit,
+    find_job,
+    job_state,
+    rerun,
+    run_once,
+    submit,
+)
 from views import backfill_view, changes_view, job_view, run_view
 
 from punctual.domain import instant
@@ -25,52 +37,59 @@ from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
 
-LONGEST_REVISION = 18
-"""Digits."""
+MAX_REVISION_DIGITS = 18
 
-FOR_SUBMISSIONS = (
+SUBMISSION_ERRORS = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.FORBIDDEN,
     HTTPStatus.CONFLICT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
-FORESEEN = described(answers.Changes)
-ON_SUBMIT = described(answers.Job, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | described(
+DRY_RUN_RESPONSES = openapi_responses(answers.Changes)
+SUBMIT_RESPONSES = openapi_responses(answers.Job, *SUBMISSION_ERRORS, success=HTTPStatus.CREATED) | openapi_responses(
     answers.Job | answers.Changes
 )
-ON_BATCH = described(answers.BatchAnswer, *FOR_SUBMISSIONS, success=HTTPStatus.CREATED) | described(
-    answers.BatchAnswer | answers.Changes
-)
-ON_LIST = described(answers.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
-ON_ONE = described(answers.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-ON_EDIT = described(
+BATCH_RESPONSES = openapi_responses(
+    answers.BatchResponse, *SUBMISSION_ERRORS, success=HTTPStatus.CREATED
+) | openapi_responses(answers.BatchResponse | answers.Changes)
+LIST_RESPONSES = openapi_responses(answers.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
+GET_RESPONSES = openapi_responses(answers.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+EDIT_RESPONSES = openapi_responses(
     answers.Job | answers.Changes,
-    *FOR_SUBMISSIONS,
+    *SUBMISSION_ERRORS,
     HTTPStatus.NOT_FOUND,
     HTTPStatus.PRECONDITION_FAILED,
 )
-IfMatch = Annotated[str | None, Header(description="The revision that the change is made for; 412 if it is not that.")]
-ON_BACKFILL = (
-    described(answers.BackfillAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED) | FORESEEN
+IfMatch = Annotated[
+    str | None, Header(description="The revision that the change is based on; 412 if the job has another one.")
+]
+BACKFILL_RESPONSES = (
+    openapi_responses(answers.BackfillResponse, *SUBMISSION_ERRORS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
+    | DRY_RUN_RESPONSES
 )
-ON_MOVE = described(answers.Job | answers.Changes, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
-ON_RUN = described(answers.RunAnswer, *FOR_SUBMISSIONS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED) | FORESEEN
+STATE_RESPONSES = openapi_responses(
+    answers.Job | answers.Changes, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT
+)
+RUN_RESPONSES = (
+    openapi_responses(answers.RunResponse, *SUBMISSION_ERRORS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
+    | DRY_RUN_RESPONSES
+)
 
 
-@router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_SUBMIT)
+@router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=SUBMIT_RESPONSES)
 def submit_job(submission: bodies.Submission, dry_run: DryRunQuery = False) -> Response[answers.Job | answers.Changes]:
-    """201 with the job; 200 with the one that has its `dedupe_key` already, if that is asked for."""
-    who = caller(router, Role.OPERATOR)
+    """Returns 201 with the new job, or 200 with the existing one if `on_duplicate` is `return_existing`."""
+    caller = authorize(router, Role.OPERATOR)
     if dry_run:
-        return foreseen(submit.foresee(submission.to_submission(), who))
+        return dry_run_response(submit.preview(submission.to_submission(), caller))
 
     def act() -> dict[str, Any]:
-        submitted = submit.submit(submission.to_submission(), who)
+        submitted = submit.submit(submission.to_submission(), caller)
         return job_view(submitted.job, instant.now()).model_dump(mode="json") | {"created": submitted.created}
 
-    answer = once_for(router, act, who)
-    return created(answers.Job(**answer), anew=answer.get("created", True))
+    answer = run_once(router, act, caller)
+    return created_response(answers.Job(**answer), is_new=answer.get("created", True))
 
 
 @router.post(
@@ -78,131 +97,139 @@ def submit_job(submission: bodies.Submission, dry_run: DryRunQuery = False) -> R
     summary="Submit up to 1,000 jobs",
     tags=["jobs"],
     status_code=HTTPStatus.CREATED,
-    responses=ON_BATCH,
+    responses=BATCH_RESPONSES,
 )
-def submit_jobs(batch: bodies.Batch, dry_run: DryRunQuery = False) -> Response[answers.BatchAnswer | answers.Changes]:
-    who = caller(router, Role.OPERATOR)
+def submit_jobs(batch: bodies.Batch, dry_run: DryRunQuery = False) -> Response[answers.BatchResponse | answers.Changes]:
+    caller = authorize(router, Role.OPERATOR)
     if dry_run:
-        return foreseen(submit.foresee_all((one.to_submission() for one in batch.jobs), who))
+        return dry_run_response(submit.preview_all((one.to_submission() for one in batch.jobs), caller))
 
     def act() -> dict[str, Any]:
-        submitted = submit.submit_all((one.to_submission() for one in batch.jobs), who)
+        submitted = submit.submit_all((one.to_submission() for one in batch.jobs), caller)
         return {
             "items": [{"job_id": one.job.job_id, "name": one.job.name, "created": one.created} for one in submitted]
         }
 
-    answer = answers.BatchAnswer(**once_for(router, act, who))
-    return created(answer, anew=any(one.created for one in answer.items))
+    answer = answers.BatchResponse(**run_once(router, act, caller))
+    return created_response(answer, is_new=any(one.created for one in answer.items))
 
 
-@router.get("/jobs", summary="List jobs, newest first", tags=["jobs"], responses=ON_LIST)
+@router.get("/jobs", summary="List jobs, newest first", tags=["jobs"], responses=LIST_RESPONSES)
 def list_jobs(
-    status: Annotated[JobState | None, Query(description="active, paused, done, cancelled or deleted")] = None,
+    status: Annotated[
+        JobState | None, Query(description="`active`, `paused`, `done`, `cancelled` or `deleted`.")
+    ] = None,
     priority: Annotated[Priority | None, Query()] = None,
     task: NameQuery = None,
     owner: NameQuery = None,
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> answers.JobPage:
-    caller(router)
+    authorize(router)
     where = JobFilter(owner=owner, state=status, priority=priority, task=task)
     page, now = browse.list_jobs(where, limit, cursor), instant.now()
     return answers.JobPage(items=[job_view(job, now) for job in page.items], cursor=page.cursor)
 
 
-@router.get("/jobs/<job_id>", summary="One job", tags=["jobs"], responses=ON_ONE)
+@router.get("/jobs/<job_id>", summary="Get a job", tags=["jobs"], responses=GET_RESPONSES)
 def get_job(job_id: str) -> answers.Job:
-    caller(router)
+    authorize(router)
     return job_view(find_job(job_id), instant.now())
 
 
-@router.patch("/jobs/<job_id>", summary="Change a job", tags=["jobs"], responses=ON_EDIT)
+@router.patch("/jobs/<job_id>", summary="Edit a job", tags=["jobs"], responses=EDIT_RESPONSES)
 def edit_job(
     job_id: str, changes: bodies.Edit, if_match: IfMatch = None, dry_run: DryRunQuery = False
 ) -> answers.Job | answers.Changes:
-    """What was planned and has not started is replaced; what runs finishes under the rules it started with."""
-    who = caller(router, Role.OPERATOR)
+    """Planned executions that have not started are replaced; running ones finish under the rules they started with."""
+    caller = authorize(router, Role.OPERATOR)
     if dry_run:
-        return changes_view(edit.foresee(job_id, changes.to_changes(), _revision(if_match), who))
-    return job_view(edit.edit(job_id, changes.to_changes(), _revision(if_match), who), instant.now())
+        return changes_view(edit.preview(job_id, changes.to_changes(), _revision(if_match), caller))
+    return job_view(edit.edit(job_id, changes.to_changes(), _revision(if_match), caller), instant.now())
 
 
-@router.delete("/jobs/<job_id>", summary="Delete a job; its history stays", tags=["jobs"], responses=ON_MOVE)
+@router.delete("/jobs/<job_id>", summary="Delete a job and keep its history", tags=["jobs"], responses=STATE_RESPONSES)
 def delete_job(job_id: str, dry_run: DryRunQuery = False) -> answers.Job | answers.Changes:
-    """What waits of it is cancelled, and what runs is asked to stop."""
-    return _move(job_id, JobState.DELETED, dry_run)
+    """Waiting executions are cancelled; running ones are asked to stop."""
+    return _change_state(job_id, JobState.DELETED, dry_run)
 
 
-@router.put("/jobs/<job_id>/cancel", summary="Cancel a job and all that lives of it", tags=["jobs"], responses=ON_MOVE)
+@router.put(
+    "/jobs/<job_id>/cancel", summary="Cancel a job and its live executions", tags=["jobs"], responses=STATE_RESPONSES
+)
 def cancel_job(job_id: str, dry_run: DryRunQuery = False) -> answers.Job | answers.Changes:
-    """It brings forth nothing more; what waits of it is cancelled, and what runs is asked to stop."""
-    return _move(job_id, JobState.CANCELLED, dry_run)
+    """The job creates no more executions. Waiting ones are cancelled; running ones are asked to stop."""
+    return _change_state(job_id, JobState.CANCELLED, dry_run)
 
 
-@router.post("/jobs/<job_id>/pause", summary="Pause a job", tags=["jobs"], responses=ON_MOVE)
+@router.post("/jobs/<job_id>/pause", summary="Pause a job", tags=["jobs"], responses=STATE_RESPONSES)
 def pause_job(job_id: str, dry_run: DryRunQuery = False) -> answers.Job | answers.Changes:
-    """What has not started is skipped; what runs goes on."""
-    return _move(job_id, JobState.PAUSED, dry_run)
+    """Executions that have not started are skipped; running ones continue."""
+    return _change_state(job_id, JobState.PAUSED, dry_run)
 
 
-@router.post("/jobs/<job_id>/resume", summary="Resume a job", tags=["jobs"], responses=ON_MOVE)
+@router.post("/jobs/<job_id>/resume", summary="Resume a job", tags=["jobs"], responses=STATE_RESPONSES)
 def resume_job(job_id: str, dry_run: DryRunQuery = False) -> answers.Job | answers.Changes:
-    """What went by meanwhile is run or recorded as its misfire rule says."""
-    return _move(job_id, JobState.ACTIVE, dry_run)
+    """Due instants missed in the pause are run or recorded according to the job's `misfire` rule."""
+    return _change_state(job_id, JobState.ACTIVE, dry_run)
 
 
-def _move(job_id: str, state: JobState, dry_run: bool) -> answers.Job | answers.Changes:
-    who = caller(router, Role.OPERATOR)
+def _change_state(job_id: str, state: JobState, dry_run: bool) -> answers.Job | answers.Changes:
+    caller = authorize(router, Role.OPERATOR)
     if dry_run:
-        return changes_view(manage.foresee(job_id, state, who))
-    return job_view(manage.move(job_id, state, who), instant.now())
+        return changes_view(job_state.preview(job_id, state, caller))
+    return job_view(job_state.change_state(job_id, state, caller), instant.now())
 
 
 @router.post(
-    "/jobs/<job_id>/run", summary="Run a job now", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=ON_RUN
+    "/jobs/<job_id>/run",
+    summary="Run a job now",
+    tags=["jobs"],
+    status_code=HTTPStatus.CREATED,
+    responses=RUN_RESPONSES,
 )
 def run_job(
     job_id: str, request: bodies.RunRequest | None = None, dry_run: DryRunQuery = False
-) -> Response[answers.RunAnswer | answers.Changes]:
-    """Beside its schedule; its overlap rule counts, and the answer says what it did."""
-    who = caller(router, Role.OPERATOR)
+) -> Response[answers.RunResponse | answers.Changes]:
+    """Creates an execution in addition to the schedule. The `overlap` rule applies; `outcome` says what it will do."""
+    caller = authorize(router, Role.OPERATOR)
     parameters = request.parameters if request else None
     if dry_run:
-        return foreseen(rerun.foresee_run(job_id, parameters, who))
+        return dry_run_response(rerun.preview_run(job_id, parameters, caller))
 
     def act() -> dict[str, Any]:
-        return run_view(rerun.run(job_id, parameters, who)).model_dump(mode="json")
+        return run_view(rerun.run(job_id, parameters, caller)).model_dump(mode="json")
 
-    return created(answers.RunAnswer(**once_for(router, act, who)))
+    return created_response(answers.RunResponse(**run_once(router, act, caller)))
 
 
 @router.post(
     "/jobs/<job_id>/backfill",
-    summary="Run due instants of the past",
+    summary="Backfill past due instants",
     tags=["jobs"],
     status_code=HTTPStatus.CREATED,
-    responses=ON_BACKFILL,
+    responses=BACKFILL_RESPONSES,
 )
 def backfill_job(
     job_id: str, request: bodies.BackfillRequest, dry_run: DryRunQuery = False
-) -> Response[answers.BackfillAnswer | answers.Changes]:
-    """Each with the data window of its instant; its deadline counts from now. Up to 1,000 at once."""
-    who = caller(router, Role.OPERATOR)
+) -> Response[answers.BackfillResponse | answers.Changes]:
+    """Each execution has the data window of its instant, and its deadline counts from now. At most 1,000 at once."""
+    caller = authorize(router, Role.OPERATOR)
     wanted = parse_range(request.model_dump(by_alias=True), instant.now())
     if dry_run:
-        return foreseen(backfill.foresee(job_id, wanted, who))
+        return dry_run_response(backfill.preview(job_id, wanted, caller))
 
     def act() -> dict[str, Any]:
-        stored = backfill.backfill(job_id, wanted, who)
-        return answers.BackfillAnswer(items=[backfill_view(one) for one in stored]).model_dump(mode="json")
+        stored = backfill.backfill(job_id, wanted, caller)
+        return answers.BackfillResponse(items=[backfill_view(one) for one in stored]).model_dump(mode="json")
 
-    return created(answers.BackfillAnswer(**once_for(router, act, who)))
+    return created_response(answers.BackfillResponse(**run_once(router, act, caller)))
 
 
 def _revision(if_match: str | None) -> int | None:
     if if_match is None or if_match.strip() == "*":
         return None
     number = if_match.strip().removeprefix("W/").strip('"')
-    if not number.isdecimal() or len(number) > LONGEST_REVISION:
-        raise Invalid("If-Match", "is the number of a revision, as the job shows it")
+    if not number.isdecimal() or len(number) > MAX_REVISION_DIGITS:
+        raise Invalid("If-Match", "must be the number of a revision, as in the job's `revision` field")
     return int(number)

@@ -1,4 +1,4 @@
-"""``/queues``, ``/deadlines`` and ``/overview``: look around."""
+"""``/queues``, ``/deadlines`` and ``/overview``: the state of the system."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated
 import answers
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import described
-from services import all_parts, browse, caller, gates, lane_outlooks, limits, samples, watched
+from problems import openapi_responses
+from services import authorize, browse, gates, lane_outlooks, limits, part_store, samples, watched_executions
 from views import execution_view, queue_views
 
 from punctual.domain.executions.deadline_outlook import DeadlineState
@@ -24,58 +24,58 @@ StateQuery = Annotated[DeadlineState | None, Query()]
 
 @router.get(
     "/queues",
-    summary="The queues: how full, how fast, how long",
+    summary="List the queues with depth, rates and forecast",
     tags=TAGS,
-    responses=described(answers.Queues, HTTPStatus.FORBIDDEN),
+    responses=openapi_responses(answers.Queues, HTTPStatus.FORBIDDEN),
 )
 def list_queues() -> answers.Queues:
-    """As the monitor saw them, at most a minute or so ago."""
-    caller(router)
+    """From the latest sample of the monitor, which runs every minute."""
+    authorize(router)
     sample = samples.latest()
     return answers.Queues(at=to_text(sample.at) if sample else None, items=queue_views(sample))
 
 
 @router.get(
     "/deadlines",
-    summary="Live executions with a deadline, the endangered first",
+    summary="List live executions with a deadline, the most endangered first",
     tags=TAGS,
-    responses=described(answers.ExecutionPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
+    responses=openapi_responses(answers.ExecutionPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 def list_deadlines(
     state: StateQuery = None, limit: LimitQuery = 50, cursor: CursorQuery = None
 ) -> answers.ExecutionPage:
-    caller(router)
+    authorize(router)
     page = browse.list_deadlines(state, limit, cursor)
     return answers.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
 
 
 @router.get(
     "/overview",
-    summary="All at a glance",
+    summary="Get the state of the whole system",
     tags=TAGS,
-    responses=described(answers.Overview, HTTPStatus.FORBIDDEN),
+    responses=openapi_responses(answers.Overview, HTTPStatus.FORBIDDEN),
 )
 def overview() -> answers.Overview:
-    caller(router)
-    sample, lane, taken = samples.latest(), lane_outlooks.latest(), all_parts.occupancy()
+    authorize(router)
+    sample, lane, occupancy = samples.latest(), lane_outlooks.latest(), part_store.occupancy()
     return answers.Overview(
         at=to_text(sample.at) if sample else None,
-        running=watched.count_running() + gates.count_inside_jobs(),
+        running=watched_executions.count_running() + gates.count_inside_jobs(),
         queues=queue_views(sample),
         slots=answers.Slots(
             tasks=limits.tasks,
             vcpus=limits.cpu / 1024,
-            taken_tasks=taken.tasks,
-            taken_vcpus=taken.cpu / 1024,
+            taken_tasks=occupancy.tasks,
+            taken_vcpus=occupancy.cpu / 1024,
             waiting=lane.waiting if lane else 0,
         ),
         deadlines=answers.Deadlines(
-            missed=watched.count_in(DeadlineState.MISSED),
-            will_miss=watched.count_in(DeadlineState.WILL_MISS),
-            at_risk=watched.count_in(DeadlineState.AT_RISK),
+            missed=watched_executions.count_in_state(DeadlineState.MISSED),
+            will_miss=watched_executions.count_in_state(DeadlineState.WILL_MISS),
+            at_risk=watched_executions.count_in_state(DeadlineState.AT_RISK),
         ),
         seconds=sample.seconds if sample else None,
-        lanes={name: answers.Moved(**asdict(moved)) for name, moved in sample.lanes.items()} if sample else {},
+        lanes={name: answers.LaneActivity(**asdict(flow)) for name, flow in sample.lanes.items()} if sample else {},
         lateness_p99=sample.lateness_p99 if sample else None,
         failure_rate=sample.failure_rate if sample else None,
     )

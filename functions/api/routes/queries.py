@@ -7,6 +7,8 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 NameQuery = Annotated[str | None, Query(min_length=1, max_length=200)]
-LimitQuery = Annotated[int, Query(ge=1, le=100, description="How many at most on a page.")]
-CursorQuery = Annotated[str | None, Query(min_length=1, max_length=500, description="From the page before.")]
-DryRunQuery = Annotated[bool, Query(description="Show what it would do, and do nothing.")]
+LimitQuery = Annotated[int, Query(ge=1, le=100, description="Maximum number of items per page.")]
+CursorQuery = Annotated[
+    str | None, Query(min_length=1, max_length=500, description="The `cursor` of the previous page.")
+]
+DryRunQuery = Annotated[bool, Query(description="Return what the request would do, without doing it.")]

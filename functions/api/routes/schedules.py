@@ -7,8 +7,8 @@ from http import HTTPStatus
 import answers
 import bodies
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import described
-from services import caller, catalog
+from problems import openapi_responses
+from services import authorize, catalog
 from views import occurrence_view
 
 from punctual.domain import instant
@@ -19,12 +19,15 @@ router = APIGatewayHttpRouter()
 
 @router.post(
     "/schedules/preview",
-    summary="The next instants of a schedule, odd ones flagged",
+    summary="Preview the next instants of a schedule",
     tags=["schedules"],
-    responses=described(answers.Preview, HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
+    responses=openapi_responses(
+        answers.Preview, HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY
+    ),
 )
 def preview_schedule(request: bodies.PreviewRequest) -> answers.Preview:
-    caller(router)
+    """Instants that a clock change or a skipped date affects have a flag."""
+    authorize(router)
     after = instant.parse("after", request.after) if request.after is not None else instant.now()
     schedule = parse_schedule(request.schedule.to_spec(), now=after, calendars=catalog.calendars)
     return answers.Preview(items=[occurrence_view(one) for one in preview(schedule, after, request.count)])

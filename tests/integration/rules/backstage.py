@@ -1,4 +1,4 @@
-"""How a story goes on: processes start, stop and die, records and messages are on their way, time passes."""
+"""Simulation of AWS for the property tests: processes, deliveries of records and messages, and time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.integration.rules.process import Manner, Process
 from tests.integration.rules.stage import Stage
 
 LIMITS = {"api": 29, "planner": 120, "settler": 60, "dispatcher": 55, "worker": 900}
-"""For how many seconds AWS lets each function run."""
+"""The timeout of each function in seconds."""
 HIDDEN = timedelta(minutes=16)
-"""A message whose worker died comes again after this."""
+"""The visibility timeout: a message whose worker crashed is redelivered after this."""
 MOST_ROUNDS = 400
-"""After an outage an hour's instants may run one after the other."""
+"""Enough rounds for an hour of instants that run sequentially after an outage."""
 
 
 @dataclass
@@ -40,11 +40,11 @@ class Backstage:
         self.jobs: list[str] = []
         self.said: dict[str, list[Said]] = defaultdict(list)
         self.pending: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
-        """Records by table, consumer and job: a stream keeps the order of what has one key."""
+        """Records by table, consumer and job: a stream keeps the order of records of one key."""
         self.busy: set[tuple[str, str, str]] = set()
         self.mail: list[Mail] = []
         self.broken: list[str] = []
-        """Rules that a task found broken when it started."""
+        """Invariants that were violated when a task started."""
 
     def ask(self, method: str, path: str, body: Any, stop: int | None = None) -> None:
         self.start("api", lambda: self.world.request(method, path, body), stop, self.answered)
@@ -103,7 +103,7 @@ class Backstage:
             self.pending[table, consumer, job_id].append(record)
             if table == "jobs":
                 self.say(item_to_job(plain(record["dynamodb"]["NewImage"])))
-        for item in self.stage.items("jobs"):  # the planner is not told that one is done
+        for item in self.stage.items("jobs"):  # the planner receives no record when a job becomes done
             if item.get("state", {}).get("S") == JobState.DONE:
                 self.say(item_to_job(plain(item)))
 
@@ -113,7 +113,7 @@ class Backstage:
             self.said[job.job_id].append(Said(job))
 
     def deliver(self, keys: list[tuple[str, str, str]], count: int, stop: int | None, again: bool = False) -> None:
-        """Records of these keys, of one table and consumer, as one batch; ``again``: and once more later."""
+        """Deliver records of these keys, of one table and consumer, as one batch. ``again``: redeliver them later."""
         batch = {key: self.pending[key][:count] for key in keys}
         records = [record for some in batch.values() for record in some]
         self.busy |= set(keys)
@@ -172,7 +172,7 @@ class Backstage:
             self.advance(process)
 
     def settle(self) -> None:
-        """Whoever stopped goes on, the dispatcher ticks, and all is delivered until nothing moves."""
+        """Resume suspended processes, tick the dispatcher, and deliver everything until nothing is left."""
         for process in self.stopped():
             self.advance(process)
         self.start("dispatcher", self.world.tick)
@@ -187,7 +187,7 @@ class Backstage:
                 self.work(mail, Manner.THROUGH)
             if not waiting and not visible:
                 return
-        raise AssertionError("it does not come to rest")
+        raise AssertionError(f"there are still records or messages to deliver after {MOST_ROUNDS} rounds")
 
     def each_job(self, method: str, what: str, state: JobState) -> None:
         for job_id in self.jobs:

@@ -1,4 +1,4 @@
-"""What was said of a job, and what has to be on record because of it."""
+"""The versions of a job over time, and the instants that must be recorded because of them."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.jobs.job import GONE, Job, JobState
+from punctual.domain.jobs.job import WITHDRAWN_STATES, Job, JobState
 
 
 @dataclass
 class Said:
-    """A job, as it was from an instant on."""
+    """A version of a job."""
 
     job: Job
     known_at: datetime | None = None
-    """When the planner had heard of it."""
+    """When the planner processed this version."""
 
 
 def due_instants(history: Sequence[Said], now: datetime) -> Iterator[datetime]:
-    """Those up to now that must be on record: of each schedule while it was in force, up to its last active time.
+    """Instants up to now that must be recorded: of each schedule, up to its last active time.
 
-    What came due in a pause is made up for when the job is resumed, gets another schedule, or goes.
+    Instants missed in a pause are recorded when the job is resumed, gets another schedule, or is deleted or cancelled.
     """
-    gone = next((said.job for said in history if said.job.state in GONE), None)
+    gone = next((said.job for said in history if said.job.state in WITHDRAWN_STATES), None)
     for _, group in itertools.groupby(enumerate(history), key=lambda pair: pair[1].job.schedule):
         numbers = [number for number, _ in group]
         first = history[numbers[0]].job
         start = first.created_at if first.revision == 1 else first.updated_at
-        if numbers[-1] + 1 < len(history):  # it got another schedule
+        if numbers[-1] + 1 < len(history):  # the schedule was replaced
             yield from instants(first, start, history[numbers[-1] + 1].job.updated_at - MILLISECOND)
             continue
         if gone is not None:
@@ -43,7 +43,7 @@ def due_instants(history: Sequence[Said], now: datetime) -> Iterator[datetime]:
         followed = history[last + 1].job if last + 1 < len(history) else None
         if followed is not None and followed.state is JobState.DONE:
             followed = None
-        if followed is not None:  # paused: only up to its pause, or its edit, before
+        if followed is not None:  # paused: only up to the previous pause or edit
             if len(active) < 2:
                 continue
             last = active[-2]
@@ -63,11 +63,11 @@ def is_due(job: Job, instant: datetime) -> bool:
 
 
 def may_be_due(history: Sequence[Said], instant: datetime, foreseen: bool) -> bool:
-    """Whether a revision has this instant, and was in force then, or the planner had not yet heard otherwise."""
+    """Whether a revision has this instant and was in force, or the planner had not yet processed its successor."""
     for revision, group in itertools.groupby(history, key=lambda said: said.job.revision):
         job = next(iter(group)).job
         start = job.created_at if revision == 1 else job.updated_at
-        later = [said for said in history if said.job.revision > revision or said.job.state in GONE]
+        later = [said for said in history if said.job.revision > revision or said.job.state in WITHDRAWN_STATES]
         ends = later[0].known_at if later else None
         if start <= instant and (foreseen or ends is None or instant <= ends) and is_due(job, instant):
             return True

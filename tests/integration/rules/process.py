@@ -1,4 +1,4 @@
-"""A function at work that stops before any of its calls of AWS, while others go on, and then goes on or dies."""
+"""A function invocation that can be suspended before any of its AWS calls, and then resumed or killed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome
-from tests.integration.odd_tasks import Killed
+from tests.integration.fixture_tasks import Killed
 
 
 class Manner(StrEnum):
-    """How a task goes."""
+    """How a task behaves."""
 
     THROUGH = "through"
     FAILS = "fails"
@@ -25,7 +25,7 @@ class Manner(StrEnum):
 
 @dataclass
 class Run:
-    """A task that was started."""
+    """A started task."""
 
     execution: Execution
     lease_until: datetime
@@ -34,14 +34,14 @@ class Run:
 
 
 class Process:
-    """A function at work: a thread that runs only while the test waits for it, so that all is in the test's order."""
+    """A function invocation in a thread. It runs only while the test waits, so that the order is deterministic."""
 
     def __init__(self, name: str, act: Callable[[], Any], ends_at: datetime) -> None:
         self.name, self.ends_at = name, ends_at
         self.over = self.died = False
         self.answer: Any = None
         self.run: Run | None = None
-        """The task that it is in."""
+        """The task that it is running."""
         self.manner = Manner.STAYS
         self._act, self._error = act, None
         self._calls: int | None = None
@@ -49,7 +49,7 @@ class Process:
         threading.Thread(target=self._live, name=name, daemon=True).start()
 
     def go(self, calls: int | None = None) -> None:
-        """On, until it is over, in a task that takes long, or before the call of AWS with that number."""
+        """Resume until it ends, enters a long task, or is about to make the AWS call with this number."""
         self._calls = calls
         self._may_go.release()
         self._rests.acquire()
@@ -61,7 +61,7 @@ class Process:
         self.go()
 
     def rest(self) -> None:
-        """Called from within."""
+        """Suspend. Called in the thread of the process."""
         self._rests.release()
         self._may_go.acquire()
         if self.died:
@@ -99,9 +99,9 @@ def about_to_call(**_: Any) -> None:
 
 @dataclass
 class Runner:
-    """In place of the one that calls a task's function: says when a task starts, and lets the test say how it ends.
+    """A replacement of the task runner that reports the start of a task and lets the test decide how it ends.
 
-    The real one renews its lease in a thread of its own, by a clock that nobody stops; here a rule renews it.
+    The real runner renews its lease in a thread of its own, in real time. Here a step of the test renews it.
     """
 
     started: Callable[[Execution], Run]

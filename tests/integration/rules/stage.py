@@ -1,4 +1,4 @@
-"""The one world in which all stories take place, one after the other, each from an empty start."""
+"""The world that all examples share, reset before each of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from punctual.aws import clients
 from punctual.domain import identity
 from punctual.domain.executions.execution import Execution
-from punctual.domain.forecasts.queue_flow import Tally
+from punctual.domain.forecasts.queue_flow import FlowCounter
 from tests.integration.conftest import START
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, table_in_memory
 from tests.integration.rules.process import Run, Runner, about_to_call
@@ -21,11 +21,11 @@ from tests.integration.world import World
 FILTERED = ("jobs", "executions")
 
 
-class Untold(Tally):
-    """On AWS each worker counts for itself, one order after the other; here many share what they count."""
+class SharedFlowCounter(FlowCounter):
+    """A counter that is never flushed: on AWS each worker has its own, here concurrent workers share one."""
 
-    def tell(self, *_: Any) -> None:
-        """Nothing."""
+    def flush(self, *_: Any) -> None:
+        """Do nothing."""
 
 
 @dataclass
@@ -35,15 +35,15 @@ class Stage:
     steps: int = 0
     stories: int = 0
     quiet: int = 0
-    """How often a job was looked at of which all had been heard."""
+    """How many checks of a job happened while the planner was up to date."""
     let_go: int = 0
-    """How often one started that depends on another."""
+    """How many dependants started."""
     streams: EventSources = field(default_factory=EventSources, repr=False)
 
     def __post_init__(self) -> None:
         for client, name in ((clients.dynamodb(), "dynamodb"), (clients.sqs(), "sqs")):
             client.meta.events.register(f"before-call.{name}", about_to_call)
-        self.world.submit(schedule={"every_seconds": 60})  # what functions do once is done
+        self.world.submit(schedule={"every_seconds": 60})  # warms up the functions
         self.world.run_for(61, step=61)
 
     def clear(self, started: Callable[[Execution], Run]) -> None:
@@ -60,15 +60,15 @@ class Stage:
         self.monkeypatch.setattr(identity.secrets, "randbits", lambda _: next(numbers))
         self.monkeypatch.setattr(identity.secrets, "token_hex", lambda _: f"{next(numbers):08d}")
         module = world.function("worker")
-        module.flow = Untold()
+        module.flow = SharedFlowCounter()
         module.worker = replace(module.worker, flow=module.flow, runner=Runner(started))
 
     def items(self, table: str) -> list[dict[str, Any]]:
-        """All of a table, from the emulator's own memory: that is quicker than to scan it."""
+        """All items of a table, read from moto's memory because that is faster than a scan."""
         return [item.to_json()["Attributes"] for item in table_in_memory(table).all_items()]
 
     def new_records(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """What the streams have, once: the table, who is to get the record, and the record."""
+        """New stream records: the table, the consumer and the record. Each record is returned once."""
         for table in FILTERED:
             for consumer in STREAM_CONSUMERS[table]:
                 for record in self.streams.new_records(table, consumer):

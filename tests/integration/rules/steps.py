@@ -1,7 +1,7 @@
-"""Steps of stories: which there are, with what, and how often each is taken compared with others.
+"""The kinds of steps, their arguments and their relative frequencies.
 
-Hypothesis draws them. It would rather leave whole kinds of steps out of a story, and take others fifty times, were they
-rules of its own: such stories come to nothing here, where a few dozen have to do.
+The steps are drawn here and are not rules of Hypothesis, because Hypothesis would leave whole kinds of rules out of an
+example and repeat others fifty times. With a few dozen examples that would cover too little.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ KINDS: list[Kind] = []
 def happens(
     *, often: int = 1, when: Callable[[Any], bool] = lambda _: True, **said: st.SearchStrategy[Any]
 ) -> Callable[[Act], Act]:
-    """Of a method: it is a step, with what is drawn for its parameters. One that cannot be taken is left out."""
+    """Register a method as a step, with strategies for its arguments. A step is left out while ``when`` is false."""
 
     def register(act: Act) -> Act:
         KINDS.append(Kind(act.__name__, often, when, said))
@@ -58,7 +58,7 @@ def steps(draw: st.DrawFn) -> Step:
 
 numbers = st.integers(0, 30)
 calls = st.none() | st.none() | st.integers(1, 12)
-"""Before which call of AWS a function stops; most go through."""
+"""The AWS call before which a function is suspended. Most functions are not suspended."""
 intervals = st.sampled_from([30, 60, 90, 300, 900])
 recurring = st.one_of(
     st.fixed_dictionaries({"every_seconds": intervals}),

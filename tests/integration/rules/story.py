@@ -1,4 +1,4 @@
-"""What happens in a story: what people do, what AWS does, and what goes wrong. ``steps`` says how often."""
+"""The steps of an example: requests, deliveries of AWS, and faults. ``steps.py`` registers their frequencies."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from punctual.domain.executions.execution import Hold
-from punctual.domain.executions.horizon import LEASE
+from punctual.domain.executions.execution import LeaseState
+from punctual.domain.executions.horizon import LEASE_DURATION
 from punctual.domain.instant import to_text
 from punctual.domain.jobs.job import JobState
-from punctual.domain.status import FINAL, LIVE, Status
-from tests.integration.rules.checks import Checks, picked, told
+from punctual.domain.status import FINAL, LIVE_STATUSES, Status
+from tests.integration.rules.checks import Checks, describe, picked
 from tests.integration.rules.process import Manner
 from tests.integration.rules.stage import Stage
 from tests.integration.rules.steps import (
@@ -27,7 +27,7 @@ from tests.integration.rules.steps import (
     retries,
     schedules,
 )
-from tests.integration.world import READERS
+from tests.integration.world import DEAD_LETTER_QUEUE_OWNERS
 
 MOST_JOBS = 5
 
@@ -37,7 +37,7 @@ class Story(Checks):
         super().__init__(stage)
         self.outages = 0
 
-    # what people do
+    # requests
 
     @happens(
         when=lambda story: len(story.jobs) < MOST_JOBS,
@@ -116,7 +116,7 @@ class Story(Checks):
 
     @happens(number=numbers, grace=st.sampled_from([0, 30]), stop=calls)
     def cancel(self, number: int, grace: int, stop: int | None) -> None:
-        if one := picked(self.executions(*LIVE), number):
+        if one := picked(self.executions(*LIVE_STATUSES), number):
             self.ask("PUT", f"/executions/{one.execution_id}/cancel?grace_seconds={grace}", None, stop)
 
     @happens(number=numbers, stop=calls)
@@ -124,7 +124,7 @@ class Story(Checks):
         if one := picked(self.executions(Status.SCHEDULED), number):
             self.ask("PUT", f"/executions/{one.execution_id}/cancel", None, stop)
 
-    # what AWS does
+    # deliveries and faults
 
     @happens(often=3, stop=calls)
     def tick(self, stop: int | None) -> None:
@@ -173,9 +173,9 @@ class Story(Checks):
         run = self.inside()[number % len(self.inside())].run
         assert run is not None
         hold = self.world.function("worker").executions.renew(run.execution, self.world.now, None)
-        if hold is not Hold.LOST:
-            run.lease_until = self.world.now + LEASE
-        run.stopping = run.stopping or hold is Hold.STOPPING
+        if hold is not LeaseState.LOST:
+            run.lease_until = self.world.now + LEASE_DURATION
+        run.stopping = run.stopping or hold is LeaseState.STOPPING
 
     @happens(often=4, seconds=st.sampled_from([1, 10, 31, 60, 125]))
     def time_passes(self, seconds: int) -> None:
@@ -194,24 +194,24 @@ class Story(Checks):
 
     @happens(when=lambda story: story.outages < 2)
     def all_runs_dry(self) -> None:
-        """What is due now ends, in time, although more comes due meanwhile."""
+        """Executions that are due now finish within 25 minutes, although more fall due."""
         self.outages += 1
         self.end_tasks()
         until = self.world.now
         for _ in range(25):
             self.settle()
-            live = [one for one in self.executions(*LIVE) if one.released_at <= until]
-            stuck = [told(one) for one in live if not self.may_wait_on(one)]
+            live = [one for one in self.executions(*LIVE_STATUSES) if one.released_at <= until]
+            stuck = [describe(one) for one in live if not self.may_wait_on(one)]
             if not stuck:
                 break
             self.pass_time(60)
-        assert not stuck, f"these do not end: {stuck}"
+        assert not stuck, f"not finished: {stuck}"
         self.check_settled()
 
-    # how it ends
+    # end of an example
 
     def come_to_an_end(self) -> None:
-        """Paused, nothing of it lives on; resumed, it goes on; deleted, nothing is left."""
+        """Pause, resume and delete all jobs. After the pause and the deletion, no execution is live."""
         self.settle()
         self.check_settled()
         self.end_tasks()
@@ -222,5 +222,5 @@ class Story(Checks):
         self.check_settled()
         self.each_job("DELETE", "", JobState.ACTIVE)
         self.nothing_lives_any_more()
-        for name in READERS:
-            assert not (buried := self.world.receive(f"{name}-dead")), buried
+        for name in DEAD_LETTER_QUEUE_OWNERS:
+            assert not (dead := self.world.receive(f"{name}-dead")), dead

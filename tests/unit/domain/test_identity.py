@@ -27,12 +27,12 @@ def test_execution_ids_sort_by_due_instant(one: datetime, other: datetime) -> No
 
 
 @given(INSTANTS, st.none() | st.uuids().map(str))
-def test_the_job_is_known_from_the_execution(due: datetime, source: str | None) -> None:
+def test_an_execution_id_contains_its_job_id(due: datetime, source: str | None) -> None:
     assert job_of(execution_id(JOB, due, source)) == JOB
 
 
 @given(INSTANTS)
-def test_what_is_due_at_an_instant_sorts_behind_that_instants_key(due: datetime) -> None:
+def test_execution_ids_sort_after_the_key_of_their_due_instant(due: datetime) -> None:
     assert execution_id(JOB, due) > due_key(due)
     assert execution_id(JOB, due - timedelta(milliseconds=1)) < due_key(due)
 
@@ -43,18 +43,18 @@ def test_planning_the_same_instant_twice_gives_the_same_id() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", JOB, f"{JOB}-20261116T070000000Z", "20261116T070000000Z-short", "../../x"])
-def test_what_cannot_be_an_execution_id_is_not_found(text: str) -> None:
+def test_a_malformed_execution_id_is_not_found(text: str) -> None:
     with pytest.raises(NotFound, match="there is no execution"):
         job_of(text)
 
 
 @pytest.mark.parametrize("text", ["", "#owners", JOB.upper(), JOB + "0", "il" * 13])
-def test_what_cannot_be_a_job_id_is_not_found(text: str) -> None:
+def test_a_malformed_job_id_is_not_found(text: str) -> None:
     with pytest.raises(NotFound, match="there is no job"):
         check_job_id(text)
 
 
-def test_a_name_for_aws_is_short_and_its_own() -> None:
+def test_an_aws_name_has_at_most_64_characters_and_is_unique() -> None:
     plain, of_a_message = execution_id(JOB, DUE), execution_id(JOB, DUE, "m" * 80)
     assert short_name(plain) == plain
     assert len(short_name(of_a_message)) == 64

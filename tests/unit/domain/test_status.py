@@ -11,7 +11,7 @@ LIFECYCLE = Path(__file__).parents[3] / "docs" / "lifecycle.md"
 EDGE = re.compile(r"^\s*(\w+) --> (\w+)", re.MULTILINE)
 
 
-def test_the_diagram_in_the_documentation_shows_exactly_the_allowed_moves() -> None:
+def test_the_documented_diagram_shows_exactly_the_allowed_transitions() -> None:
     drawn = {(source, target) for source, target in EDGE.findall(LIFECYCLE.read_text()) if target != "[*]"}
     allowed = {(str(source), str(target)) for source, onward in TRANSITIONS.items() for target in onward}
     assert drawn == allowed
@@ -22,17 +22,17 @@ def test_every_status_is_described_in_the_documentation() -> None:
     assert [status for status in Status if f"| `{status}` |" not in text] == []
 
 
-def test_every_status_can_be_reached_and_left_or_is_final() -> None:
+def test_every_status_is_reachable_and_either_has_transitions_or_is_final() -> None:
     entered = {target for onward in TRANSITIONS.values() for target in onward}
     assert set(Status) - entered == {Status.SCHEDULED}
     ran = {Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT}
     assert ran | {Status.CANCELLED, Status.SKIPPED, Status.MISSED} == FINAL
 
 
-def test_only_what_no_worker_has_claimed_can_be_withdrawn() -> None:
+def test_not_started_statuses_are_those_no_worker_has_claimed() -> None:
     assert {Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RETRYING} == NOT_STARTED
 
 
 @pytest.mark.parametrize("status", Status)
-def test_sources_and_targets_are_two_views_of_one_table(status: Status) -> None:
+def test_sources_of_is_the_inverse_of_the_transition_table(status: Status) -> None:
     assert [source for source in Status if status in TRANSITIONS[source]] == list(sources_of(status))

@@ -18,7 +18,7 @@ CONTEXT = context(execution_id="the-execution")
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answers with the status in the path, and with what it was sent."""
+    """Responds with the status in the path, and with the request as its body."""
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
@@ -35,7 +35,7 @@ class Echo(BaseHTTPRequestHandler):
     do_GET = do_POST
 
     def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        """Suppress the access log."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def server() -> Iterator[str]:
         serving.shutdown()
 
 
-def test_the_answer_is_the_result_and_the_called_one_can_tell_repeats(server: str) -> None:
+def test_the_response_is_the_result_and_the_request_has_an_idempotency_key(server: str) -> None:
     result = call(CONTEXT, {"url": f"{server}/201", "method": "POST", "json": {"n": 1}})
     assert result["status"] == 201
     assert json.loads(result["body"]) == {"method": "POST", "key": "the-execution", "body": {"n": 1}}
@@ -54,18 +54,18 @@ def test_the_answer_is_the_result_and_the_called_one_can_tell_repeats(server: st
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 503])
-def test_trouble_on_the_other_side_is_tried_again_when_it_says(server: str, status: int) -> None:
-    with pytest.raises(Retry, match=f"answered {status}") as asked:
+def test_a_transient_status_is_retried_after_the_requested_delay(server: str, status: int) -> None:
+    with pytest.raises(Retry, match=f"HTTP status {status}") as asked:
         call(CONTEXT, {"url": f"{server}/{status}"})
     assert asked.value.after == 7
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 410])
-def test_a_refusal_is_final(server: str, status: int) -> None:
-    with pytest.raises(Fatal, match=f"answered {status}"):
+def test_a_client_error_is_fatal(server: str, status: int) -> None:
+    with pytest.raises(Fatal, match=f"HTTP status {status}"):
         call(CONTEXT, {"url": f"{server}/{status}"})
 
 
-def test_nobody_there_is_tried_again() -> None:
-    with pytest.raises(Retry, match="no answer"):
+def test_an_unreachable_server_is_retried() -> None:
+    with pytest.raises(Retry, match="no response"):
         call(CONTEXT, {"url": "http://127.0.0.1:9/", "timeout_seconds": 2})

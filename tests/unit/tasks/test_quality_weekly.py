@@ -20,49 +20,52 @@ class Stopped(BaseException):
     """The container was killed."""
 
 
-def told(kept: Any = None, die_at: int | None = None, **fields: Any) -> Context:
+def task_context(resumed_from: Any = None, die_at: int | None = None, **fields: Any) -> Context:
     checkpoints = 0
 
-    def keep(state: Any) -> None:
+    def save(state: Any) -> None:
         nonlocal checkpoints
         checkpoints += 1
         if checkpoints == die_at:
             raise Stopped(state)
 
-    return context(**{"due": WEEK.end, "window": WEEK, "_keep": keep, "_kept": kept, **fields})
+    return context(
+        **{"due": WEEK.end, "window": WEEK, "_save_checkpoint": save, "_last_checkpoint": resumed_from, **fields}
+    )
 
 
-def test_a_week_has_all_its_records_and_the_same_faults_each_time() -> None:
-    first, second = weekly(told(), PARAMETERS), weekly(told(), PARAMETERS)
+def test_a_week_is_complete_and_deterministic() -> None:
+    first, second = weekly(task_context(), PARAMETERS), weekly(task_context(), PARAMETERS)
     assert first == second
     assert first["records"] == 7 * 24 * 20
     assert all(first["faults"].values())
 
 
-def test_one_that_was_stopped_half_way_goes_on_and_finds_the_same() -> None:
+def test_a_killed_run_resumes_from_its_checkpoint_with_the_same_result() -> None:
     with pytest.raises(Stopped) as stopped:
-        weekly(told(die_at=84), PARAMETERS)
-    resumed = weekly(told(kept=stopped.value.args[0]), PARAMETERS)
-    whole = weekly(told(), PARAMETERS)
+        weekly(task_context(die_at=84), PARAMETERS)
+    resumed = weekly(task_context(resumed_from=stopped.value.args[0]), PARAMETERS)
+    whole = weekly(task_context(), PARAMETERS)
     assert resumed.pop("begun_at") == [0, 84]
     assert whole.pop("begun_at") == [0]
     assert resumed == whole
 
 
-def test_days_collected_are_the_week() -> None:
+def test_collecting_the_daily_partitions_equals_the_whole_week() -> None:
     slices = [DataWindow(SUNDAY + n * timedelta(days=1), SUNDAY + (n + 1) * timedelta(days=1)) for n in range(7)]
     days = [
-        weekly(told(partition=Partition(number=n, count=7, window=one)), PARAMETERS) for n, one in enumerate(slices)
+        weekly(task_context(partition=Partition(number=n, count=7, window=one)), PARAMETERS)
+        for n, one in enumerate(slices)
     ]
-    week = report(told(), PARAMETERS, days)
-    whole = weekly(told(), PARAMETERS)
+    week = report(task_context(), PARAMETERS, days)
+    whole = weekly(task_context(), PARAMETERS)
     assert (week["records"], week["faults"]) == (whole["records"], whole["faults"])
     assert datetime.fromisoformat(week["worst_day"]).strftime("%A") == "Wednesday"
     assert 90 < week["score"] < 100
 
 
-def test_a_job_that_runs_once_names_its_week() -> None:
-    named = weekly(told(window=None), {**PARAMETERS, "week_of": "2026-11-11"})
+def test_a_one_time_job_names_its_week_in_a_parameter() -> None:
+    named = weekly(task_context(window=None), {**PARAMETERS, "week_of": "2026-11-11"})
     assert (named["from"], named["to"]) == ("2026-11-08T00:00:00+00:00", "2026-11-15T00:00:00+00:00")
-    with pytest.raises(Fatal, match="which week"):
-        weekly(told(window=None), PARAMETERS)
+    with pytest.raises(Fatal, match="no week given"):
+        weekly(task_context(window=None), PARAMETERS)

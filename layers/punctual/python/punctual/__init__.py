@@ -1,4 +1,4 @@
-"""Punctual: what a task needs.
+"""Punctual: the public API for writing tasks.
 
 ::
 
@@ -9,8 +9,28 @@
         return f"hello, {parameters['name']}"
 """
 
-from punctual.domain.errors import Fatal, Retry
-from punctual.runtime.tasks.context import Context
-from punctual.runtime.tasks.registry import calendar, collect, task
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from punctual.domain.errors import Fatal, Retry
+    from punctual.runtime.tasks.context import Context
+    from punctual.runtime.tasks.registry import calendar, collect, task
 
 __all__ = ["Context", "Fatal", "Retry", "calendar", "collect", "task"]
+
+_MODULES = {
+    "Context": "punctual.runtime.tasks.context",
+    "Fatal": "punctual.domain.errors",
+    "Retry": "punctual.domain.errors",
+    "calendar": "punctual.runtime.tasks.registry",
+    "collect": "punctual.runtime.tasks.registry",
+    "task": "punctual.runtime.tasks.registry",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use: most Lambda functions import this package but run no tasks."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

@@ -5,14 +5,14 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from punctual.aws.cloudwatch.metrics import MOST_AT_ONCE, CloudWatchMetrics, emf
-from punctual.domain.metrics import Detail, Metric
+from punctual.aws.cloudwatch.metrics import MAX_METRICS_PER_REQUEST, CloudWatchMetrics, emf
+from punctual.domain.metrics import DashboardMetric, Metric
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
-class CloudWatch:
-    """Remembers what it was sent."""
+class FakeCloudWatch:
+    """Records its requests."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -22,12 +22,12 @@ class CloudWatch:
 
 
 def published(values: dict[str, float]) -> list[dict[str, Any]]:
-    cloudwatch = CloudWatch()
+    cloudwatch = FakeCloudWatch()
     CloudWatchMetrics(lambda: cloudwatch).publish(values, NOW)
     return cloudwatch.requests
 
 
-def test_figures_are_sent_without_dimensions_and_zeros_too() -> None:
+def test_values_are_sent_without_dimensions_including_zeros() -> None:
     [request] = published({Metric.DEAD_LETTERS: 0, Metric.BACKLOG_DRAIN_MINUTES: 2.5})
     assert request == {
         "Namespace": "Punctual",
@@ -36,24 +36,24 @@ def test_figures_are_sent_without_dimensions_and_zeros_too() -> None:
             {"MetricName": "BacklogDrainMinutes", "Timestamp": NOW, "Value": 2.5},
         ],
     }
-    assert {type(one["MetricName"]) for one in request["MetricData"]} == {str}
+    assert {type(datum["MetricName"]) for datum in request["MetricData"]} == {str}
 
 
-def test_what_is_not_a_number_is_left_out_and_nothing_is_no_request() -> None:
+def test_infinite_and_nan_values_are_skipped_and_no_values_send_no_request() -> None:
     odd = {"a": math.inf, "b": -math.inf, "c": math.nan}
     assert published(odd) == []
     [request] = published({**odd, "d": 1})
-    assert [one["MetricName"] for one in request["MetricData"]] == ["d"]
+    assert [datum["MetricName"] for datum in request["MetricData"]] == ["d"]
     assert json.loads(emf(odd, NOW))["_aws"]["CloudWatchMetrics"][0]["Metrics"] == []
 
 
-def test_no_request_is_larger_than_cloudwatch_takes() -> None:
-    requests = published({f"m{n}": n for n in range(2 * MOST_AT_ONCE + 1)})
-    assert [len(request["MetricData"]) for request in requests] == [MOST_AT_ONCE, MOST_AT_ONCE, 1]
+def test_requests_respect_the_cloudwatch_batch_limit() -> None:
+    requests = published({f"m{n}": n for n in range(2 * MAX_METRICS_PER_REQUEST + 1)})
+    assert [len(request["MetricData"]) for request in requests] == [MAX_METRICS_PER_REQUEST, MAX_METRICS_PER_REQUEST, 1]
 
 
 def test_a_line_in_the_embedded_metric_format_names_its_metrics_and_dimensions() -> None:
-    line = emf({Detail.QUEUE_DEPTH: 3, Detail.QUEUE_DRAIN_MINUTES: 0.5}, NOW, {"queue": "high"})
+    line = emf({DashboardMetric.QUEUE_DEPTH: 3, DashboardMetric.QUEUE_DRAIN_MINUTES: 0.5}, NOW, {"queue": "high"})
     assert "\n" not in line
     assert json.loads(line) == {
         "_aws": {
@@ -72,7 +72,7 @@ def test_a_line_in_the_embedded_metric_format_names_its_metrics_and_dimensions()
     }
 
 
-def test_a_line_without_dimensions_has_one_empty_set_of_them() -> None:
-    line = json.loads(emf({Detail.SLOTS_TAKEN: 4}, NOW))
+def test_a_line_without_dimensions_has_one_empty_dimension_set() -> None:
+    line = json.loads(emf({DashboardMetric.SLOTS_TAKEN: 4}, NOW))
     assert line["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [[]]
     assert line["SlotsTaken"] == 4

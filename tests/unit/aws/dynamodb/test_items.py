@@ -20,7 +20,7 @@ from punctual.domain.jobs.deadline import Deadline
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.schedules.schedule import Every
+from punctual.domain.schedules.every import Every
 from punctual.domain.status import Status
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -46,19 +46,19 @@ JOB = Job(
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=4))
-def test_a_job_comes_back_from_the_table_as_it_went_in(parameters: dict[str, object]) -> None:
+def test_a_job_survives_the_round_trip_through_an_item(parameters: dict[str, object]) -> None:
     job = replace(JOB, parameters=parameters)
     assert item_to_job(plain(typed(job_to_item(job)))) == job
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=4), st.booleans())
-def test_an_execution_comes_back_from_the_table_as_it_went_in(parameters: dict[str, object], leads: bool) -> None:
+def test_an_execution_survives_the_round_trip_through_an_item(parameters: dict[str, object], leads: bool) -> None:
     job = replace(JOB, parameters=parameters)
     execution = execution_of(job, NOW + timedelta(minutes=1), status=Status.QUEUED, now=NOW, leads=leads)
     assert item_to_execution(plain(typed(execution_to_item(execution)))) == execution
 
 
-def test_a_usual_execution_fits_into_one_write_unit() -> None:
+def test_a_typical_execution_fits_into_one_write_unit() -> None:
     execution = execution_of(replace(JOB, parameters={"dataset": "orders"}), NOW, status=Status.QUEUED, now=NOW)
     item = typed(execution_to_item(execution))
     assert sum(len(name) + len(str(next(iter(value.values())))) for name, value in item.items()) < 700
@@ -67,13 +67,13 @@ def test_a_usual_execution_fits_into_one_write_unit() -> None:
 @pytest.mark.parametrize(
     "field", [{"once": True}, {"feeds": True}, {"notify": True}, {"deadline_at": NOW}, {"lane": Lane.LONG}]
 )
-def test_an_end_that_something_follows_from_is_marked_and_a_usual_one_is_not(field: dict[str, Any]) -> None:
-    usual = execution_of(replace(JOB, deadline=None), NOW, status=Status.QUEUED, now=NOW)
-    assert execution_to_item(usual)["aftermath"] is None
-    assert execution_to_item(replace(usual, **field))["aftermath"] is True
+def test_only_an_execution_whose_end_has_consequences_has_an_aftermath_mark(field: dict[str, Any]) -> None:
+    typical = execution_of(replace(JOB, deadline=None), NOW, status=Status.QUEUED, now=NOW)
+    assert execution_to_item(typical)["aftermath"] is None
+    assert execution_to_item(replace(typical, **field))["aftermath"] is True
 
 
-def test_an_item_that_is_neither_is_unreadable() -> None:
+def test_an_item_of_another_kind_is_unreadable() -> None:
     with pytest.raises(Unreadable, match="not a job"):
         item_to_job({"job_id": "x"})
     with pytest.raises(Unreadable, match="not an execution"):
@@ -81,7 +81,7 @@ def test_an_item_that_is_neither_is_unreadable() -> None:
 
 
 @given(st.integers(-10_000, 10_000_000))
-def test_a_queue_holds_an_order_back_for_whole_seconds_and_never_past_its_instant(milliseconds: int) -> None:
+def test_a_work_order_is_delayed_by_whole_seconds_and_never_past_its_instant(milliseconds: int) -> None:
     execution = execution_of(JOB, NOW + timedelta(milliseconds=milliseconds), status=Status.QUEUED, now=NOW)
     delay = delay_seconds(work_order_for(execution, execution.scheduled_at), NOW)
     assert 0 <= delay <= 900
@@ -91,7 +91,7 @@ def test_a_queue_holds_an_order_back_for_whole_seconds_and_never_past_its_instan
 
 
 @pytest.mark.parametrize("owner", ["team-a", "ann@example.com", "Ünal", "a b", "x" * 200])
-def test_every_owner_has_a_message_group_that_sqs_takes(owner: str) -> None:
+def test_every_owner_has_a_valid_sqs_message_group(owner: str) -> None:
     assert 1 <= len(group_id(owner)) <= 128
     assert group_id(owner).isascii()
     assert " " not in group_id(owner)

@@ -13,8 +13,12 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 ERROR = Failure(type="ValueError", message="no")
 
 
-def decided(
-    outcome: Outcome, *, attempt: int = 1, after: float | None = None, cancel_at: datetime | None = None
+def decision_for(
+    outcome: Outcome,
+    *,
+    attempt: int = 1,
+    retry_after_seconds: float | None = None,
+    cancel_at: datetime | None = None,
 ) -> AttemptDecision:
     execution = Execution(
         job_id="j",
@@ -28,11 +32,10 @@ def decided(
         worker_id="w",
         retry=RetryPolicy(max_attempts=2, backoff_seconds=10),
         cancel_at=cancel_at,
-        cancel_reason="by a person" if cancel_at else None,
+        cancel_reason="cancelled by ann" if cancel_at else None,
     )
-    return decide(
-        execution, AttemptResult(outcome=outcome, error=ERROR, after=after), now=NOW, uniform=lambda _low, high: high
-    )
+    result = AttemptResult(outcome=outcome, error=ERROR, retry_after_seconds=retry_after_seconds)
+    return decide(execution, result, now=NOW, uniform=lambda _low, high: high)
 
 
 @pytest.mark.parametrize(
@@ -49,30 +52,32 @@ def decided(
         (Outcome.LOST, 2, Status.FAILED),
     ],
 )
-def test_what_becomes_of_each_outcome(outcome: Outcome, attempt: int, status: Status) -> None:
-    assert decided(outcome, attempt=attempt).status is status
+def test_the_status_follows_from_the_outcome_and_the_attempts_left(
+    outcome: Outcome, attempt: int, status: Status
+) -> None:
+    assert decision_for(outcome, attempt=attempt).status is status
 
 
-@pytest.mark.parametrize("outcome", [one for one in Outcome if one is not Outcome.SUCCEEDED])
-def test_what_was_asked_to_stop_is_cancelled_however_it_ended(outcome: Outcome) -> None:
-    decision = decided(outcome, cancel_at=NOW + timedelta(seconds=9))
-    assert (decision.status, decision.reason, decision.retry_at) == (Status.CANCELLED, "by a person", None)
+@pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.SUCCEEDED])
+def test_a_cancelled_execution_ends_cancelled_whatever_else_its_outcome(outcome: Outcome) -> None:
+    decision = decision_for(outcome, cancel_at=NOW + timedelta(seconds=9))
+    assert (decision.status, decision.reason, decision.retry_at) == (Status.CANCELLED, "cancelled by ann", None)
     assert (decision.attempt.outcome, decision.attempt.error) == (Outcome.CANCELLED, ERROR)
 
 
-def test_what_was_asked_to_stop_may_still_succeed_in_time() -> None:
-    assert decided(Outcome.SUCCEEDED, cancel_at=NOW).status is Status.SUCCEEDED
-    assert decided(Outcome.SUCCEEDED, cancel_at=NOW - timedelta(milliseconds=1)).status is Status.CANCELLED
+def test_a_cancelled_execution_may_still_succeed_within_the_grace_period() -> None:
+    assert decision_for(Outcome.SUCCEEDED, cancel_at=NOW).status is Status.SUCCEEDED
+    assert decision_for(Outcome.SUCCEEDED, cancel_at=NOW - timedelta(milliseconds=1)).status is Status.CANCELLED
 
 
-def test_the_next_attempt_comes_after_the_backoff_or_when_the_task_said() -> None:
-    assert decided(Outcome.FAILED).retry_at == NOW + timedelta(seconds=10)
-    assert decided(Outcome.FAILED, after=0).retry_at == NOW
-    assert decided(Outcome.FAILED, after=90).retry_at == NOW + timedelta(seconds=90)
+def test_a_retry_follows_after_the_backoff_or_the_delay_requested_by_the_task() -> None:
+    assert decision_for(Outcome.FAILED).retry_at == NOW + timedelta(seconds=10)
+    assert decision_for(Outcome.FAILED, retry_after_seconds=0).retry_at == NOW
+    assert decision_for(Outcome.FAILED, retry_after_seconds=90).retry_at == NOW + timedelta(seconds=90)
 
 
-def test_the_attempt_is_kept_with_its_error_and_the_reason_is_in_words() -> None:
-    decision = decided(Outcome.TIMED_OUT)
+def test_the_decision_has_the_attempt_with_its_error_and_a_readable_reason() -> None:
+    decision = decision_for(Outcome.TIMED_OUT)
     assert (decision.attempt.number, decision.attempt.worker_id, decision.attempt.error) == (1, "w", ERROR)
     assert decision.reason == "attempt 1 of 2 timed out"
-    assert decided(Outcome.FAILED, attempt=2).reason == "2 of 2 attempts"
+    assert decision_for(Outcome.FAILED, attempt=2).reason == "2 of 2 attempts"

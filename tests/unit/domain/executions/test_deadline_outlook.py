@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punctual.domain.executions.deadline_outlook import (
-    HOPE_ABOVE,
-    LONGEST_REST,
-    LOST_BELOW,
-    RISKY_BELOW,
-    SAFE_ABOVE,
-    SHORTEST_REST,
+    AT_RISK_ABOVE,
+    AT_RISK_BELOW,
+    MAX_CHECK_INTERVAL,
+    MIN_CHECK_INTERVAL,
+    ON_TRACK_ABOVE,
+    WILL_MISS_BELOW,
     DeadlineState,
-    danger_of,
-    dangers_of,
+    danger_key,
+    danger_key_range,
     first_check,
     next_check,
     state_after,
@@ -37,7 +37,7 @@ ON_TRACK, AT_RISK, WILL_MISS, MISSED = DeadlineState
         (None, 0.79, AT_RISK),
         (None, 0.09, WILL_MISS),
         (ON_TRACK, 0.80, ON_TRACK),
-        (AT_RISK, 0.85, AT_RISK),  # the way back asks for more
+        (AT_RISK, 0.85, AT_RISK),  # hysteresis: recovery needs 0.90
         (AT_RISK, 0.90, ON_TRACK),
         (AT_RISK, 0.10, AT_RISK),
         (AT_RISK, 0.09, WILL_MISS),
@@ -48,7 +48,7 @@ ON_TRACK, AT_RISK, WILL_MISS, MISSED = DeadlineState
         (MISSED, 1.0, MISSED),
     ],
 )
-def test_a_state_follows_from_the_probability_and_the_state_before(
+def test_the_state_follows_from_the_probability_and_the_previous_state(
     before: DeadlineState | None, probability: float, after: DeadlineState
 ) -> None:
     assert state_after(before, probability, NOW + HOUR, NOW) is after
@@ -62,58 +62,58 @@ def test_a_deadline_that_has_passed_is_missed_whatever_the_forecast(
 
 
 @given(st.floats(0, 1), st.lists(st.floats(-0.04, 0.04), min_size=2, max_size=30))
-def test_a_forecast_that_trembles_changes_the_state_once_at_most(centre: float, trembles: list[float]) -> None:
+def test_a_fluctuating_forecast_changes_the_state_at_most_once(centre: float, deviations: list[float]) -> None:
     state: DeadlineState | None = None
-    states = [state := state_after(state, min(max(centre + one, 0), 1), NOW + HOUR, NOW) for one in trembles]
+    states = [state := state_after(state, min(max(centre + one, 0), 1), NOW + HOUR, NOW) for one in deviations]
     assert sum(one is not other for one, other in pairwise(states)) <= 1
 
 
 @given(st.timedeltas(timedelta(seconds=1), timedelta(days=30)), st.timedeltas(timedelta(), timedelta(days=7)))
-def test_looks_come_denser_as_the_deadline_nears_and_the_last_is_at_the_deadline(
+def test_checks_get_denser_as_the_deadline_nears_and_the_last_is_at_the_deadline(
     left: timedelta, ahead: timedelta
 ) -> None:
     released, deadline = NOW + ahead, NOW + ahead + left
-    looks = [NOW]
-    while (following := next_check(released, deadline, looks[-1])) is not None:
-        assert following > looks[-1]
-        looks.append(following)
-    assert looks[-1] == deadline
-    rests = [later - earlier for earlier, later in pairwise(looks) if earlier >= released]
-    assert all(SHORTEST_REST <= rest <= LONGEST_REST for rest in rests[:-1])
-    assert rests[:-1] == sorted(rests[:-1], reverse=True)
-    assert sum(look < released for look in looks) <= 1  # before it is due nothing changes
+    checks = [NOW]
+    while (following := next_check(released, deadline, checks[-1])) is not None:
+        assert following > checks[-1]
+        checks.append(following)
+    assert checks[-1] == deadline
+    intervals = [later - earlier for earlier, later in pairwise(checks) if earlier >= released]
+    assert all(MIN_CHECK_INTERVAL <= interval <= MAX_CHECK_INTERVAL for interval in intervals[:-1])
+    assert intervals[:-1] == sorted(intervals[:-1], reverse=True)
+    assert sum(check < released for check in checks) <= 1  # nothing changes before the release
 
 
-def test_what_is_planned_far_ahead_is_looked_at_at_once_and_what_is_near_when_it_is_due() -> None:
+def test_an_execution_planned_far_ahead_is_checked_immediately_and_a_near_one_when_it_is_due() -> None:
     assert first_check(NOW + timedelta(days=5), NOW + timedelta(days=6), NOW) == NOW
     assert first_check(NOW + timedelta(minutes=3), NOW + 3 * HOUR, NOW) == NOW + timedelta(minutes=3)
     assert first_check(NOW - HOUR, NOW + 3 * HOUR, NOW) == NOW
 
 
-def test_of_what_has_little_time_an_eighth_passes_before_the_first_look() -> None:
+def test_with_a_short_deadline_the_first_check_comes_after_an_eighth_of_the_time() -> None:
     due = NOW + timedelta(minutes=3)
     assert first_check(due, due + timedelta(seconds=80), NOW) == due + timedelta(seconds=10)
-    assert first_check(NOW - HOUR, NOW - timedelta(seconds=1), NOW) == NOW  # too late already: that is told at once
+    assert first_check(NOW - HOUR, NOW - timedelta(seconds=1), NOW) == NOW  # already missed: reported immediately
 
 
-def test_the_picture_in_the_docs_shows_these_thresholds() -> None:
-    [picture] = re.findall(r"```mermaid\nstateDiagram-v2\n(.*?)```", FORECASTS.read_text(), re.DOTALL)
-    arrows = re.findall(r"(\w+) --> (\w+): (\w+) (\d+)%", picture)
-    shown = {(source, target): (word, int(percent) / 100) for source, target, word, percent in arrows}
-    assert shown == {
-        ("on_track", "at_risk"): ("below", RISKY_BELOW),
-        ("on_track", "will_miss"): ("below", LOST_BELOW),
-        ("at_risk", "will_miss"): ("below", LOST_BELOW),
-        ("at_risk", "on_track"): ("above", SAFE_ABOVE),
-        ("will_miss", "at_risk"): ("above", HOPE_ABOVE),
-        ("will_miss", "on_track"): ("above", SAFE_ABOVE),
+def test_the_state_diagram_in_the_docs_shows_the_thresholds() -> None:
+    [diagram] = re.findall(r"```mermaid\nstateDiagram-v2\n(.*?)```", FORECASTS.read_text(), re.DOTALL)
+    arrows = re.findall(r"(\w+) --> (\w+): (\w+) (\d+)%", diagram)
+    documented = {(source, target): (word, int(percent) / 100) for source, target, word, percent in arrows}
+    assert documented == {
+        ("on_track", "at_risk"): ("below", AT_RISK_BELOW),
+        ("on_track", "will_miss"): ("below", WILL_MISS_BELOW),
+        ("at_risk", "will_miss"): ("below", WILL_MISS_BELOW),
+        ("at_risk", "on_track"): ("above", ON_TRACK_ABOVE),
+        ("will_miss", "at_risk"): ("above", AT_RISK_ABOVE),
+        ("will_miss", "on_track"): ("above", ON_TRACK_ABOVE),
     }
 
 
-def test_the_worst_come_first_and_then_the_nearest_deadline() -> None:
-    places = [danger_of(state, NOW + n * HOUR, "e") for state in reversed(DeadlineState) for n in (1, 2)]
-    assert places == sorted(places)
+def test_danger_keys_sort_by_worst_state_and_then_by_nearest_deadline() -> None:
+    keys = [danger_key(state, NOW + n * HOUR, "e") for state in reversed(DeadlineState) for n in (1, 2)]
+    assert keys == sorted(keys)
     for state in DeadlineState:
-        low, high = dangers_of(state)
-        inside = [one for one in places if low <= one <= high]
-        assert inside == [danger_of(state, NOW + n * HOUR, "e") for n in (1, 2)]
+        low, high = danger_key_range(state)
+        inside = [key for key in keys if low <= key <= high]
+        assert inside == [danger_key(state, NOW + n * HOUR, "e") for n in (1, 2)]

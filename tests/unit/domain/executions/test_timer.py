@@ -3,7 +3,9 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from punctual.domain.executions.timer import Timer, TimerReason, shard_of, slot_of, slots_between
+from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.timer import Timer, TimerReason, shard_of, slot_of, slots_between, timer_for
+from punctual.domain.status import Status
 
 AT = datetime(2026, 11, 16, 12, 30, 59, 999_000, tzinfo=UTC)
 
@@ -12,23 +14,28 @@ def timer(at: datetime, execution_id: str = "e") -> Timer:
     return Timer(at=at, job_id="j", execution_id=execution_id, reason=TimerReason.DUE)
 
 
-def test_a_slot_is_a_minute_of_a_shard() -> None:
+def test_a_timer_refers_to_its_execution() -> None:
+    execution = Execution(job_id="j", execution_id="e", owner="o", task="t", scheduled_at=AT, status=Status.SCHEDULED)
+    assert timer_for(execution, AT, TimerReason.DUE) == timer(AT)
+
+
+def test_a_slot_is_one_minute_of_one_shard() -> None:
     assert slot_of(AT, 3) == "2026-11-16T12:30#3"
     assert slot_of(AT + timedelta(milliseconds=1), 3) == "2026-11-16T12:31#3"
 
 
-def test_slots_between_two_instants_hold_both_and_miss_none() -> None:
+def test_slots_between_two_instants_include_both_and_all_in_between() -> None:
     slots = list(slots_between(AT, AT + timedelta(minutes=2), 0))
     assert [slot for slot, _ in slots] == ["2026-11-16T12:30#0", "2026-11-16T12:31#0", "2026-11-16T12:32#0"]
     assert slots[0][1] == AT + timedelta(milliseconds=1)
 
 
-def test_positions_sort_by_instant_and_are_unique_for_executions_due_together() -> None:
+def test_positions_sort_by_instant_and_are_unique_for_executions_due_at_the_same_time() -> None:
     assert timer(AT).position < timer(AT + timedelta(milliseconds=1)).position
     assert timer(AT, "a").position < timer(AT, "b").position
 
 
-def test_shards_share_the_load_evenly_and_for_ever_the_same() -> None:
+def test_shards_are_evenly_loaded_and_stable() -> None:
     load = Counter(shard_of(f"20261116T120000000Z-{n:026d}", 64) for n in range(64_000))
     assert len(load) == 64
     assert max(load.values()) < 1.25 * min(load.values())

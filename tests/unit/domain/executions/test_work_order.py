@@ -19,12 +19,12 @@ ORDER = WorkOrder(
 )
 
 
-def test_an_order_reads_back_as_it_was_written() -> None:
+def test_a_work_order_survives_a_round_trip_through_its_message_body() -> None:
     assert read_work_order(ORDER.to_body()) == ORDER
 
 
 @pytest.mark.parametrize("name", json.loads(ORDER.to_body()))
-def test_an_order_that_lacks_anything_is_unreadable(name: str) -> None:
+def test_a_work_order_without_a_required_field_is_unreadable(name: str) -> None:
     fields = json.loads(ORDER.to_body())
     del fields[name]
     with pytest.raises(Unreadable, match=name):
@@ -32,6 +32,6 @@ def test_an_order_that_lacks_anything_is_unreadable(name: str) -> None:
 
 
 @pytest.mark.parametrize("body", ["", "{", "[]", "null", '"text"', "7"])
-def test_what_is_not_an_object_is_unreadable(body: str) -> None:
+def test_a_body_that_is_not_a_json_object_is_unreadable(body: str) -> None:
     with pytest.raises(Unreadable, match="not a work order"):
         read_work_order(body)

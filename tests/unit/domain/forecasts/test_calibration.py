@@ -1,6 +1,6 @@
-"""Are forecasts honest? Many jobs are made up, each with a history and the run that follows, and what came is counted.
+"""Calibration of forecasts: simulate many jobs, each with a history and a next run, and count how often forecasts hold.
 
-``pytest -s`` shows the table.
+``pytest -s`` prints the table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STEPS = 200
 NONE = Wait()
 
 Draw = Callable[[random.Random, int], float]
-"""The seconds that a job's run of this number takes."""
+"""Seconds of a job's run with this number."""
 
 
 def stable(draw: random.Random, _: int) -> float:
@@ -61,68 +61,71 @@ KINDS = (stable, drifting, bimodal, heavy_tailed, pareto)
 
 
 def steady(draw: random.Random) -> list[float]:
-    """When each step of a run is done, if all take the same."""
+    """The end of each step of a run whose steps take equally long."""
     took = stable(draw, 0)
     return [took * step / STEPS for step in range(1, STEPS + 1)]
 
 
 def uneven(draw: random.Random) -> list[float]:
-    """When each step of a run is done, if they differ by as much as explains the differences between stable runs."""
+    """The end of each step of a run whose steps vary enough to explain the variation between stable runs."""
     return list(accumulate(draw.gammavariate(2, 8 * HOUR / STEPS / 2) for _ in range(STEPS)))
 
 
 @dataclass
 class Count:
-    """Of those asked about, how many ended by their median end and by their P95 end."""
+    """How many of the forecast runs ended by their median end and by their P95 end."""
 
-    asked: int = 0
+    forecasts: int = 0
     by_median: int = 0
     by_p95: int = 0
 
     def add(self, took: float, median: float, p95: float) -> None:
-        self.asked += 1
+        self.forecasts += 1
         self.by_median += took <= median
         self.by_p95 += took <= p95
 
     @property
     def median_share(self) -> float:
-        return self.by_median / self.asked
+        return self.by_median / self.forecasts
 
     @property
     def p95_share(self) -> float:
-        return self.by_p95 / self.asked
+        return self.by_p95 / self.forecasts
 
     def __str__(self) -> str:
-        return f"{self.asked:6} {self.median_share:7.1%} {self.p95_share:7.1%}"
+        return f"{self.forecasts:6} {self.median_share:7.1%} {self.p95_share:7.1%}"
 
 
 @dataclass
-class Promises:
-    """Probabilities of meeting some deadline, and how many did meet it, by tenths of the probability."""
+class DeadlineForecasts:
+    """Forecast probabilities of meeting a deadline and how many were met, by tenths of the probability."""
 
-    given: dict[int, list[float]] = field(default_factory=dict)
-    kept: Counter[int] = field(default_factory=Counter)
+    forecast: dict[int, list[float]] = field(default_factory=dict)
+    met: Counter[int] = field(default_factory=Counter)
 
-    def add(self, probability: float, kept: bool) -> None:
+    def add(self, probability: float, met: bool) -> None:
         tenth = min(int(probability * 10), 9)
-        self.given.setdefault(tenth, []).append(probability)
-        self.kept[tenth] += kept
+        self.forecast.setdefault(tenth, []).append(probability)
+        self.met[tenth] += met
 
     @property
     def errors(self) -> dict[int, float]:
-        """How far the share that met its deadline is from what was promised."""
-        return {tenth: abs(self.kept[tenth] / len(given) - mean(given)) for tenth, given in self.given.items()}
+        """Difference between the share that met its deadline and the forecast probability."""
+        return {
+            tenth: abs(self.met[tenth] / len(probabilities) - mean(probabilities))
+            for tenth, probabilities in self.forecast.items()
+        }
 
 
 @dataclass
 class Figures:
     before: Count = field(default_factory=Count)
     running: Count = field(default_factory=Count)
-    promises: Promises = field(default_factory=Promises)
+    deadlines: DeadlineForecasts = field(default_factory=DeadlineForecasts)
 
 
-def asked(run_time: RunTime, elapsed: float | None, deadline: float | None = None, wait: Wait = NONE) -> Forecast:
-    """The forecast for a run that starts, or started, now; all else is seconds since then."""
+def forecast_of(run_time: RunTime, elapsed: float | None, deadline: float | None = None, wait: Wait = NONE) -> Forecast:
+    """The forecast of a run that starts, or started, at ``NOW``. All arguments are seconds since then."""
     return forecast(
         now=NOW + timedelta(seconds=elapsed or 0),
         run_time=run_time,
@@ -134,33 +137,33 @@ def asked(run_time: RunTime, elapsed: float | None, deadline: float | None = Non
     )
 
 
-def ends(told: Forecast) -> tuple[float, float]:
-    return (told.median_end - NOW).total_seconds(), (told.p95_end - NOW).total_seconds()
+def ends(expected: Forecast) -> tuple[float, float]:
+    return (expected.median_end - NOW).total_seconds(), (expected.p95_end - NOW).total_seconds()
 
 
 def measured(
-    kind: Draw, runs: int, pairs: int, believed: Callable[[list[int]], Sequence[int]] = lambda history: history
+    kind: Draw, runs: int, pairs: int, distort: Callable[[list[int]], Sequence[int]] = lambda history: history
 ) -> Figures:
-    """Each pair is a history and the run that follows it, which is asked about before it starts and while it runs.
+    """Simulate pairs of a history and the next run, with forecasts before the run starts and while it runs.
 
-    The moments at which it is asked again know nothing of its end: they lie anywhere up to the longest run of its
-    history, and those that it does not live to see do not count. ``believed`` is what the forecast sees of the history.
+    The moments of the later forecasts are independent of the run's end: they are random up to the longest run of the
+    history, and moments after the end are ignored. ``distort`` changes the history that the forecast uses.
     """
     draw, figures = random.Random(f"{kind.__name__} {runs}"), Figures()
     for _ in range(pairs):
         history = [round(kind(draw, number)) for number in range(runs)]
         took = kind(draw, runs)
-        run_time = run_time_of(believed(history), None, TIMEOUT)
-        told = asked(run_time, None, deadline := kind(draw, runs))
-        figures.before.add(took, *ends(told))
-        figures.promises.add(told.probability or 0.0, took <= deadline)
+        run_time = run_time_of(distort(history), None, TIMEOUT)
+        expected = forecast_of(run_time, None, deadline := kind(draw, runs))
+        figures.before.add(took, *ends(expected))
+        figures.deadlines.add(expected.probability or 0.0, took <= deadline)
         for _ in range(MOMENTS):
             elapsed = draw.uniform(0, max(history))
             if elapsed < took:
-                figures.running.add(took, *ends(asked(run_time, elapsed)))
+                figures.running.add(took, *ends(forecast_of(run_time, elapsed)))
         for _ in range(MORE_DEADLINES):
             deadline = kind(draw, runs)
-            figures.promises.add(run_time.within(deadline), took <= deadline)
+            figures.deadlines.add(run_time.end_probability(deadline), took <= deadline)
     return figures
 
 
@@ -171,18 +174,18 @@ def measured_once(kind: Draw, runs: int) -> Figures:
 
 @cache
 def measured_waiting() -> Count:
-    """Stable runs that wait first, most of them shortly and some for long."""
+    """Stable runs after a wait that is mostly short and sometimes long."""
     draw, count = random.Random("waiting"), Count()
     wait = Wait(median=HOUR * log(2), p95=HOUR * log(20))
     for _ in range(FEWER_PAIRS):
         run_time = run_time_of([round(stable(draw, number)) for number in range(KEPT_RUNS)], None, TIMEOUT)
-        count.add(draw.expovariate(1 / HOUR) + stable(draw, KEPT_RUNS), *ends(asked(run_time, None, wait=wait)))
+        count.add(draw.expovariate(1 / HOUR) + stable(draw, KEPT_RUNS), *ends(forecast_of(run_time, None, wait=wait)))
     return count
 
 
 @cache
 def measured_with_progress(steps: Callable[[random.Random], list[float]]) -> Count:
-    """Runs that tell how far they are, in whole percent, and how far they were half an hour ago."""
+    """Runs that report progress in whole percent, now and half an hour ago."""
     draw, count = random.Random(steps.__name__), Count()
     for _ in range(FEWER_PAIRS):
         run_time = run_time_of([round(stable(draw, number)) for number in range(KEPT_RUNS)], None, TIMEOUT)
@@ -197,55 +200,55 @@ def measured_with_progress(steps: Callable[[random.Random], list[float]]) -> Cou
 
 
 def table() -> str:
-    """Of those asked about, the share that ended by its median end and by its P95 end."""
-    count = f"{'asked':>6} {'median':>7} {'P95':>7}"
+    """The share of runs that ended by their median end and by their P95 end."""
+    count = f"{'runs':>6} {'median':>7} {'P95':>7}"
     lines = [
-        f"{'':19} {'before the start':>22}  {'while running':>22}  promises,",
+        f"{'':19} {'before the start':>22}  {'while running':>22}  deadlines,",
         f"{'history':14} runs {count}  {count}  worst tenth",
     ]
     for runs in (KEPT_RUNS, *FEW):
         for kind in KINDS:
             figures = measured_once(kind, runs)
-            worst = max(figures.promises.errors.values())
+            worst = max(figures.deadlines.errors.values())
             lines.append(f"{kind.__name__:14} {runs:4} {figures.before}  {figures.running}  off by {worst:5.1%}")
     for steps in (steady, uneven):
-        told = f"stable, tells {steps.__name__} progress"
-        lines.append(f"{told:43} {measured_with_progress(steps)}")
+        label = f"stable, {steps.__name__} progress"
+        lines.append(f"{label:43} {measured_with_progress(steps)}")
     lines.append(f"{'stable, waits':14} {KEPT_RUNS:4} {measured_waiting()}")
     return "\n".join(lines)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _shown() -> None:
+def _print_table() -> None:
     print("", table(), sep="\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_of_those_given_a_p95_end_93_to_97_percent_end_before_it(kind: Draw) -> None:
+def test_before_the_start_93_to_97_percent_of_runs_end_before_their_p95_end(kind: Draw) -> None:
     before = measured_once(kind, KEPT_RUNS).before
-    assert before.asked >= 4000
+    assert before.forecasts >= 4000
     assert 0.93 <= before.p95_share <= 0.97
     assert 0.45 <= before.median_share <= 0.55
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_of_those_asked_about_while_they_run_93_to_97_percent_end_before_their_p95_end(kind: Draw) -> None:
+def test_while_running_93_to_97_percent_of_runs_end_before_their_p95_end(kind: Draw) -> None:
     running = measured_once(kind, KEPT_RUNS).running
-    assert running.asked >= 2000
+    assert running.forecasts >= 2000
     assert 0.93 <= running.p95_share <= 0.97
     assert 0.45 <= running.median_share <= 0.55
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_deadlines_are_met_as_often_as_promised(kind: Draw) -> None:
-    errors = measured_once(kind, KEPT_RUNS).promises.errors
+def test_deadlines_are_met_as_often_as_forecast(kind: Draw) -> None:
+    errors = measured_once(kind, KEPT_RUNS).deadlines.errors
     assert len(errors) == 10
     assert max(errors.values()) <= 0.05
 
 
 @pytest.mark.parametrize("runs", FEW)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not drifting])
-def test_few_runs_are_made_up_for_by_a_wider_forecast(kind: Draw, runs: int) -> None:
+def test_a_short_history_widens_the_forecast_enough(kind: Draw, runs: int) -> None:
     figures = measured_once(kind, runs)
     assert figures.before.p95_share >= 0.92
     assert figures.running.p95_share >= 0.88
@@ -253,38 +256,36 @@ def test_few_runs_are_made_up_for_by_a_wider_forecast(kind: Draw, runs: int) -> 
 
 
 @pytest.mark.parametrize(("runs", "at_least"), [(5, 0.93), (10, 0.88), (20, 0.93)])
-def test_a_drift_too_short_to_be_told_from_chance_costs_a_few_percent(runs: int, at_least: float) -> None:
+def test_a_drift_in_a_short_history_costs_a_few_percent(runs: int, at_least: float) -> None:
     assert measured_once(drifting, runs).before.p95_share >= at_least
 
 
 @pytest.mark.parametrize(("steps", "at_least"), [(steady, 0.97), (uneven, 0.91)])
-def test_those_that_tell_how_far_they_are_end_before_their_p95_end(
+def test_runs_with_progress_end_before_their_p95_end(
     steps: Callable[[random.Random], list[float]], at_least: float
 ) -> None:
     assert measured_with_progress(steps).p95_share >= at_least
 
 
-def test_those_that_wait_first_end_before_their_p95_end() -> None:
+def test_runs_after_a_wait_end_before_their_p95_end() -> None:
     assert 0.92 <= measured_waiting().p95_share <= 0.98
 
 
 def spread(times: float) -> Callable[[list[int]], list[int]]:
-    def believed(history: list[int]) -> list[int]:
+    def distort(history: list[int]) -> list[int]:
         middle = median(history)
         return [round(middle + times * (seconds - middle)) for seconds in history]
 
-    return believed
+    return distort
 
 
-def with_its_drift_hidden(history: list[int]) -> list[int]:
+def hide_drift(history: list[int]) -> list[int]:
     return [*history[::2], *reversed(history[1::2])]
 
 
-@pytest.mark.parametrize(
-    ("kind", "believed"), [(stable, spread(0.7)), (stable, spread(1.4)), (drifting, with_its_drift_hidden)]
-)
-def test_a_forecast_that_is_off_is_found_out(kind: Draw, believed: Callable[[list[int]], list[int]]) -> None:
-    figures = measured(kind, KEPT_RUNS, FEWER_PAIRS, believed)
+@pytest.mark.parametrize(("kind", "distort"), [(stable, spread(0.7)), (stable, spread(1.4)), (drifting, hide_drift)])
+def test_this_suite_detects_a_miscalibrated_forecast(kind: Draw, distort: Callable[[list[int]], list[int]]) -> None:
+    figures = measured(kind, KEPT_RUNS, FEWER_PAIRS, distort)
     assert not 0.93 <= figures.before.p95_share <= 0.97
     assert not 0.93 <= figures.running.p95_share <= 0.97
-    assert max(figures.promises.errors.values()) > 0.05
+    assert max(figures.deadlines.errors.values()) > 0.05

@@ -14,9 +14,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from punctual.domain.forecasts.queue_backlog import NEVER, Backlog, BacklogLimits, Sample, read_sample, sample_of
+from punctual.domain.forecasts.queue_backlog import (
+    MAX_DRAIN_MINUTES,
+    Backlog,
+    BacklogLimits,
+    Sample,
+    read_sample,
+    sample_of,
+)
 from punctual.domain.forecasts.queue_capacity import Depth
-from punctual.domain.forecasts.queue_flow import BOUNDS, Flow, Tally
+from punctual.domain.forecasts.queue_flow import LATENESS_BOUNDS, Flow, FlowCounter
 from punctual.domain.metrics import Metric
 
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -28,8 +35,8 @@ NO_FLOW = Flow()
 
 
 def late(**by_bound: int) -> tuple[int, ...]:
-    """``late(_60=3)``: three that were up to 60 seconds late."""
-    return tuple(by_bound.get(f"_{bound:g}".replace(".", "_"), 0) for bound in BOUNDS)
+    """Lateness counts: ``late(_60=3)`` is three starts in the bucket up to 60 seconds."""
+    return tuple(by_bound.get(f"_{bound:g}".replace(".", "_"), 0) for bound in LATENESS_BOUNDS)
 
 
 def depth(visible: int, in_flight: int = 0, delayed: int = 0) -> Depth:
@@ -37,8 +44,8 @@ def depth(visible: int, in_flight: int = 0, delayed: int = 0) -> Depth:
 
 
 @dataclass
-class Watched:
-    """One queue, looked at again and again."""
+class SampledQueue:
+    """One queue that is sampled repeatedly."""
 
     sample: Sample | None = None
     now: datetime = START
@@ -46,7 +53,7 @@ class Watched:
     limits: BacklogLimits = LIMITS
     workers: int = WORKERS
 
-    def look(
+    def sample_after(
         self,
         visible: int | None,
         *,
@@ -55,9 +62,10 @@ class Watched:
         waited: tuple[timedelta, timedelta] | None = None,
         **moved: Any,
     ) -> Backlog:
-        """At the queue as it is when some time has passed, in which so much has ``moved``.
+        """Sample the queue ``after`` some time, in which the counts ``moved`` were added.
 
-        ``waited`` is how long the last to start had, and how long ago that was; ``None`` for unreadable queues.
+        ``visible`` is ``None`` for an unreadable queue. ``waited`` is the wait of the last start, and how long ago that
+        start was.
         """
         self.now += after
         self.flow = self.flow.plus(Flow(**moved))
@@ -78,44 +86,44 @@ class Watched:
         return self.sample.queues["normal"]
 
 
-def flooded(*, in_flight: int = WORKERS, done: int = 600, was: int = 6000) -> Watched:
-    """A queue of which so many were done in the last minute, while all the time many waited."""
-    watched = Watched()
-    watched.look(was, in_flight=in_flight)
-    watched.look(was - done, in_flight=in_flight, finished=done, busy_ms=done * 1000, late=late(_60=done))
-    return watched
+def backlogged(*, in_flight: int = WORKERS, done: int = 600, was: int = 6000) -> SampledQueue:
+    """A permanently backlogged queue in which ``done`` messages were finished in the last minute."""
+    queue = SampledQueue()
+    queue.sample_after(was, in_flight=in_flight)
+    queue.sample_after(was - done, in_flight=in_flight, finished=done, busy_ms=done * 1000, late=late(_60=done))
+    return queue
 
 
 # depth and rates
 
 
-def test_the_first_look_has_no_rates_and_no_forecast() -> None:
-    first = Watched().look(7, in_flight=2)
+def test_the_first_sample_has_no_rates_and_no_forecast() -> None:
+    first = SampledQueue().sample_after(7, in_flight=2)
     assert (first.depth, first.in_flight, first.delayed) == (7, 2, 0)
     assert (first.arrival_per_minute, first.finished_per_minute, first.capacity_per_minute) == (None, None, None)
     assert (first.drain_minutes, first.drains, first.oldest_seconds, first.minutes_until_breach) == (None,) * 4
 
 
-def test_an_empty_queue_is_drained_whatever_else_is_unknown() -> None:
-    first = Watched().look(0)
+def test_an_empty_queue_has_drain_time_zero_even_in_the_first_sample() -> None:
+    first = SampledQueue().sample_after(0)
     assert (first.drain_minutes, first.oldest_seconds, first.minutes_until_breach) == (0, 0, None)
 
 
-def test_what_arrived_is_what_was_done_and_what_is_there_more() -> None:
-    watched = Watched()
-    watched.look(100, in_flight=4)
-    later = watched.look(130, in_flight=10, after=timedelta(seconds=30), finished=50, passed=4)
+def test_arrivals_are_finished_messages_plus_growth() -> None:
+    queue = SampledQueue()
+    queue.sample_after(100, in_flight=4)
+    later = queue.sample_after(130, in_flight=10, after=timedelta(seconds=30), finished=50, passed=4)
     assert (later.finished_per_minute, later.arrival_per_minute) == (108, 180)
 
 
-def test_a_queue_that_shrank_was_worked_off_even_when_nobody_told_yet() -> None:
-    watched = Watched()
-    watched.look(100, in_flight=4)
-    later = watched.look(30, in_flight=4, finished=9)
+def test_a_shrinking_queue_counts_as_finished_work_before_the_counters_arrive() -> None:
+    queue = SampledQueue()
+    queue.sample_after(100, in_flight=4)
+    later = queue.sample_after(30, in_flight=4, finished=9)
     assert (later.finished_per_minute, later.arrival_per_minute) == (70, 0)
 
 
-def test_messages_that_are_not_due_yet_are_no_backlog() -> None:
+def test_delayed_messages_are_not_part_of_the_backlog() -> None:
     waiting = {"normal": Depth(visible=0, in_flight=0, delayed=5000)}
     sample = sample_of(START, waiting, {}, None, concurrency={"normal": 1}, limits=LIMITS)
     assert (sample.queues["normal"].delayed, sample.queues["normal"].drain_minutes) == (5000, 0)
@@ -124,244 +132,244 @@ def test_messages_that_are_not_due_yet_are_no_backlog() -> None:
 # capacity
 
 
-def test_what_is_done_while_work_waits_is_the_capacity() -> None:
-    watched = flooded(done=600, was=6000)
-    assert watched.look(4800, in_flight=WORKERS, finished=600, late=late(_300=600)).drain_minutes == pytest.approx(
-        8, 0.03
-    )
+def test_throughput_during_a_backlog_is_the_capacity() -> None:
+    queue = backlogged(done=600, was=6000)
+    assert queue.sample_after(
+        4800, in_flight=WORKERS, finished=600, late=late(_300=600)
+    ).drain_minutes == pytest.approx(8, 0.03)
 
 
-def test_what_is_done_while_nothing_waits_says_nothing_about_what_could_be() -> None:
-    watched = Watched()
-    watched.look(0)
-    later = watched.look(0, finished=30, busy_ms=30_000)
+def test_throughput_without_a_backlog_does_not_limit_the_capacity() -> None:
+    queue = SampledQueue()
+    queue.sample_after(0)
+    later = queue.sample_after(0, finished=30, busy_ms=30_000)
     assert later.finished_per_minute == 30
     assert later.capacity_per_minute == pytest.approx(WORKERS * 60 / 1.05, 0.001)
 
 
 @pytest.mark.parametrize("waits", [late(_1=10, _5=40), late(_5=10, _15=15, _60=25)], ids=["5 s", "30 s"])
-def test_jobs_that_are_due_on_the_minute_as_the_looks_are_do_not_look_like_a_backlog(waits: tuple[int, ...]) -> None:
-    """They wait at every look, and are done some seconds later."""
-    watched = Watched()
-    watched.look(50)
+def test_jobs_due_on_the_minute_are_not_taken_for_a_backlog(waits: tuple[int, ...]) -> None:
+    """They wait in every sample and are done some seconds later."""
+    queue = SampledQueue()
+    queue.sample_after(50)
     for _ in range(5):
-        later = watched.look(50, finished=50, busy_ms=50_000, late=waits)
+        later = queue.sample_after(50, finished=50, busy_ms=50_000, late=waits)
     assert later.capacity_per_minute == pytest.approx(WORKERS * 60 / 1.05, 0.001)
 
 
-def test_fewer_than_the_workers_that_wait_at_both_ends_are_no_backlog() -> None:
-    watched = Watched(workers=2)
-    watched.look(1, in_flight=2)
-    later = watched.look(1, in_flight=2, finished=6, busy_ms=60_000, late=late(_15=6))
+def test_fewer_waiting_messages_than_workers_are_no_backlog() -> None:
+    queue = SampledQueue(workers=2)
+    queue.sample_after(1, in_flight=2)
+    later = queue.sample_after(1, in_flight=2, finished=6, busy_ms=60_000, late=late(_15=6))
     assert later.capacity_per_minute == pytest.approx(12, 0.01)
 
 
-def test_many_that_are_only_on_their_way_do_not_look_like_a_backlog() -> None:
-    watched = Watched(workers=1000)
-    watched.look(100)
-    later = watched.look(100, in_flight=50, finished=6000, busy_ms=6_000_000, late=late(_1=6000))
+def test_messages_in_transit_are_not_taken_for_a_backlog() -> None:
+    queue = SampledQueue(workers=1000)
+    queue.sample_after(100)
+    later = queue.sample_after(100, in_flight=50, finished=6000, busy_ms=6_000_000, late=late(_1=6000))
     assert later.capacity_per_minute == pytest.approx(1000 * 60 / 1.05, 0.001)
 
 
-def test_the_capacity_is_remembered_for_the_next_flood() -> None:
-    watched = flooded(done=300, in_flight=0)
-    watched.look(0, after=20 * MINUTE, finished=5700, busy_ms=5_700_000)
+def test_the_capacity_is_remembered_for_the_next_backlog() -> None:
+    queue = backlogged(done=300, in_flight=0)
+    queue.sample_after(0, after=20 * MINUTE, finished=5700, busy_ms=5_700_000)
     for _ in range(100):
-        watched.look(0)
-    assert watched.look(1000).drain_minutes == pytest.approx(1000 / 300, 0.001)
+        queue.sample_after(0)
+    assert queue.sample_after(1000).drain_minutes == pytest.approx(1000 / 300, 0.001)
 
 
-def test_a_capacity_measured_once_is_not_believed_against_what_tasks_take_now() -> None:
-    watched = flooded(done=600)
-    watched.look(0, finished=5400, busy_ms=5_400_000)
-    watched.look(0, finished=200, busy_ms=200 * 60_000)
-    assert watched.look(1000).capacity_per_minute == pytest.approx(10, 0.1)
+def test_a_remembered_capacity_is_limited_by_the_current_run_time() -> None:
+    queue = backlogged(done=600)
+    queue.sample_after(0, finished=5400, busy_ms=5_400_000)
+    queue.sample_after(0, finished=200, busy_ms=200 * 60_000)
+    assert queue.sample_after(1000).capacity_per_minute == pytest.approx(10, 0.1)
 
 
-def test_what_is_done_can_be_done() -> None:
-    watched = flooded(done=60, in_flight=0)
-    watched.look(0, after=timedelta(hours=2), finished=5940, busy_ms=5_940_000)
-    assert watched.look(0, finished=300, busy_ms=300_000).capacity_per_minute == 300
+def test_the_capacity_is_at_least_the_observed_throughput() -> None:
+    queue = backlogged(done=60, in_flight=0)
+    queue.sample_after(0, after=timedelta(hours=2), finished=5940, busy_ms=5_940_000)
+    assert queue.sample_after(0, finished=300, busy_ms=300_000).capacity_per_minute == 300
 
 
-def test_a_queue_that_was_emptied_by_hand_was_not_worked_off() -> None:
-    watched = flooded(done=60, in_flight=0)
-    assert watched.look(0).capacity_per_minute == 60
+def test_a_purged_queue_does_not_raise_the_capacity() -> None:
+    queue = backlogged(done=60, in_flight=0)
+    assert queue.sample_after(0).capacity_per_minute == 60
 
 
-def test_small_differences_are_smoothed_and_large_ones_taken_as_they_are() -> None:
-    watched = flooded(done=500, in_flight=0)
-    assert watched.look(4960, finished=540, busy_ms=540_000, late=late(_60=540)).capacity_per_minute == 520
-    watched = flooded(done=500, in_flight=0)
-    assert watched.look(5400, finished=100, busy_ms=100_000, late=late(_60=100)).capacity_per_minute == 100
+def test_small_capacity_changes_are_smoothed_and_large_ones_adopted_at_once() -> None:
+    queue = backlogged(done=500, in_flight=0)
+    assert queue.sample_after(4960, finished=540, busy_ms=540_000, late=late(_60=540)).capacity_per_minute == 520
+    queue = backlogged(done=500, in_flight=0)
+    assert queue.sample_after(5400, finished=100, busy_ms=100_000, late=late(_60=100)).capacity_per_minute == 100
 
 
 def test_tasks_as_long_as_the_interval_are_forecast_by_their_run_time() -> None:
-    watched = Watched()
+    queue = SampledQueue()
     waiting = 200
-    watched.look(waiting, in_flight=10)
+    queue.sample_after(waiting, in_flight=10)
     capacities = []
-    for done in (0, 0, 0, 10, 0, 0, 0, 10, 0):  # ten workers, four minutes each, all at once
+    for done in (0, 0, 0, 10, 0, 0, 0, 10, 0):  # ten workers in parallel, four minutes per task
         waiting -= done
-        shown = watched.look(waiting, in_flight=10, finished=done, busy_ms=done * 240_000, late=late(_300=done))
+        shown = queue.sample_after(waiting, in_flight=10, finished=done, busy_ms=done * 240_000, late=late(_300=done))
         capacities.append(shown.capacity_per_minute)
     assert capacities[:3] == [None] * 3
     assert capacities[3:] == [pytest.approx(2.5, 0.01)] * 6
 
 
-def test_messages_that_are_held_back_after_a_failure_are_not_taken_for_workers() -> None:
-    watched = flooded(done=600, in_flight=80)
-    hung = watched.look(5400, in_flight=80)
+def test_messages_hidden_after_a_failure_are_not_counted_as_workers() -> None:
+    queue = backlogged(done=600, in_flight=80)
+    hung = queue.sample_after(5400, in_flight=80)
     assert hung.capacity_per_minute == WORKERS
 
 
-def test_one_odd_run_hardly_changes_what_tasks_are_known_to_take() -> None:
-    watched = Watched()
-    watched.look(0, finished=100, busy_ms=100 * 10_000)
-    watched.look(0, finished=1, busy_ms=60_000)
-    assert watched.look(100).capacity_per_minute == pytest.approx(60 * WORKERS / (10 + 50 / 11 + 0.05), abs=0.001)
+def test_one_outlier_hardly_changes_the_mean_run_time() -> None:
+    queue = SampledQueue()
+    queue.sample_after(0, finished=100, busy_ms=100 * 10_000)
+    queue.sample_after(0, finished=1, busy_ms=60_000)
+    assert queue.sample_after(100).capacity_per_minute == pytest.approx(60 * WORKERS / (10 + 50 / 11 + 0.05), abs=0.001)
 
 
-def test_workers_that_take_much_longer_than_they_used_to_are_not_forecast_by_their_old_run_time() -> None:
-    watched = flooded(done=600)
-    hung = watched.look(5400, in_flight=WORKERS)
+def test_stuck_workers_lower_the_capacity_despite_their_old_run_time() -> None:
+    queue = backlogged(done=600)
+    hung = queue.sample_after(5400, in_flight=WORKERS)
     assert hung.capacity_per_minute is not None
     assert hung.capacity_per_minute <= WORKERS
 
 
-def test_a_backlog_that_nobody_works_on_never_drains() -> None:
-    watched = flooded(done=600)
-    watched.look(5400)  # those in flight may have been done
-    stuck = watched.look(5400)
-    assert (stuck.capacity_per_minute, stuck.drain_minutes, stuck.minutes_until_breach) == (0, NEVER, 0)
-    assert watched.look(5400, after=5 * SECOND).drain_minutes == NEVER
-    watched.look(0)
-    assert watched.look(600).drain_minutes == pytest.approx(1.05)  # as fast as its workers could
+def test_a_backlog_without_throughput_never_drains() -> None:
+    queue = backlogged(done=600)
+    queue.sample_after(5400)  # the messages in flight may have been finished
+    stuck = queue.sample_after(5400)
+    assert (stuck.capacity_per_minute, stuck.drain_minutes, stuck.minutes_until_breach) == (0, MAX_DRAIN_MINUTES, 0)
+    assert queue.sample_after(5400, after=5 * SECOND).drain_minutes == MAX_DRAIN_MINUTES
+    queue.sample_after(0)
+    assert queue.sample_after(600).drain_minutes == pytest.approx(1.05)  # at the full speed of its workers
 
 
-def test_a_backlog_that_nobody_ever_worked_on_never_drains() -> None:
-    watched = Watched()
-    watched.look(7)
-    assert watched.look(7).drain_minutes == NEVER
+def test_a_backlog_that_never_had_throughput_never_drains() -> None:
+    queue = SampledQueue()
+    queue.sample_after(7)
+    assert queue.sample_after(7).drain_minutes == MAX_DRAIN_MINUTES
 
 
 @pytest.mark.parametrize("seconds", [5, 3600])
-def test_an_interval_too_short_or_too_long_to_judge_by_leaves_the_capacity_as_it_was(seconds: int) -> None:
-    watched = flooded(done=600)
-    before = watched.look(5400, in_flight=WORKERS, finished=600, late=late(_60=600)).capacity_per_minute
-    later = watched.look(5400, in_flight=WORKERS, after=seconds * SECOND, finished=2, late=late(_1800=2))
+def test_an_interval_that_is_too_short_or_too_long_does_not_change_the_capacity(seconds: int) -> None:
+    queue = backlogged(done=600)
+    before = queue.sample_after(5400, in_flight=WORKERS, finished=600, late=late(_60=600)).capacity_per_minute
+    later = queue.sample_after(5400, in_flight=WORKERS, after=seconds * SECOND, finished=2, late=late(_1800=2))
     assert later.capacity_per_minute == before
     assert later.finished_per_minute == pytest.approx(120 / seconds, abs=0.001)
 
 
-# what comes of it
+# forecast
 
 
-def test_a_queue_drains_when_less_arrives_than_can_be_done() -> None:
-    watched = flooded(done=600)
-    assert watched.look(5000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is True
-    assert watched.look(6000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is False
+def test_a_queue_drains_when_the_arrival_rate_is_below_the_capacity() -> None:
+    queue = backlogged(done=600)
+    assert queue.sample_after(5000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is True
+    assert queue.sample_after(6000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is False
 
 
-def test_the_limit_in_minutes_is_reached_when_the_backlog_takes_so_long() -> None:
-    watched = flooded(in_flight=0, done=600, was=12_000)  # the limit is 18,000 messages: 30 minutes
-    soon = watched.look(12_000, finished=600, late=late(_60=600))
+def test_the_limit_in_minutes_applies_to_the_drain_time() -> None:
+    queue = backlogged(in_flight=0, done=600, was=12_000)  # the limit is 18,000 messages: 30 minutes
+    soon = queue.sample_after(12_000, finished=600, late=late(_60=600))
     assert soon.minutes_until_breach == pytest.approx(6000 / 600)
-    assert watched.look(18_000, finished=600, late=late(_60=600)).minutes_until_breach == 0
+    assert queue.sample_after(18_000, finished=600, late=late(_60=600)).minutes_until_breach == 0
 
 
-def test_the_limit_in_messages_counts_when_it_is_lower() -> None:
-    watched = flooded(in_flight=0, done=600, was=6000)
-    watched.limits = BacklogLimits(minutes=30, messages=7000)
-    assert watched.look(6400, finished=600, late=late(_60=600)).minutes_until_breach == pytest.approx(600 / 1000)
-    assert watched.look(7000, finished=600, late=late(_60=600)).minutes_until_breach == 0
+def test_the_limit_in_messages_applies_when_it_is_lower() -> None:
+    queue = backlogged(in_flight=0, done=600, was=6000)
+    queue.limits = BacklogLimits(minutes=30, messages=7000)
+    assert queue.sample_after(6400, finished=600, late=late(_60=600)).minutes_until_breach == pytest.approx(600 / 1000)
+    assert queue.sample_after(7000, finished=600, late=late(_60=600)).minutes_until_breach == 0
 
 
-def test_without_a_known_capacity_the_messages_alone_are_forecast() -> None:
-    watched = Watched()
-    watched.look(0)
-    assert watched.look(1000).minutes_until_breach == pytest.approx(99)
+def test_without_a_known_capacity_only_the_limit_in_messages_is_forecast() -> None:
+    queue = SampledQueue()
+    queue.sample_after(0)
+    assert queue.sample_after(1000).minutes_until_breach == pytest.approx(99)
 
 
-def test_a_backlog_that_shrinks_is_not_forecast_to_reach_its_limit() -> None:
-    watched = flooded(done=600)
-    assert watched.look(4800, in_flight=WORKERS, finished=600, late=late(_60=600)).minutes_until_breach is None
+def test_a_shrinking_backlog_has_no_breach_forecast() -> None:
+    queue = backlogged(done=600)
+    assert queue.sample_after(4800, in_flight=WORKERS, finished=600, late=late(_60=600)).minutes_until_breach is None
 
 
-def test_a_queue_that_fills_more_slowly_than_its_workers_could_empty_it_will_not_overflow() -> None:
-    watched = Watched()
-    watched.look(0, finished=600, busy_ms=600_000)
-    shown = watched.look(50, finished=250, busy_ms=250_000)
+def test_a_growing_queue_below_its_capacity_has_no_breach_forecast() -> None:
+    queue = SampledQueue()
+    queue.sample_after(0, finished=600, busy_ms=600_000)
+    shown = queue.sample_after(50, finished=250, busy_ms=250_000)
     assert (shown.arrival_per_minute, shown.drains, shown.minutes_until_breach) == (300, True, None)
 
 
-# the oldest
+# age of the oldest message
 
 
-def test_the_oldest_has_waited_since_the_last_to_start_was_due() -> None:
-    watched = Watched()
-    watched.look(500)
-    later = watched.look(500, started=60, waited=(100 * SECOND, 5 * SECOND))
+def test_the_oldest_message_has_waited_since_the_due_instant_of_the_last_start() -> None:
+    queue = SampledQueue()
+    queue.sample_after(500)
+    later = queue.sample_after(500, started=60, waited=(100 * SECOND, 5 * SECOND))
     assert later.oldest_seconds == 105
 
 
-def test_what_came_a_moment_ago_is_not_as_old_as_the_last_start() -> None:
-    watched = Watched()
-    watched.look(0, started=1, waited=(SECOND, timedelta()))
+def test_new_messages_are_not_as_old_as_the_last_start() -> None:
+    queue = SampledQueue()
+    queue.sample_after(0, started=1, waited=(SECOND, timedelta()))
     for _ in range(60):
-        watched.look(0)
-    assert watched.look(500).oldest_seconds == 60
+        queue.sample_after(0)
+    assert queue.sample_after(500).oldest_seconds == 60
 
 
-def test_one_message_that_came_back_after_long_does_not_make_the_others_old() -> None:
-    watched = Watched()
-    watched.look(0)
-    assert watched.look(5, started=1, waited=(timedelta(hours=1), SECOND)).oldest_seconds == 60
+def test_one_redelivered_message_does_not_make_the_others_old() -> None:
+    queue = SampledQueue()
+    queue.sample_after(0)
+    assert queue.sample_after(5, started=1, waited=(timedelta(hours=1), SECOND)).oldest_seconds == 60
 
 
-def test_how_old_the_oldest_is_shows_from_the_second_look_on() -> None:
-    watched = Watched()
-    assert watched.look(5, started=1, waited=(SECOND, timedelta(hours=1))).oldest_seconds is None
-    assert watched.look(5).oldest_seconds == 60
+def test_the_age_of_the_oldest_message_is_known_from_the_second_sample_on() -> None:
+    queue = SampledQueue()
+    assert queue.sample_after(5, started=1, waited=(SECOND, timedelta(hours=1))).oldest_seconds is None
+    assert queue.sample_after(5).oldest_seconds == 60
 
 
-def test_the_oldest_grows_older_while_nothing_starts() -> None:
-    watched = Watched()
-    watched.look(0)
-    assert [watched.look(5).oldest_seconds for _ in range(3)] == [60, 120, 180]
-    assert watched.look(0, started=5).oldest_seconds == 0
+def test_the_oldest_message_ages_while_nothing_starts() -> None:
+    queue = SampledQueue()
+    queue.sample_after(0)
+    assert [queue.sample_after(5).oldest_seconds for _ in range(3)] == [60, 120, 180]
+    assert queue.sample_after(0, started=5).oldest_seconds == 0
 
 
-# what must not confuse it
+# unreadable queues, clock changes and counter resets
 
 
-def test_a_queue_that_cannot_be_read_is_unknown_and_its_capacity_stays() -> None:
-    watched = flooded(done=600)
-    before = watched.look(4800, in_flight=WORKERS, finished=600, late=late(_60=600)).capacity_per_minute
-    unread = watched.look(None, finished=600)
+def test_an_unreadable_queue_is_unknown_and_keeps_its_capacity() -> None:
+    queue = backlogged(done=600)
+    before = queue.sample_after(4800, in_flight=WORKERS, finished=600, late=late(_60=600)).capacity_per_minute
+    unread = queue.sample_after(None, finished=600)
     assert (unread.depth, unread.in_flight, unread.delayed, unread.drain_minutes, unread.drains) == (None,) * 5
     assert (unread.oldest_seconds, unread.minutes_until_breach, unread.arrival_per_minute) == (None,) * 3
-    again = watched.look(3600, finished=600)
+    again = queue.sample_after(3600, finished=600)
     assert (again.arrival_per_minute, again.capacity_per_minute) == (None, before)
     assert again.drain_minutes == pytest.approx(3600 / (before or 0), 0.001)
 
 
 @pytest.mark.parametrize("back", [timedelta(days=-1), timedelta(), timedelta(milliseconds=999)])
-def test_a_clock_that_goes_back_or_stands_leaves_the_rates_out_and_the_counts_in(back: timedelta) -> None:
-    watched = flooded(done=600)
-    before = watched.look(4800, in_flight=WORKERS, finished=600, late=late(_60=600))
-    odd = watched.look(4790, in_flight=WORKERS, after=back, finished=10)
+def test_a_clock_that_goes_back_or_stops_leaves_out_rates_but_not_counts(back: timedelta) -> None:
+    queue = backlogged(done=600)
+    before = queue.sample_after(4800, in_flight=WORKERS, finished=600, late=late(_60=600))
+    odd = queue.sample_after(4790, in_flight=WORKERS, after=back, finished=10)
     assert (odd.arrival_per_minute, odd.capacity_per_minute) == (None, before.capacity_per_minute)
     assert odd.oldest_seconds == before.oldest_seconds == 120
-    assert watched.sample is not None
-    assert (watched.sample.seconds, watched.sample.lanes["short"].finished) == (None, 10)
-    assert watched.look(4190, in_flight=WORKERS, finished=600).finished_per_minute == 600
+    assert queue.sample is not None
+    assert (queue.sample.seconds, queue.sample.lanes["short"].finished) == (None, 10)
+    assert queue.sample_after(4190, in_flight=WORKERS, finished=600).finished_per_minute == 600
 
 
-def test_counters_that_began_anew_do_not_count_backwards() -> None:
-    watched = flooded(done=600)
-    watched.flow = NO_FLOW
-    later = watched.look(5400, in_flight=WORKERS, finished=30)
+def test_a_counter_reset_never_produces_negative_rates() -> None:
+    queue = backlogged(done=600)
+    queue.flow = NO_FLOW
+    later = queue.sample_after(5400, in_flight=WORKERS, finished=30)
     assert (later.finished_per_minute, later.arrival_per_minute) == (30, 30)
 
 
@@ -378,12 +386,12 @@ def test_counters_that_began_anew_do_not_count_backwards() -> None:
         max_size=8,
     )
 )
-def test_whatever_is_read_no_figure_is_negative_and_every_sample_can_be_stored(looks: list[Any]) -> None:
-    watched = Watched()
-    for visible, in_flight, milliseconds, count, busy_ms in looks:
+def test_no_figure_is_ever_negative_and_every_sample_can_be_stored(readings: list[Any]) -> None:
+    queue = SampledQueue()
+    for visible, in_flight, milliseconds, count, busy_ms in readings:
         passing = timedelta(milliseconds=milliseconds)
-        watched.flow = NO_FLOW if count % 7 == 0 else watched.flow
-        watched.look(
+        queue.flow = NO_FLOW if count % 7 == 0 else queue.flow
+        queue.sample_after(
             visible,
             in_flight=in_flight,
             after=passing,
@@ -391,9 +399,9 @@ def test_whatever_is_read_no_figure_is_negative_and_every_sample_can_be_stored(l
             finished=count,
             busy_ms=busy_ms,
         )
-        assert watched.sample is not None
-        assert read_sample(json.dumps(watched.sample.to_fields(), allow_nan=False)) == watched.sample
-        shown = watched.sample.to_fields()["queues"]["normal"]
+        assert queue.sample is not None
+        assert read_sample(json.dumps(queue.sample.to_fields(), allow_nan=False)) == queue.sample
+        shown = queue.sample.to_fields()["queues"]["normal"]
         assert all(value is None or value >= 0 for value in shown.values())
 
 
@@ -414,16 +422,16 @@ def full_sample() -> Sample:
     return sample_of(START + MINUTE, depths, flows, first, concurrency=concurrency, limits=LIMITS)
 
 
-def test_a_sample_tells_what_each_lane_did_how_late_and_how_well() -> None:
+def test_a_sample_contains_throughput_lateness_and_failure_rate_of_each_lane() -> None:
     sample = full_sample()
     short, long = sample.lanes["short"], sample.lanes["long"]
-    assert (short.started, short.finished, short.failed) == (100, 100, 25)  # what is taken in does not run yet
+    assert (short.started, short.finished, short.failed) == (100, 100, 25)  # intake messages are not executions
     assert (long.started, long.finished, long.failed) == (0, 1, 1)
     assert sample.failure_rate == 25
     assert sample.lateness_p99 == pytest.approx(3.5)
 
 
-def test_the_alarms_see_the_worst_queue_and_zero_where_there_is_nothing() -> None:
+def test_alarm_metrics_show_the_worst_queue_and_zero_when_idle() -> None:
     sample = full_sample()
     assert sample.figures() == {
         Metric.BACKLOG_MESSAGES: 70,
@@ -437,26 +445,26 @@ def test_the_alarms_see_the_worst_queue_and_zero_where_there_is_nothing() -> Non
     assert len(idle.figures()) == 5
 
 
-def test_a_figure_that_is_unknown_of_all_queues_is_left_out() -> None:
+def test_a_metric_unknown_for_all_queues_is_left_out() -> None:
     unread = sample_of(START, {}, {}, None, concurrency={"low": 1}, limits=LIMITS)
     assert set(unread.figures()) == {Metric.DISPATCH_LATENESS_P99, Metric.WORKER_FAILURE_RATE}
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"at": "2026-11-16T12:00:00.000Z", "queues": {"high": 1}}'])
-def test_a_sample_of_another_form_is_no_sample(text: str) -> None:
+def test_a_sample_of_another_format_is_ignored(text: str) -> None:
     assert read_sample(text) is None
     fields = full_sample().to_fields()
     assert read_sample(json.dumps(fields | {"mood": "fine"})) is None
     assert read_sample(json.dumps(fields)) is not None
 
 
-# a flood, from its first minute to its last
+# simulation of a backlog from its first to its last minute
 
 
 class Workers:
-    """Messages and the workers that take them in order, in virtual time. Each worker tells what it did at its pace.
+    """Messages and the workers that process them in order, in virtual time. Workers flush their counters at intervals.
 
-    ``handling`` is what a message costs a worker besides its task, which nobody counts.
+    ``handling`` is the time that a message takes besides its task. It is not part of the counted run time.
     """
 
     def __init__(self, arrivals: list[float], workers: int, run_seconds: float, handling: float) -> None:
@@ -471,24 +479,24 @@ class Workers:
             self.starts.append(start)
             runs.append((end, arrived, start, worker))
         self.ends = [run[0] for run in runs]
-        told: list[tuple[float, Flow]] = [(0.0, NO_FLOW)]
-        tallies = [Tally() for _ in range(workers)]
+        flushed: list[tuple[float, Flow]] = [(0.0, NO_FLOW)]
+        counters = [FlowCounter() for _ in range(workers)]
         for end, arrived, start, worker in runs:
-            tallies[worker].started("normal", _at(arrived), _at(start))
-            tallies[worker].ended("normal", run_seconds * SECOND, succeeded=True)
-            tallies[worker].tell(lambda _, flow, end=end: told.append((end, flow)), _at(end), pytest.fail)  # type: ignore[misc]
-        self.told_at = [end for end, _ in told]
-        self.flows = list(accumulate((flow for _, flow in told), Flow.plus))
+            counters[worker].count_start("normal", _at(arrived), _at(start))
+            counters[worker].count_end("normal", run_seconds * SECOND, succeeded=True)
+            counters[worker].flush(lambda _, flow, end=end: flushed.append((end, flow)), _at(end), pytest.fail)  # type: ignore[misc]
+        self.flushed_at = [end for end, _ in flushed]
+        self.flows = list(accumulate((flow for _, flow in flushed), Flow.plus))
 
     def depth(self, second: float) -> Depth:
         started = bisect_right(self.starts, second)
         return depth(bisect_right(self.arrivals, second) - started, started - bisect_right(self.ends, second))
 
     def samples(self, seconds: int) -> Iterator[tuple[int, Backlog]]:
-        """Every minute."""
+        """One sample per minute."""
         sample = None
         for second in range(0, seconds, 60):
-            flows = {"normal": self.flows[bisect_right(self.told_at, second) - 1]}
+            flows = {"normal": self.flows[bisect_right(self.flushed_at, second) - 1]}
             concurrency = {"normal": self.workers}
             depths = {"normal": self.depth(second)}
             sample = sample_of(_at(second), depths, flows, sample, concurrency=concurrency, limits=LIMITS)
@@ -512,7 +520,7 @@ def poisson(randomness: random.Random, per_second: float, start: float, end: flo
     max_examples=60,
     deadline=None,
     derandomize=True,
-    phases=[Phase.generate],  # a smaller flood is no simpler
+    phases=[Phase.generate],  # a smaller backlog is no simpler
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(
@@ -525,7 +533,7 @@ def poisson(randomness: random.Random, per_second: float, start: float, end: flo
     history=st.booleans(),
     data=st.data(),
 )
-def test_a_flood_ends_when_it_was_forecast_to(
+def test_a_backlog_drains_when_forecast(
     seed: int,
     workers: int,
     load: float,
@@ -535,7 +543,7 @@ def test_a_flood_ends_when_it_was_forecast_to(
     history: bool,
     data: st.DataObject,
 ) -> None:
-    """From the first sample that saw it, where much like it ran before; from the second, where nothing ever had."""
+    """The forecast holds from the first sample of the backlog with a history of runs, from the second without."""
     randomness = random.Random(seed)
     run_seconds = data.draw(st.floats(1, 200 if history else 60))
     per_second = workers / (run_seconds + handling)
@@ -547,8 +555,8 @@ def test_a_flood_ends_when_it_was_forecast_to(
     if history and handling:
         arrivals += [100.0] * int(4 * 60 * per_second)
     queue = Workers(arrivals, workers, run_seconds, handling)
-    looks = [(second, shown) for second, shown in queue.samples(int(end)) if second >= begin + spread]
-    judged = [(second, shown) for second, shown in looks[0 if history else 1 :] if (shown.depth or 0) >= 8 * workers]
+    samples = [(second, shown) for second, shown in queue.samples(int(end)) if second >= begin + spread]
+    judged = [(second, shown) for second, shown in samples[0 if history else 1 :] if (shown.depth or 0) >= 8 * workers]
     assert judged
     for second, shown in judged:
         assert shown.drain_minutes == pytest.approx(queue.minutes_until_all_have_started(second), rel=0.25)

@@ -8,12 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.forecasts.queue_flow import BOUNDS, PACE, Flow, Tally, flow_of, late_quantile, mean_late
+from punctual.domain.forecasts.queue_flow import (
+    FLUSH_INTERVAL,
+    LATENESS_BOUNDS,
+    Flow,
+    FlowCounter,
+    flow_of,
+    lateness_quantile,
+    mean_lateness,
+)
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 COUNTS = st.integers(0, 10**9)
-LATE = st.tuples(*[COUNTS] * len(BOUNDS))
+LATE = st.tuples(*[COUNTS] * len(LATENESS_BOUNDS))
 INSTANTS = st.integers(0, 10**6).map(lambda n: NOW + n * SECOND)
 
 
@@ -24,44 +32,44 @@ def flows(draw: st.DrawFn) -> Flow:
     return Flow(**counts, late=draw(LATE), last_wait_ms=last[0], last_started_at=last[1])
 
 
-class Record:
-    """Where tallies tell, in memory."""
+class Records:
+    """The queues' records, in memory."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, Flow]] = []
+        self.added: list[tuple[str, Flow]] = []
         self.warned: list[str] = []
-        self.out_of_order = False
+        self.unavailable = False
 
-    def add(self, queue: str, counted: Flow) -> None:
-        if self.out_of_order:
+    def add(self, queue: str, counts: Flow) -> None:
+        if self.unavailable:
             raise OSError("no route")
-        self.told.append((queue, counted))
+        self.added.append((queue, counts))
 
-    def hear(self, tally: Tally, now: datetime) -> None:
-        tally.tell(self.add, now, self.warned.append)
+    def flush(self, counter: FlowCounter, now: datetime) -> None:
+        counter.flush(self.add, now, self.warned.append)
 
 
 @pytest.fixture
-def record() -> Record:
-    return Record()
+def records() -> Records:
+    return Records()
 
 
 def late_of(seconds: float, **start: bool) -> dict[float, int]:
-    """In which bucket a start counts that is so late."""
-    record, tally = Record(), Tally()
-    tally.started("high", NOW - seconds * SECOND, NOW, **start)
-    record.hear(tally, NOW)
-    [(_, counted)] = record.told
-    return {bound: count for bound, count in zip(BOUNDS, counted.late, strict=True) if count}
+    """The bucket in which a start with this lateness is counted."""
+    records, counter = Records(), FlowCounter()
+    counter.count_start("high", NOW - seconds * SECOND, NOW, **start)
+    records.flush(counter, NOW)
+    [(_, counted)] = records.added
+    return {bound: count for bound, count in zip(LATENESS_BOUNDS, counted.late, strict=True) if count}
 
 
 @given(flows())
-def test_a_stored_flow_is_read_as_it_was(flow: Flow) -> None:
+def test_a_stored_flow_reads_back_unchanged(flow: Flow) -> None:
     assert flow_of(flow.to_fields()) == flow
 
 
 @given(flows(), flows())
-def test_what_came_since_is_what_was_added(earlier: Flow, more: Flow) -> None:
+def test_since_returns_the_added_counts(earlier: Flow, more: Flow) -> None:
     since = earlier.plus(more).since(earlier)
     assert (since.started, since.finished, since.failed, since.passed, since.busy_ms, since.late) == (
         more.started,
@@ -73,121 +81,121 @@ def test_what_came_since_is_what_was_added(earlier: Flow, more: Flow) -> None:
     )
 
 
-def test_counters_that_began_anew_count_from_nothing() -> None:
+def test_after_a_counter_reset_all_counts_are_new() -> None:
     anew = Flow(started=3, finished=2)
     assert anew.since(Flow(started=2, finished=100)) == anew
 
 
-def test_of_two_flows_the_later_start_stands() -> None:
+def test_the_later_start_wins_when_flows_are_added() -> None:
     early = Flow(last_wait_ms=1, last_started_at=NOW)
     late = Flow(last_wait_ms=2, last_started_at=NOW + SECOND)
     assert early.plus(late).last_wait_ms == late.plus(early).last_wait_ms == late.plus(Flow()).last_wait_ms == 2
-    assert early.plus(replace(early, last_wait_ms=3)).last_wait_ms == 3  # in one millisecond, the one counted last
+    assert early.plus(replace(early, last_wait_ms=3)).last_wait_ms == 3  # at the same millisecond, the last counted one
 
 
 @pytest.mark.parametrize(
     ("seconds", "bound"), [(-3, 0.25), (0, 0.25), (0.25, 0.25), (0.251, 0.5), (2, 2), (2.1, 5), (9999, math.inf)]
 )
-def test_a_start_counts_in_the_bucket_that_it_was_not_later_than(seconds: float, bound: float) -> None:
+def test_a_start_counts_in_the_first_bucket_whose_bound_it_does_not_exceed(seconds: float, bound: float) -> None:
     assert late_of(seconds) == {bound: 1}
 
 
-def test_a_retry_is_never_counted_as_late_but_its_wait_is_known(record: Record) -> None:
+def test_a_retry_does_not_count_as_late_but_its_wait_is_recorded(records: Records) -> None:
     assert late_of(4, first=False) == {}
-    tally = Tally()
-    tally.started("high", NOW - 4 * SECOND, NOW, first=False)
-    record.hear(tally, NOW)
-    [(_, counted)] = record.told
+    counter = FlowCounter()
+    counter.count_start("high", NOW - 4 * SECOND, NOW, first=False)
+    records.flush(counter, NOW)
+    [(_, counted)] = records.added
     assert (counted.started, counted.last_wait_ms, counted.last_started_at) == (1, 4000, NOW)
 
 
-def test_what_starts_before_it_is_due_by_this_clock_has_not_waited(record: Record) -> None:
-    tally = Tally()
-    tally.started("high", NOW + SECOND, NOW)
-    record.hear(tally, NOW)
-    assert record.told[0][1].last_wait_ms == 0
+def test_a_start_before_its_due_instant_has_waited_zero(records: Records) -> None:
+    counter = FlowCounter()
+    counter.count_start("high", NOW + SECOND, NOW)
+    records.flush(counter, NOW)
+    assert records.added[0][1].last_wait_ms == 0
 
 
-def test_a_tally_counts_attempts_failures_and_the_time_they_took(record: Record) -> None:
-    tally = Tally()
-    tally.ended("low", 2 * SECOND, succeeded=True)
-    tally.ended("low", 3 * SECOND, succeeded=False)
-    tally.ended("low", -9 * SECOND, succeeded=True)  # a clock that went back
-    tally.passed("low")
-    record.hear(tally, NOW)
-    assert record.told == [("low", Flow(finished=3, failed=1, busy_ms=5000, passed=1))]
-    assert record.told[0][1].done == 4
+def test_attempts_failures_and_run_times_are_counted(records: Records) -> None:
+    counter = FlowCounter()
+    counter.count_end("low", 2 * SECOND, succeeded=True)
+    counter.count_end("low", 3 * SECOND, succeeded=False)
+    counter.count_end("low", -9 * SECOND, succeeded=True)  # a clock that went back
+    counter.count_discard("low")
+    records.flush(counter, NOW)
+    assert records.added == [("low", Flow(finished=3, failed=1, busy_ms=5000, passed=1))]
+    assert records.added[0][1].done == 4
 
 
-def test_a_process_tells_at_once_and_then_at_its_pace(record: Record) -> None:
-    tally = Tally()
+def test_the_first_flush_is_immediate_and_later_ones_keep_the_interval(records: Records) -> None:
+    counter = FlowCounter()
     for second in range(25):
-        tally.ended("high", SECOND, succeeded=True)
-        record.hear(tally, NOW + second * SECOND)
-    every = PACE // SECOND
-    assert [counted.finished for _, counted in record.told] == [1, *[every] * (24 // every)]
+        counter.count_end("high", SECOND, succeeded=True)
+        records.flush(counter, NOW + second * SECOND)
+    every = FLUSH_INTERVAL // SECOND
+    assert [counted.finished for _, counted in records.added] == [1, *[every] * (24 // every)]
 
 
-def test_a_process_that_has_counted_nothing_tells_nothing(record: Record) -> None:
-    tally = Tally()
-    record.hear(tally, NOW)
-    tally.passed("high")
-    record.hear(tally, NOW)
-    record.hear(tally, NOW + PACE)
-    assert record.told == [("high", Flow(passed=1))]
+def test_without_counts_nothing_is_flushed(records: Records) -> None:
+    counter = FlowCounter()
+    records.flush(counter, NOW)
+    counter.count_discard("high")
+    records.flush(counter, NOW)
+    records.flush(counter, NOW + FLUSH_INTERVAL)
+    assert records.added == [("high", Flow(passed=1))]
 
 
-def test_a_process_that_serves_several_queues_tells_of_one_at_a_time_and_of_each_in_turn(record: Record) -> None:
-    tally = Tally()
-    for second in range(6 * (PACE // SECOND)):
-        tally.ended(("high", "normal", "low")[second % 3], SECOND, succeeded=True)
-        record.hear(tally, NOW + second * SECOND)
-    assert [queue for queue, _ in record.told] == ["high", "normal", "low", "high", "normal", "low"]
+def test_each_flush_writes_one_queue_and_all_queues_in_turn(records: Records) -> None:
+    counter = FlowCounter()
+    for second in range(6 * (FLUSH_INTERVAL // SECOND)):
+        counter.count_end(("high", "normal", "low")[second % 3], SECOND, succeeded=True)
+        records.flush(counter, NOW + second * SECOND)
+    assert [queue for queue, _ in records.added] == ["high", "normal", "low", "high", "normal", "low"]
 
 
-def test_what_could_not_be_told_is_kept_and_told_with_the_next(record: Record) -> None:
-    tally = Tally()
-    tally.ended("high", SECOND, succeeded=True)
-    record.out_of_order = True
-    record.hear(tally, NOW)
-    tally.ended("high", SECOND, succeeded=True)
-    record.hear(tally, NOW + PACE / 10)  # too soon to try again: trouble must not slow down every invocation
-    assert record.warned == ["what was counted of high could not be told: OSError: no route"]
-    record.out_of_order = False
-    record.hear(tally, NOW + PACE)
-    assert record.told == [("high", Flow(finished=2, busy_ms=2000))]
+def test_counts_of_a_failed_flush_are_kept_for_the_next_one(records: Records) -> None:
+    counter = FlowCounter()
+    counter.count_end("high", SECOND, succeeded=True)
+    records.unavailable = True
+    records.flush(counter, NOW)
+    counter.count_end("high", SECOND, succeeded=True)
+    records.flush(counter, NOW + FLUSH_INTERVAL / 10)  # too soon: a failure must not slow down every invocation
+    assert records.warned == ["flow counts of queue high not saved, will retry: OSError: no route"]
+    records.unavailable = False
+    records.flush(counter, NOW + FLUSH_INTERVAL)
+    assert records.added == [("high", Flow(finished=2, busy_ms=2000))]
 
 
-def test_a_clock_that_goes_back_does_not_silence_a_process(record: Record) -> None:
-    tally = Tally()
-    tally.passed("high")
-    record.hear(tally, NOW + timedelta(days=1))
-    tally.passed("high")
-    record.hear(tally, NOW)
-    assert len(record.told) == 2
+def test_flushing_continues_after_the_clock_goes_back(records: Records) -> None:
+    counter = FlowCounter()
+    counter.count_discard("high")
+    records.flush(counter, NOW + timedelta(days=1))
+    counter.count_discard("high")
+    records.flush(counter, NOW)
+    assert len(records.added) == 2
 
 
-def test_a_quantile_lies_within_its_bucket_in_proportion() -> None:
-    late = [0] * len(BOUNDS)
-    assert late_quantile(late, 0.99) is None
+def test_a_quantile_is_interpolated_within_its_bucket() -> None:
+    late = [0] * len(LATENESS_BOUNDS)
+    assert lateness_quantile(late, 0.99) is None
     late[0] = 100
-    assert late_quantile(late, 0.5) == pytest.approx(0.125)
+    assert lateness_quantile(late, 0.5) == pytest.approx(0.125)
     late[4] = 100  # over two, up to five seconds
-    assert late_quantile(late, 0.75) == pytest.approx(3.5)
+    assert lateness_quantile(late, 0.75) == pytest.approx(3.5)
     late[-1] = 200
-    assert late_quantile(late, 0.99) == 1800
+    assert lateness_quantile(late, 0.99) == 1800
 
 
 @given(LATE, st.floats(0.01, 1), st.floats(0.01, 1))
 def test_a_higher_quantile_is_never_lower(late: tuple[int, ...], a: float, b: float) -> None:
-    low, high = late_quantile(late, min(a, b)), late_quantile(late, max(a, b))
+    low, high = lateness_quantile(late, min(a, b)), lateness_quantile(late, max(a, b))
     assert (low is None and high is None and not sum(late)) or (low is not None and high is not None and low <= high)
 
 
-def test_the_mean_takes_the_middle_of_each_bucket_and_nothing_for_later_than_it_is_told() -> None:
-    late = [0] * len(BOUNDS)
-    assert mean_late(late, longest=60) is None
+def test_the_mean_uses_bucket_middles_capped_at_the_longest() -> None:
+    late = [0] * len(LATENESS_BOUNDS)
+    assert mean_lateness(late, longest=60) is None
     late[0], late[5] = 1, 3  # about an eighth of a second, and ten seconds
-    assert mean_late(late, longest=60) == pytest.approx((0.125 + 3 * 10) / 4)
+    assert mean_lateness(late, longest=60) == pytest.approx((0.125 + 3 * 10) / 4)
     late[-1] = 4
-    assert mean_late(late, longest=60) == pytest.approx((0.125 + 3 * 10 + 4 * 60) / 8)
+    assert mean_lateness(late, longest=60) == pytest.approx((0.125 + 3 * 10 + 4 * 60) / 8)

@@ -1,4 +1,4 @@
-"""By when an execution should have finished, in its three forms."""
+"""The three forms of a deadline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from punctual.domain.errors import Invalid
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.deadline import Deadline, check_deadline, parse_deadline
 from punctual.domain.schedules.cron import Cron
-from punctual.domain.schedules.schedule import At, Every, Now, Queue, Schedule
+from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.schedule import At, Now, Queue, Schedule
 
 DUE = datetime(2026, 11, 15, 7, tzinfo=UTC)
 TUESDAY_MIDNIGHT = {"by": {"cron": "0 0 * * WED", "timezone": "America/New_York"}}
@@ -28,38 +29,38 @@ def deadline_of(spec: dict[str, object]) -> Deadline:
     ("spec", "expected"),
     list(zip(SPECS, ["2026-11-15T08:00Z", "2026-11-18T05:00Z", "2026-11-18T05:00Z"], strict=True)),
 )
-def test_each_form_has_an_instant_for_an_execution(spec: dict[str, object], expected: str) -> None:
+def test_each_form_gives_the_deadline_of_an_execution(spec: dict[str, object], expected: str) -> None:
     assert deadline_of(spec).of(DUE) == from_text(expected)
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_what_was_submitted_reads_back(spec: dict[str, object]) -> None:
+def test_a_deadline_round_trips_through_its_spec(spec: dict[str, object]) -> None:
     deadline = deadline_of(spec)
     assert deadline.to_spec() == spec
     assert parse_deadline(json.loads(json.dumps(deadline.to_spec()))) == deadline
 
 
-def test_without_a_word_there_is_no_deadline() -> None:
+def test_a_job_without_a_deadline_spec_has_no_deadline() -> None:
     assert parse_deadline(None) is None
     check_deadline(None, Queue())
 
 
-def test_a_cron_without_a_zone_is_read_in_the_schedules() -> None:
+def test_a_deadline_cron_without_a_time_zone_uses_the_schedules() -> None:
     deadline = parse_deadline({"by": {"cron": "0 0 * * WED"}}, timezone="America/New_York")
     assert deadline == parse_deadline(TUESDAY_MIDNIGHT)
 
 
-def test_an_instant_may_name_any_offset() -> None:
+def test_a_deadline_instant_may_have_any_utc_offset() -> None:
     assert deadline_of({"at": "2026-11-18T00:00:00-05:00"}).at == from_text("2026-11-18T05:00Z")
 
 
 @pytest.mark.parametrize(
     ("spec", "field", "message"),
     [
-        ({}, "deadline", "give one of within_seconds, by and at, and only one"),
-        ({"within_seconds": 5, **TUESDAY_MIDNIGHT}, "deadline", "only one"),
-        ({"within_seconds": 5, "at": "2026-11-18T05:00Z"}, "deadline", "only one"),
-        ({**TUESDAY_MIDNIGHT, "at": "2026-11-18T05:00Z"}, "deadline", "only one"),
+        ({}, "deadline", "give exactly one of within_seconds, by and at"),
+        ({"within_seconds": 5, **TUESDAY_MIDNIGHT}, "deadline", "exactly one"),
+        ({"within_seconds": 5, "at": "2026-11-18T05:00Z"}, "deadline", "exactly one"),
+        ({**TUESDAY_MIDNIGHT, "at": "2026-11-18T05:00Z"}, "deadline", "exactly one"),
         ({"at": "Tuesday"}, "deadline.at", "'Tuesday' is not an instant"),
         ({"at": "2026-11-18T05:00"}, "deadline.at", "an offset or a Z"),
         ({"at": 1_800_000_000}, "deadline.at", "is not an instant"),
@@ -68,9 +69,7 @@ def test_an_instant_may_name_any_offset() -> None:
         ({"by": {"cron": "@daily", "timezone": "Mars"}}, "deadline.by.timezone", "not an IANA time zone"),
     ],
 )
-def test_a_deadline_that_cannot_be_used_is_refused_by_its_field(
-    spec: dict[str, object], field: str, message: str
-) -> None:
+def test_an_invalid_deadline_is_rejected_naming_the_field(spec: dict[str, object], field: str, message: str) -> None:
     with pytest.raises(Invalid) as refused:
         parse_deadline(spec)
     assert refused.value.field == field
@@ -78,7 +77,7 @@ def test_a_deadline_that_cannot_be_used_is_refused_by_its_field(
 
 
 @pytest.mark.parametrize("schedule", [Now(DUE), At(DUE)])
-def test_an_instant_must_lie_after_the_start_of_a_job_that_runs_once(schedule: Schedule) -> None:
+def test_a_deadline_instant_must_be_after_the_start_of_a_one_time_job(schedule: Schedule) -> None:
     check_deadline(Deadline(at=DUE + timedelta(milliseconds=1)), schedule)
     for at in (DUE, DUE - timedelta(days=1)):
         with pytest.raises(Invalid) as refused:
@@ -92,13 +91,13 @@ def test_an_instant_must_lie_after_the_start_of_a_job_that_runs_once(schedule: S
     [
         (
             Cron.parse("0 2 * * SUN"),
-            "a job that recurs by its schedule has no single deadline: use deadline.by or deadline.within_seconds",
+            "a job that recurs has no single deadline: use deadline.by or deadline.within_seconds",
         ),
         (Every(60, DUE), "a job that recurs"),
-        (Queue(), "a job that runs for every message by its schedule has no single deadline"),
+        (Queue(), "a job that runs for every message has no single deadline"),
     ],
 )
-def test_an_instant_is_refused_for_a_job_that_runs_more_than_once(schedule: Schedule, message: str) -> None:
+def test_a_deadline_instant_is_rejected_for_a_job_that_runs_more_than_once(schedule: Schedule, message: str) -> None:
     with pytest.raises(Invalid) as refused:
         check_deadline(deadline_of({"at": "2036-11-18T05:00Z"}), schedule)
     assert refused.value.field == "deadline.at"
@@ -107,5 +106,5 @@ def test_an_instant_is_refused_for_a_job_that_runs_more_than_once(schedule: Sche
 
 @pytest.mark.parametrize("spec", SPECS[:2])
 @pytest.mark.parametrize("schedule", [Now(DUE), At(DUE), Cron.parse("0 2 * * SUN"), Every(60, DUE), Queue()])
-def test_the_other_forms_go_with_every_schedule(spec: dict[str, object], schedule: Schedule) -> None:
+def test_relative_deadlines_are_valid_with_every_schedule(spec: dict[str, object], schedule: Schedule) -> None:
     check_deadline(deadline_of(spec), schedule)

@@ -6,19 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.jobs.misfire import MOST_MADE_UP, Misfire, Policy
-from punctual.domain.schedules.schedule import At, Every
+from punctual.domain.jobs.misfire import MAX_CATCH_UP_RUNS, Misfire, MisfirePolicy
+from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.schedule import At
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
-def none(_: datetime) -> bool:
-    """Nothing was cancelled by hand."""
+def never_withdrawn(_: datetime) -> bool:
+    """No execution was cancelled."""
     return False
 
 
 def every(seconds: int, since: timedelta) -> tuple[Every, list[datetime]]:
-    """A schedule, and its instants since then up to half an hour ahead."""
+    """A schedule, and its instants from ``since`` ago until half an hour ahead."""
     schedule = Every(seconds, NOW - since)
     instants = []
     due = schedule.next_after(NOW - since)
@@ -32,61 +33,69 @@ def every(seconds: int, since: timedelta) -> tuple[Every, list[datetime]]:
     seconds=st.integers(1, 3600),
     count=st.integers(0, 400),
     grace=st.integers(0, 7200),
-    policy=st.sampled_from(Policy),
+    policy=st.sampled_from(MisfirePolicy),
 )
-def test_each_instant_runs_or_has_one_reason_not_to(seconds: int, count: int, grace: int, policy: Policy) -> None:
+def test_each_instant_runs_or_is_covered_or_is_missed(
+    seconds: int, count: int, grace: int, policy: MisfirePolicy
+) -> None:
     schedule, instants = every(seconds, timedelta(seconds=seconds * count))
-    sorted_out = Misfire(policy=policy, grace_seconds=grace).sort_out(instants, schedule, NOW, withdrawn=none)
-    left_out = sorted_out.covered | sorted_out.missed
-    assert not sorted_out.covered & sorted_out.missed
+    decision = Misfire(policy=policy, grace_seconds=grace).decide(
+        instants, schedule, NOW, was_withdrawn=never_withdrawn
+    )
+    not_run = decision.covered | decision.missed
+    assert not decision.covered & decision.missed
     in_time = {due for due in instants if due >= NOW - timedelta(seconds=grace)}
-    assert not left_out & in_time, "what is not late beyond its grace runs"
-    gone_by = [due for due in instants if due <= NOW]
-    ran = [due for due in gone_by if due not in left_out]
-    if policy is Policy.RUN_LATEST and gone_by:
-        assert ran[-1] == gone_by[-1], "the latest runs"
-        assert set(ran[:-1]) <= in_time, "and of those that were missed no other"
-    if policy is Policy.SKIP:
+    assert not not_run & in_time, "an instant within its grace period runs"
+    past = [due for due in instants if due <= NOW]
+    ran = [due for due in past if due not in not_run]
+    if policy is MisfirePolicy.RUN_LATEST and past:
+        assert ran[-1] == past[-1], "the latest runs"
+        assert set(ran[:-1]) <= in_time, "and no other missed instant runs"
+    if policy is MisfirePolicy.SKIP:
         assert set(ran) <= in_time
-    if policy is Policy.RUN_ALL:
-        assert len(set(ran) - in_time) == min(MOST_MADE_UP, len(set(gone_by) - in_time))
+    if policy is MisfirePolicy.RUN_ALL:
+        assert len(set(ran) - in_time) == min(MAX_CATCH_UP_RUNS, len(set(past) - in_time))
 
 
-@given(split=st.integers(1, 99), policy=st.sampled_from(Policy))
-def test_sorting_out_piece_by_piece_gives_what_the_whole_would(split: int, policy: Policy) -> None:
+@given(split=st.integers(1, 99), policy=st.sampled_from(MisfirePolicy))
+def test_deciding_in_pieces_equals_deciding_all_at_once(split: int, policy: MisfirePolicy) -> None:
     schedule, instants = every(60, timedelta(minutes=200))
     rule = Misfire(policy=policy)
-    whole = rule.sort_out(instants, schedule, NOW, withdrawn=none)
+    whole = rule.decide(instants, schedule, NOW, was_withdrawn=never_withdrawn)
     pieces = (instants[:split], instants[split:])
-    first, rest = (rule.sort_out(piece, schedule, NOW, withdrawn=none) for piece in pieces)
+    first, rest = (rule.decide(piece, schedule, NOW, was_withdrawn=never_withdrawn) for piece in pieces)
     assert first.covered | rest.covered == whole.covered
     assert first.missed | rest.missed == whole.missed
 
 
-@pytest.mark.parametrize(("policy", "runs"), [(Policy.RUN_LATEST, True), (Policy.RUN_ALL, True), (Policy.SKIP, False)])
-def test_a_job_that_runs_once_is_its_own_latest(policy: Policy, runs: bool) -> None:
+@pytest.mark.parametrize(
+    ("policy", "runs"), [(MisfirePolicy.RUN_LATEST, True), (MisfirePolicy.RUN_ALL, True), (MisfirePolicy.SKIP, False)]
+)
+def test_a_one_time_job_is_its_own_latest_instant(policy: MisfirePolicy, runs: bool) -> None:
     at = NOW - timedelta(hours=1)
-    sorted_out = Misfire(policy=policy).sort_out([at], At(at), NOW, withdrawn=none)
-    assert (at not in sorted_out.missed | sorted_out.covered) is runs
+    decision = Misfire(policy=policy).decide([at], At(at), NOW, was_withdrawn=never_withdrawn)
+    assert (at not in decision.missed | decision.covered) is runs
 
 
-@pytest.mark.parametrize(("policy", "run"), [(Policy.RUN_LATEST, 1), (Policy.RUN_ALL, 20), (Policy.SKIP, 0)])
-def test_what_came_due_in_a_pause_was_missed_however_short_the_pause(policy: Policy, run: int) -> None:
+@pytest.mark.parametrize(
+    ("policy", "run"), [(MisfirePolicy.RUN_LATEST, 1), (MisfirePolicy.RUN_ALL, 20), (MisfirePolicy.SKIP, 0)]
+)
+def test_an_instant_due_in_a_pause_is_missed_however_short_the_pause(policy: MisfirePolicy, run: int) -> None:
     schedule, instants = every(2, timedelta(seconds=41))
-    gone_by = [due for due in instants if due <= NOW]
-    sorted_out = Misfire(policy=policy).sort_out(instants, schedule, NOW, missed_until=NOW, withdrawn=none)
-    ran = [due for due in gone_by if due not in sorted_out.missed | sorted_out.covered]
-    assert (len(gone_by), len(ran)) == (20, run)
-    assert not (sorted_out.missed | sorted_out.covered) - set(gone_by), "what comes later is not touched"
-    if policy is Policy.RUN_LATEST:
-        assert ran == gone_by[-1:] == [sorted_out.covered_by]
+    past = [due for due in instants if due <= NOW]
+    decision = Misfire(policy=policy).decide(instants, schedule, NOW, missed_until=NOW, was_withdrawn=never_withdrawn)
+    ran = [due for due in past if due not in decision.missed | decision.covered]
+    assert (len(past), len(ran)) == (20, run)
+    assert not (decision.missed | decision.covered) - set(past), "future instants are not affected"
+    if policy is MisfirePolicy.RUN_LATEST:
+        assert ran == past[-1:] == [decision.covered_by]
 
 
-def test_what_was_cancelled_by_hand_covers_no_other() -> None:
+def test_a_cancelled_execution_covers_no_other() -> None:
     schedule, instants = every(60, timedelta(minutes=20))
-    gone_by = [due for due in instants if due <= NOW]
-    sorted_out = Misfire(grace_seconds=0).sort_out(instants, schedule, NOW, withdrawn=lambda due: due in gone_by[-2:])
-    assert sorted_out.covered_by == gone_by[-3]
-    assert sorted_out.covered >= set(gone_by[:-3])
-    all_of_them = Misfire(grace_seconds=0).sort_out(gone_by, schedule, NOW, withdrawn=lambda due: due in gone_by)
-    assert not all_of_them.covered | all_of_them.missed
+    past = [due for due in instants if due <= NOW]
+    decision = Misfire(grace_seconds=0).decide(instants, schedule, NOW, was_withdrawn=lambda due: due in past[-2:])
+    assert decision.covered_by == past[-3]
+    assert decision.covered >= set(past[:-3])
+    all_withdrawn = Misfire(grace_seconds=0).decide(past, schedule, NOW, was_withdrawn=lambda due: due in past)
+    assert not all_withdrawn.covered | all_withdrawn.missed

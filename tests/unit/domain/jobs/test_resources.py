@@ -1,4 +1,4 @@
-"""The sizes that Fargate has."""
+"""Container sizes that Fargate supports."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from punctual.domain.errors import Invalid
 from punctual.domain.jobs.resources import Resources, parse_resources
 
-# vCPU, and the gigabytes that go with it: the least, the most, the step
+# vCPU, then the valid memory in GB: minimum, maximum, step
 TABLE = [(0.5, 1, 4, 1), (1, 2, 8, 1), (2, 4, 16, 1), (4, 8, 30, 1), (8, 16, 60, 4), (16, 32, 120, 8)]
 PAIRS = {(0.25, 512), (0.25, 1024), (0.25, 2048)} | {
-    (vcpu, 1024 * gigabytes) for vcpu, least, most, step in TABLE for gigabytes in range(least, most + 1, step)
+    (vcpu, 1024 * gigabytes) for vcpu, low, high, step in TABLE for gigabytes in range(low, high + 1, step)
 }
 
 
@@ -24,14 +24,14 @@ def refusal(spec: object) -> Invalid:
     return refused.value
 
 
-def test_without_a_word_a_container_has_one_vcpu_and_two_gigabytes() -> None:
+def test_the_default_container_has_one_vcpu_and_two_gigabytes() -> None:
     assert parse_resources(None) == parse_resources({}) == Resources(cpu=1024, memory_mb=2048, spot=False)
     assert parse_resources({"spot": True}) == Resources(spot=True)
     assert parse_resources({"vcpu": None, "memory_mb": None, "spot": None}) == Resources()
 
 
 @pytest.mark.parametrize(("vcpu", "memory_mb"), sorted(PAIRS))
-def test_every_pair_that_fargate_has_is_taken_and_shown_as_it_was_given(vcpu: float, memory_mb: int) -> None:
+def test_every_fargate_size_is_accepted_and_round_trips(vcpu: float, memory_mb: int) -> None:
     spec = {"vcpu": vcpu, "memory_mb": memory_mb, "spot": True}
     resources = parse_resources(spec)
     assert resources == Resources(int(vcpu * 1024), memory_mb, spot=True)
@@ -48,7 +48,7 @@ def test_whole_vcpus_are_shown_as_whole_numbers() -> None:
     ("vcpu", "memory_mb"),
     [(0.25, 512), (0.5, 1024), (1, 2048), (2, 4096), (4, 8192), (8, 16384), (16, 32768)],
 )
-def test_vcpu_alone_gets_two_gigabytes_each(vcpu: float, memory_mb: int) -> None:
+def test_vcpu_alone_gets_two_gigabytes_per_vcpu(vcpu: float, memory_mb: int) -> None:
     assert parse_resources({"vcpu": vcpu}).memory_mb == memory_mb
 
 
@@ -56,7 +56,7 @@ def test_vcpu_alone_gets_two_gigabytes_each(vcpu: float, memory_mb: int) -> None
     ("memory_mb", "vcpu"),
     [(512, 0.25), (2048, 0.25), (3072, 0.5), (5120, 1), (9216, 2), (30720, 4), (32768, 8), (61440, 8), (122880, 16)],
 )
-def test_memory_alone_gets_the_smallest_vcpu_that_takes_it(memory_mb: int, vcpu: float) -> None:
+def test_memory_alone_gets_the_smallest_vcpu_valid_for_it(memory_mb: int, vcpu: float) -> None:
     assert parse_resources({"memory_mb": memory_mb}).vcpu == vcpu
 
 
@@ -101,20 +101,20 @@ def test_memory_alone_gets_the_smallest_vcpu_that_takes_it(memory_mb: int, vcpu:
         ({"memory_mb": 4096.0}, "resources.memory_mb", "must be a whole number of megabytes, such as 4096"),
         ({"memory_mb": True}, "resources.memory_mb", "must be a whole number"),
         ({"memory_mb": "4 GB"}, "resources.memory_mb", "must be a whole number"),
-        ({"spot": 1}, "resources.spot", "can only be true or false"),
-        ({"memory": 4096}, "resources.memory", "is not known here; use vcpu, memory_mb, spot"),
+        ({"spot": 1}, "resources.spot", "must be true or false"),
+        ({"memory": 4096}, "resources.memory", "is not a known field; use vcpu, memory_mb, spot"),
         ("large", "resources", "must be an object"),
         ([], "resources", "must be an object"),
     ],
 )
-def test_what_fargate_does_not_have_is_refused_with_what_it_has(spec: object, field: str, message: str) -> None:
+def test_an_invalid_size_is_rejected_with_the_valid_sizes(spec: object, field: str, message: str) -> None:
     refused = refusal(spec)
     assert refused.field == field
     assert message in refused.message
 
 
 @given(st.sampled_from([0.25, 0.5, 1, 2, 4, 8, 16]), st.integers(-1, 130_000))
-def test_only_the_pairs_in_the_table_are_taken(vcpu: float, memory_mb: int) -> None:
+def test_only_the_sizes_in_the_table_are_accepted(vcpu: float, memory_mb: int) -> None:
     spec = {"vcpu": vcpu, "memory_mb": memory_mb}
     if (vcpu, memory_mb) in PAIRS:
         assert parse_resources(spec).to_spec() == {**spec, "spot": False}

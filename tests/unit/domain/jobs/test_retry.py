@@ -8,22 +8,22 @@ from hypothesis import strategies as st
 from punctual.domain.jobs.retry import RetryPolicy
 
 
-def test_the_longest_rest_doubles_until_it_is_capped() -> None:
+def test_the_max_backoff_doubles_until_it_is_capped() -> None:
     policy = RetryPolicy(max_attempts=9, backoff_seconds=10, backoff_rate=2, max_backoff_seconds=60)
-    assert [policy.longest_rest(attempt) for attempt in range(1, 6)] == [10, 20, 40, 60, 60]
+    assert [policy.max_backoff(attempt) for attempt in range(1, 6)] == [10, 20, 40, 60, 60]
 
 
-def test_jitter_is_full_from_nothing_to_the_longest_rest() -> None:
+def test_jitter_ranges_from_zero_to_the_max_backoff() -> None:
     policy = RetryPolicy(backoff_seconds=10)
-    assert policy.rest(1, lambda low, _high: low) == timedelta(0)
-    assert policy.rest(2, lambda _low, high: high) == timedelta(seconds=20)
+    assert policy.backoff(1, lambda low, _high: low) == timedelta(0)
+    assert policy.backoff(2, lambda _low, high: high) == timedelta(seconds=20)
 
 
 @given(st.integers(1, 10_000), st.floats(0, 86_400), st.floats(1, 10), st.floats(0, 86_400))
-def test_no_rest_is_ever_longer_than_the_cap(attempt: int, first: float, rate: float, cap: float) -> None:
-    assert 0 <= RetryPolicy(99, first, rate, cap).longest_rest(attempt) <= cap
+def test_the_backoff_never_exceeds_the_cap(attempt: int, first: float, rate: float, cap: float) -> None:
+    assert 0 <= RetryPolicy(99, first, rate, cap).max_backoff(attempt) <= cap
 
 
-def test_the_last_attempt_has_none_after_it() -> None:
+def test_no_attempt_follows_the_last_one() -> None:
     policy = RetryPolicy(max_attempts=3)
     assert [policy.allows_after(attempt) for attempt in (1, 2, 3)] == [True, True, False]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.executions.execution import Outcome
-from punctual.domain.long_lane.container_death import cause_of_stop, verdict_on
+from punctual.domain.long_lane.container_death import cause_of_stop, infer_result
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 
@@ -25,7 +25,7 @@ def stopped(exit_code: int | None = None, **task: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("of", "error", "outcome", "words"),
+    ("of", "error", "outcome", "message"),
     [
         (part(), stopped(137, stoppedReason="OutOfMemoryError"), Outcome.LOST, "exit code 137: OutOfMemoryError"),
         (part(), stopped(stoppedReason="CannotPullContainerError: no"), Outcome.LOST, "CannotPullContainerError: no"),
@@ -41,32 +41,32 @@ def stopped(exit_code: int | None = None, **task: Any) -> dict[str, str]:
         (part(), stopped(143, stopCode="SpotInterruption"), Outcome.INTERRUPTED, "exit code 143"),
         (part(leave="x needs its slot"), stopped(137), Outcome.PREEMPTED, "x needs its slot"),
         (part(), {"Error": "Punctual.Lost", "Cause": "silent"}, Outcome.LOST, "silent"),
-        (part(), {"Error": "States.HeartbeatTimeout"}, Outcome.LOST, "stopped beating"),
+        (part(), {"Error": "States.HeartbeatTimeout"}, Outcome.LOST, "stopped sending heartbeats"),
         (part(timeout_seconds=7), {"Error": "States.Timeout"}, Outcome.TIMED_OUT, "stopped after 7 seconds"),
         (part(), {"Error": "ECS.AmazonECSException", "Cause": "No capacity"}, Outcome.FAILED, "No capacity"),
         (part(), {"Error": "Punctual.Stopped", "Cause": "no JSON"}, Outcome.LOST, "no JSON"),
         (part(), {"Error": "Punctual.Stopped", "Cause": json.dumps([1])}, Outcome.LOST, "[1]"),
-        (part(), {}, Outcome.LOST, "did not say how it ended"),
+        (part(), {}, Outcome.LOST, "sent no final report"),
     ],
 )
-def test_how_an_attempt_ended_is_told_from_what_aws_says(
-    of: Part, error: dict[str, str], outcome: Outcome, words: str
+def test_the_result_is_inferred_from_the_error_that_aws_reports(
+    of: Part, error: dict[str, str], outcome: Outcome, message: str
 ) -> None:
-    verdict = verdict_on(of, error)
-    assert verdict.outcome is outcome
-    assert verdict.error is not None
-    assert words in verdict.error.message
+    result = infer_result(of, error)
+    assert result.outcome is outcome
+    assert result.error is not None
+    assert message in result.error.message
 
 
 @pytest.mark.parametrize("image", ["", "own"])
 @pytest.mark.parametrize(
     "error", [stopped(0), stopped(137), {"Error": "Punctual.Cancelled"}, {"Error": "States.Timeout"}]
 )
-def test_what_was_asked_to_stop_and_did_not_say_how_it_ended_is_cancelled(image: str, error: dict[str, str]) -> None:
-    verdict = verdict_on(part(image=image, cancel_at=AT), error)
-    assert (verdict.outcome, verdict.error) == (Outcome.CANCELLED, None)
+def test_a_cancelled_part_without_a_final_report_is_cancelled(image: str, error: dict[str, str]) -> None:
+    result = infer_result(part(image=image, cancel_at=AT), error)
+    assert (result.outcome, result.error) == (Outcome.CANCELLED, None)
 
 
-def test_an_own_image_that_ended_well_has_succeeded_though_nobody_told_at_once() -> None:
-    assert verdict_on(part(image="own"), stopped(0)).outcome is Outcome.SUCCEEDED
-    assert verdict_on(part(), stopped(0)).outcome is Outcome.LOST
+def test_exit_code_0_means_success_only_for_a_users_own_image() -> None:
+    assert infer_result(part(image="own"), stopped(0)).outcome is Outcome.SUCCEEDED
+    assert infer_result(part(), stopped(0)).outcome is Outcome.LOST

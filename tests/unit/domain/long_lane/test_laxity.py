@@ -15,13 +15,13 @@ from punctual.domain.lane import Priority
 from punctual.domain.long_lane.laxity import (
     LaneLimits,
     Occupancy,
-    as_it_goes_on,
+    admission_key,
+    after_attempt,
     latest_start,
     pace,
     slack,
     time_left,
-    turn_of,
-    with_the_rest,
+    with_remaining_work,
 )
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
@@ -59,98 +59,98 @@ def part(
     )
 
 
-def test_the_latest_start_is_the_deadline_less_the_run_time() -> None:
+def test_the_latest_start_is_the_deadline_minus_the_run_time() -> None:
     assert latest_start(NOW, NOW - 24 * HOUR, Priority.LOW, 8 * 3600) == NOW - 8 * HOUR
 
 
 @pytest.mark.parametrize(("priority", "days"), [(Priority.HIGH, 1), (Priority.NORMAL, 3), (Priority.LOW, 7)])
-def test_without_a_deadline_patience_sets_one(priority: Priority, days: int) -> None:
+def test_without_a_deadline_the_priority_sets_an_implicit_one(priority: Priority, days: int) -> None:
     assert latest_start(None, NOW, priority, 3600) == NOW + timedelta(days=days) - HOUR
 
 
-def test_the_least_lax_goes_first_whatever_its_priority() -> None:
+def test_the_part_with_the_least_laxity_is_admitted_first_whatever_its_priority() -> None:
     urgent = part(latest=NOW, priority=Priority.LOW)
     lax = part(latest=NOW + MILLISECOND, priority=Priority.HIGH)
-    assert turn_of(urgent, NOW + HOUR) < turn_of(lax, NOW)
+    assert admission_key(urgent, NOW + HOUR) < admission_key(lax, NOW)
 
 
-def test_priority_breaks_ties_and_then_who_asked_first() -> None:
-    turns = [
-        turn_of(part(priority=Priority.HIGH), NOW + HOUR),
-        turn_of(part(priority=Priority.NORMAL), NOW),
-        turn_of(part(priority=Priority.NORMAL, execution_id="a"), NOW + MILLISECOND),
-        turn_of(part(priority=Priority.LOW), NOW - HOUR),
+def test_ties_are_broken_by_priority_and_then_by_the_earliest_request() -> None:
+    keys = [
+        admission_key(part(priority=Priority.HIGH), NOW + HOUR),
+        admission_key(part(priority=Priority.NORMAL), NOW),
+        admission_key(part(priority=Priority.NORMAL, execution_id="a"), NOW + MILLISECOND),
+        admission_key(part(priority=Priority.LOW), NOW - HOUR),
     ]
-    assert turns == sorted(turns)
+    assert keys == sorted(keys)
 
 
-def test_no_two_parts_have_the_same_turn() -> None:
-    assert len({turn_of(part(execution_id=e, name=n), NOW) for e in ("a", "b") for n in ("0000", "0001")}) == 4
+def test_admission_keys_are_unique() -> None:
+    assert len({admission_key(part(execution_id=e, name=n), NOW) for e in ("a", "b") for n in ("0000", "0001")}) == 4
 
 
 @given(INSTANTS, INSTANTS)
-def test_turns_sort_as_latest_starts_do(one: datetime, other: datetime) -> None:
-    turns = [turn_of(part(latest=latest, execution_id="e"), NOW) for latest in sorted((one, other))]
-    assert turns == sorted(turns)
+def test_admission_keys_sort_by_latest_start(one: datetime, other: datetime) -> None:
+    keys = [admission_key(part(latest=latest, execution_id="e"), NOW) for latest in sorted((one, other))]
+    assert keys == sorted(keys)
 
 
-def test_what_is_left_is_told_by_the_clock_until_progress_says_that_it_is_more() -> None:
+def test_the_time_left_is_the_longer_of_the_estimates_by_elapsed_time_and_by_progress() -> None:
     assert time_left(part(), NOW) == 8 * HOUR
     assert time_left(part(ran=3 * HOUR), NOW) == 5 * HOUR
     assert time_left(part(ran=6 * HOUR, progress=HALF), NOW) == 4 * HOUR
     assert time_left(part(ran=2 * HOUR, progress=HALF), NOW) == 6 * HOUR
 
 
-def test_one_that_runs_over_its_forecast_needs_a_while_more() -> None:
+def test_a_part_that_overruns_its_forecast_is_assumed_to_need_a_tenth_of_it_longer() -> None:
     assert time_left(part(ran=20 * HOUR), NOW) == 0.8 * HOUR
     assert time_left(part(ran=20 * HOUR, progress=Progress(percent=100)), NOW) == timedelta()
 
 
-def test_the_slack_of_one_that_runs_is_the_laxity_it_would_have_if_stopped() -> None:
+def test_the_slack_of_a_running_part_is_its_laxity_if_preempted_now() -> None:
     started_in_time = replace(part(latest=NOW - 2 * HOUR, ran=3 * HOUR), checkpoint="s3")
     assert slack(started_in_time, NOW) == HOUR
     assert slack(started_in_time, NOW + HOUR) == HOUR
 
 
-def test_one_without_a_checkpoint_would_start_over_and_has_no_such_slack() -> None:
+def test_a_part_without_a_checkpoint_would_start_over_and_has_less_slack() -> None:
     assert slack(part(latest=NOW - 2 * HOUR, ran=3 * HOUR), NOW) == -2 * HOUR
 
 
-def test_one_that_left_waits_with_the_laxity_of_the_rest() -> None:
-    left = with_the_rest(part(latest=NOW - 2 * HOUR, ran=3 * HOUR), NOW)
-    assert left.expected_seconds == 5 * 3600
-    assert left.latest_start == NOW + HOUR
+def test_a_preempted_part_waits_with_the_laxity_of_its_remaining_work() -> None:
+    stopped = with_remaining_work(part(latest=NOW - 2 * HOUR, ran=3 * HOUR), NOW)
+    assert stopped.expected_seconds == 5 * 3600
+    assert stopped.latest_start == NOW + HOUR
 
 
 @pytest.mark.parametrize(
     ("outcome", "checkpoint", "hours"),
     [(Outcome.PREEMPTED, "s3", 5), (Outcome.PREEMPTED, None, 8), (Outcome.FAILED, "s3", 8)],
 )
-def test_only_one_that_left_at_a_checkpoint_has_just_the_rest_before_it(
+def test_only_a_part_stopped_with_a_checkpoint_is_reduced_to_its_remaining_work(
     outcome: Outcome, checkpoint: str | None, hours: int
 ) -> None:
     attempt = Attempt(number=1, outcome=outcome, started_at=NOW - 3 * HOUR, ended_at=NOW)
     decision = AttemptDecision(status=Status.RETRYING, reason=None, attempt=attempt)
-    left = as_it_goes_on(replace(part(ran=3 * HOUR), checkpoint=checkpoint), decision)
-    assert left.expected_seconds == hours * 3600
+    following = after_attempt(replace(part(ran=3 * HOUR), checkpoint=checkpoint), decision)
+    assert following.expected_seconds == hours * 3600
 
 
-def test_one_that_went_on_from_its_checkpoint_does_not_take_progress_for_time() -> None:
-    resumed = replace(with_the_rest(part(ran=4 * HOUR, progress=HALF), NOW), started_at=NOW)
+def test_after_a_resume_elapsed_time_decides_not_progress() -> None:
+    resumed = replace(with_remaining_work(part(ran=4 * HOUR, progress=HALF), NOW), started_at=NOW)
     assert time_left(replace(resumed, progress=Progress(percent=75)), NOW + 2 * HOUR) == 2 * HOUR
 
 
-def test_limits_hold_what_fits_and_say_when_nothing_more_does() -> None:
+def test_limits_allow_what_fits_and_are_reached_when_the_lane_is_full() -> None:
     limits = LaneLimits(tasks=2, cpu=4096, starts_per_second=1)
-    assert limits.hold(Occupancy().plus(2048).plus(2048))
-    assert not limits.hold(Occupancy().plus(4096).plus(256))
-    assert not limits.hold(Occupancy().plus(256).plus(256).plus(256))
-    assert limits.filled_by(Occupancy().plus(4096))
-    assert limits.filled_by(Occupancy().plus(256).plus(256))
-    assert not limits.filled_by(Occupancy().plus(256).plus(256).minus(256))
+    assert limits.allow(Occupancy().plus(2048).plus(2048))
+    assert not limits.allow(Occupancy().plus(4096).plus(256))
+    assert not limits.allow(Occupancy().plus(256).plus(256).plus(256))
+    assert limits.are_reached_by(Occupancy().plus(4096))
+    assert limits.are_reached_by(Occupancy().plus(256).plus(256))
+    assert not limits.are_reached_by(Occupancy().plus(256).plus(256).minus(256))
 
 
-def test_starts_are_spread_over_whole_seconds() -> None:
+def test_starts_are_paced_to_whole_seconds() -> None:
     state: datetime | None = None
     starts = []
     for _ in range(5):
@@ -160,7 +160,7 @@ def test_starts_are_spread_over_whole_seconds() -> None:
 
 
 @given(st.integers(1, 40), st.lists(st.integers(0, 700), max_size=120))
-def test_no_second_has_more_starts_than_allowed_and_none_is_early(rate: int, pauses: list[int]) -> None:
+def test_no_second_has_more_starts_than_allowed_and_no_start_is_early(rate: int, pauses: list[int]) -> None:
     state, now = None, NOW
     starts: Counter[datetime] = Counter()
     for pause in pauses:
@@ -172,13 +172,13 @@ def test_no_second_has_more_starts_than_allowed_and_none_is_early(rate: int, pau
     assert not starts or max(starts.values()) <= rate
 
 
-def test_a_lane_that_was_idle_starts_at_the_next_whole_second() -> None:
+def test_an_idle_lane_starts_at_the_next_whole_second() -> None:
     start, state = pace(NOW - HOUR, NOW + MILLISECOND, 10)
     assert start == NOW + timedelta(seconds=1)
     assert state == NOW + 101 * MILLISECOND
 
 
-def test_a_clock_that_goes_back_does_not_hurry_the_pace() -> None:
+def test_a_clock_that_is_set_back_does_not_exceed_the_pace() -> None:
     _, state = pace(None, NOW, 1)
     start, _ = pace(state, NOW - HOUR, 1)
     assert start == NOW + timedelta(seconds=1)

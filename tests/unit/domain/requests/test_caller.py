@@ -16,17 +16,19 @@ from punctual.domain.requests.caller import Role, caller_of
         ([], None, "ann"),
     ],
 )
-def test_the_highest_role_and_the_first_team_count(groups: list[str], role: Role | None, owner: str) -> None:
+def test_a_caller_has_the_highest_role_and_the_first_team_of_its_groups(
+    groups: list[str], role: Role | None, owner: str
+) -> None:
     caller = caller_of("ann", groups)
     assert (caller.role, caller.owner) == (role, owner)
 
 
-def test_each_role_may_do_what_lesser_ones_may() -> None:
+def test_each_role_includes_the_permissions_of_lower_roles() -> None:
     for rank, role in enumerate(Role):
         caller = caller_of("ann", [role])
         for other_rank, least in enumerate(Role):
             if other_rank <= rank:
-                caller.must_be(least)
+                caller.require_role(least)
             else:
-                with pytest.raises(Forbidden, match=f"needs the role {least}; yours is {role}"):
-                    caller.must_be(least)
+                with pytest.raises(Forbidden, match=f"requires the role {least}; yours is {role}"):
+                    caller.require_role(least)

@@ -1,4 +1,4 @@
-"""Unique jobs: when a key is taken, and what a duplicate is told."""
+"""Unique jobs: when a key is taken, and how a duplicate is refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from punctual.domain.errors import Invalid
-from punctual.domain.jobs.job import LIVE, Job, JobState
+from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
 from punctual.domain.requests.dedupe import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.schedules.schedule import Now
 
@@ -26,22 +26,22 @@ JOB = Job(
 )
 
 
-def test_a_job_lives_until_it_is_done_deleted_or_cancelled():
-    assert set(JobState) - LIVE == {"done", "deleted", "cancelled"}
+def test_a_job_is_live_until_it_is_done_deleted_or_cancelled():
+    assert set(JobState) - LIVE_STATES == {"done", "deleted", "cancelled"}
     for state in JobState:
-        assert replace(JOB, state=state).live is (state in LIVE)
-    assert JOB.live
+        assert replace(JOB, state=state).is_live is (state in LIVE_STATES)
+    assert JOB.is_live
 
 
-def test_a_policy_needs_a_key():
+def test_a_duplicate_policy_requires_a_key():
     assert policy_of({}) is OnDuplicate.REFUSE
     assert policy_of({"dedupe_key": "orders", "on_duplicate": "return_existing"}) is OnDuplicate.RETURN_EXISTING
-    with pytest.raises(Invalid, match="only goes with dedupe_key") as refused:
+    with pytest.raises(Invalid, match="requires dedupe_key") as refused:
         policy_of({"on_duplicate": "refuse"})
     assert refused.value.field == "on_duplicate"
 
 
-def test_equal_keys_are_named_by_both_their_places_and_jobs_without_one_are_not_equal():
+def test_equal_keys_in_a_batch_are_refused_naming_both_and_jobs_without_a_key_are_distinct():
     plain, other = replace(JOB, dedupe_key=None), replace(JOB, dedupe_key="other")
     check_distinct([plain, JOB, plain, other])
     with pytest.raises(Invalid, match=r"is the same as jobs\.1\.dedupe_key, 'orders'") as refused:
@@ -49,7 +49,7 @@ def test_equal_keys_are_named_by_both_their_places_and_jobs_without_one_are_not_
     assert refused.value.field == "jobs.3.dedupe_key"
 
 
-def test_a_refusal_names_the_job_that_has_the_key_and_the_remedy():
+def test_a_refusal_names_the_existing_job_and_the_remedy():
     refusal = duplicate_of(JOB, "dedupe_key")
     assert (refusal.field, JOB.job_id in refusal.message) == ("dedupe_key", True)
     assert "return_existing" in refusal.message

@@ -1,4 +1,4 @@
-"""From when on, until when, how often, and with how much jitter a schedule is due."""
+"""Bounds of a schedule: start, end, maximum number of runs and jitter."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def schedule_of(**spec: object):
     return parse_schedule(spec, now=NOW)
 
 
-def dues(schedule, after: datetime = BEFORE, most: int = 50) -> list[datetime]:
+def dues(schedule, after: datetime = BEFORE, limit: int = 50) -> list[datetime]:
     found, due = [], after
-    while len(found) < most and (due := schedule.next_after(due)) is not None:
+    while len(found) < limit and (due := schedule.next_after(due)) is not None:
         found.append(due)
     return found
 
 
-def test_a_start_and_an_end_may_be_due_themselves():
+def test_the_start_and_the_end_are_inclusive():
     daily = schedule_of(cron="0 2 * * *", starts_at="2026-12-01T02:00:00Z", ends_at="2026-12-03T03:00:00+01:00")
     assert dues(daily) == [from_text(f"2026-12-0{n}T02:00Z") for n in (1, 2, 3)]
     assert daily.next_after(from_text("2026-12-03T02:00Z")) is None
@@ -36,9 +36,9 @@ def test_a_start_and_an_end_may_be_due_themselves():
     assert daily.previous_before(from_text("2026-12-01T02:00Z")) is None
 
 
-def test_an_interval_that_starts_is_due_at_its_start_and_counts_from_there():
+def test_an_interval_with_a_start_is_counted_from_its_start():
     hourly = schedule_of(every_seconds=3600, starts_at="2026-12-01T00:30:00Z")
-    assert dues(hourly, most=2) == [from_text("2026-12-01T00:30Z"), from_text("2026-12-01T01:30Z")]
+    assert dues(hourly, limit=2) == [from_text("2026-12-01T00:30Z"), from_text("2026-12-01T01:30Z")]
     since_long = schedule_of(every_seconds=3600, starts_at="2020-01-01T00:30:00Z")
     assert since_long.next_after(NOW) == from_text("2026-11-16T12:30Z")
 
@@ -48,19 +48,19 @@ def test_an_interval_that_starts_is_due_at_its_start_and_counts_from_there():
     [{"cron": "*/20 * * * *"}, {"every_seconds": 60}, {"every_seconds": 60, "starts_at": "2026-11-20T00:00:00Z"}],
 )
 @pytest.mark.parametrize("runs", [1, 7])
-def test_so_many_runs_are_counted_from_the_submission_on(spec, runs):
+def test_max_runs_is_counted_from_the_submission(spec, runs):
     schedule = schedule_of(**spec, max_runs=runs)
     assert len(dues(schedule)) == runs
     assert dues(schedule)[-1] == schedule.last_at
     assert dues(schedule) == dues(schedule_of(**spec))[:runs]
 
 
-def test_one_that_is_due_at_the_instant_of_submission_counts():
+def test_a_run_at_the_instant_of_submission_counts():
     schedule = schedule_of(every_seconds=60, starts_at="2026-11-16T12:00:00.123Z", max_runs=2)
     assert dues(schedule) == [NOW, NOW + timedelta(seconds=60)]
 
 
-def test_whichever_comes_first_ends_it():
+def test_the_earlier_of_end_and_max_runs_ends_the_schedule():
     early = schedule_of(cron="0 2 * * *", ends_at="2026-11-19T00:00:00Z", max_runs=5)
     assert len(dues(early)) == 2
     late = schedule_of(cron="0 2 * * *", ends_at="2026-12-19T00:00:00Z", max_runs=5)
@@ -78,7 +78,7 @@ def test_whichever_comes_first_ends_it():
         {"cron": "0 2 * * *", "starts_at": "2026-12-01T00:00:00Z", "ends_at": "2026-12-03T02:00:00Z"},
     ],
 )
-def test_the_last_of_all_is_known(spec):
+def test_the_last_due_instant_of_a_finite_schedule_is_known(spec):
     schedule = schedule_of(**spec)
     assert last_due(schedule) == dues(schedule)[-1]
 
@@ -86,18 +86,18 @@ def test_the_last_of_all_is_known(spec):
 @pytest.mark.parametrize(
     "spec", [{"every_seconds": 60}, {"cron": "0 2 * * *", "starts_at": "2026-12-01T00:00:00Z"}, {"queue": True}]
 )
-def test_what_has_no_end_has_no_last(spec):
+def test_a_schedule_without_an_end_has_no_last_due_instant(spec):
     assert last_due(schedule_of(**spec)) is None
 
 
-def test_runs_beyond_the_horizon_are_not_counted_out():
+def test_a_last_run_beyond_the_horizon_is_not_computed():
     yearly = schedule_of(cron="0 0 1 1 *", max_runs=10_000)
     assert yearly.last_at is None
     assert yearly.next_after(NOW) == from_text("2027-01-01T00:00Z")
     assert schedule_of(every_seconds=31_622_400, max_runs=10_000).last_at is None
 
 
-def test_skipped_dates_are_not_counted():
+def test_skipped_dates_do_not_count_towards_max_runs():
     schedule = schedule_of(cron="0 2 * * *", skip=["weekends"], max_runs=5)
     assert schedule.last_at == from_text("2026-11-23T02:00Z")
 
@@ -111,7 +111,7 @@ SPECS = [
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_bounded_schedule_is_shown_as_it_was_sent_and_stored_whole(spec):
+def test_a_bounded_schedule_round_trips_through_api_and_storage(spec):
     schedule = schedule_of(**spec)
     assert isinstance(schedule, Bounded)
     assert (schedule.kind, schedule.recurring) == ("cron" if "cron" in spec else "every", True)
@@ -121,14 +121,14 @@ def test_a_bounded_schedule_is_shown_as_it_was_sent_and_stored_whole(spec):
     assert stored["kind"] == schedule.kind
 
 
-def test_without_bounds_a_schedule_is_what_it_was():
+def test_a_schedule_without_bounds_is_not_wrapped():
     for spec in ({"cron": "0 2 * * *"}, {"every_seconds": 60}, {"queue": True}, {"at": "2026-12-01T00:00:00Z"}):
         schedule = schedule_of(**spec)
         assert not isinstance(schedule, Bounded)
         assert schedule.jitter_seconds == 0
 
 
-def test_a_preview_ends_with_the_schedule():
+def test_a_preview_ends_at_the_end_of_the_schedule():
     schedule = schedule_of(cron="0 2 * * *", skip=["2026-11-18", "2026-11-21"], max_runs=3)
     found = preview(schedule, NOW, 10)
     assert [(one.local.day, one.at is not None) for one in found] == [(17, True), (18, False), (19, True), (20, True)]
@@ -138,7 +138,7 @@ def test_a_preview_ends_with_the_schedule():
     ("spec", "field", "message"),
     [
         ({"starts_at": "2026-12-02T00:00Z", "ends_at": "2026-12-01T00:00Z"}, "ends_at", "before schedule.starts_at"),
-        ({"ends_at": "2026-11-16T11:59Z"}, "ends_at", "is past"),
+        ({"ends_at": "2026-11-16T11:59Z"}, "ends_at", "is in the past"),
         ({"starts_at": "2037-01-01T00:00Z"}, "starts_at", "ten years"),
         ({"starts_at": "2026-12-02"}, "starts_at", "with an offset or a Z"),
         ({"ends_at": 7}, "ends_at", "must be text"),
@@ -150,7 +150,7 @@ def test_a_preview_ends_with_the_schedule():
         ({"jitter_seconds": 1.5}, "jitter_seconds", "whole number"),
     ],
 )
-def test_a_bound_that_cannot_be_used_is_refused_by_its_field(spec, field, message):
+def test_an_invalid_bound_is_rejected_naming_the_field(spec, field, message):
     for recurring in ({"cron": "0 2 * * *"}, {"every_seconds": 7200}):
         with pytest.raises(Invalid) as refused:
             schedule_of(**recurring, **spec)
@@ -170,13 +170,13 @@ def test_a_bound_that_cannot_be_used_is_refused_by_its_field(spec, field, messag
     ],
 )
 @pytest.mark.parametrize("once", [{"at": "2026-12-01T00:00:00Z"}, {"queue": True}, {}])
-def test_what_does_not_recur_has_no_bounds(once, rule):
-    with pytest.raises(Invalid, match="only goes with cron or every_seconds") as refused:
+def test_bounds_are_rejected_for_a_schedule_that_does_not_recur(once, rule):
+    with pytest.raises(Invalid, match="requires cron or every_seconds") as refused:
         schedule_of(**once, **rule)
     assert refused.value.field == f"schedule.{next(iter(rule))}"
 
 
-def test_jitter_longer_than_the_interval_is_refused_with_both_named():
+def test_jitter_longer_than_the_interval_is_rejected_naming_both():
     with pytest.raises(Invalid, match=r"61 is longer than schedule.every_seconds, 60") as refused:
         schedule_of(every_seconds=60, jitter_seconds=61)
     assert refused.value.field == "schedule.jitter_seconds"
@@ -187,7 +187,7 @@ def test_jitter_longer_than_the_interval_is_refused_with_both_named():
     ("cron", "most"),
     [("* * * * *", 60), ("*/15 * * * *", 900), ("0,59 * * * *", 60), ("0 9-17 * * MON-FRI", 3600), ("0 0 1 1 *", 3600)],
 )
-def test_jitter_longer_than_the_shortest_pause_of_a_cron_is_refused_with_both_named(cron: str, most: int) -> None:
+def test_jitter_longer_than_the_shortest_gap_of_a_cron_is_rejected_naming_both(cron: str, most: int) -> None:
     assert schedule_of(cron=cron, jitter_seconds=most).jitter_seconds == most
     if most < 3600:
         with pytest.raises(Invalid, match=r"schedule\.cron.*give at most that") as refused:
@@ -196,19 +196,19 @@ def test_jitter_longer_than_the_shortest_pause_of_a_cron_is_refused_with_both_na
 
 
 @pytest.mark.parametrize("day", ["2026-03-07", "2026-10-31"])
-def test_the_change_of_the_clocks_does_not_make_jitter_too_long(day: str) -> None:
+def test_a_clock_change_does_not_make_jitter_too_long(day: str) -> None:
     spec = {"cron": "30 * * * *", "timezone": "America/New_York", "fold": "both", "jitter_seconds": 3600}
     schedule = parse_schedule(spec, now=datetime.fromisoformat(f"{day}T12:00:00Z"))
     assert schedule.jitter_seconds == 3600
 
 
-def test_an_end_before_the_first_due_instant_is_told():
+def test_an_end_before_the_first_due_instant_is_rejected():
     with pytest.raises(Invalid, match="never comes due before 2026-11-16T13:00") as refused:
         check_comes_due(schedule_of(cron="0 2 * * *", ends_at="2026-11-16T13:00Z"), NOW)
     assert refused.value.field == "schedule.ends_at"
 
 
-def test_a_delay_is_the_same_for_the_same_job_and_instant_and_spreads_over_the_span():
+def test_jitter_is_deterministic_per_job_and_instant_and_spreads_over_its_range():
     delays = [delay("01m7j3myg0ab16wzvq72dx3zvq", NOW + timedelta(minutes=n), 60) for n in range(600)]
     assert delays == [delay("01m7j3myg0ab16wzvq72dx3zvq", NOW + timedelta(minutes=n), 60) for n in range(600)]
     assert delays != [delay("01m7j3myg0ab16wzvq72dx3zvr", NOW + timedelta(minutes=n), 60) for n in range(600)]

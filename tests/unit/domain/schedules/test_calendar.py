@@ -1,4 +1,4 @@
-"""Dates that a schedule skips, and what becomes of what was due on them."""
+"""Skipped dates of a schedule, and the policy for the runs on them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import from_text
 from punctual.domain.schedules.calendar import WEEKENDS, OnSkip, Skip, check_calendar, parse_skip
-from punctual.domain.schedules.cron import Cron, Oddity
-from punctual.domain.schedules.schedule import Every, check_comes_due, from_stored, parse_schedule, preview
+from punctual.domain.schedules.cron import Cron, OccurrenceFlag
+from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.schedule import check_comes_due, from_stored, parse_schedule, preview
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)  # a Monday
 CALENDARS = {"holidays-us": frozenset({date(2026, 11, 26), date(2026, 12, 25)}), "none": frozenset()}
@@ -29,7 +30,7 @@ def runs(schedule, after: str, count: int) -> list[str]:
     return found
 
 
-def test_a_skipped_date_has_no_run_and_the_others_keep_theirs():
+def test_a_skipped_date_has_no_run_and_other_dates_are_unaffected():
     daily = schedule_of(cron="0 2 * * *", skip=["weekends", "2026-11-25", "holidays-us"])
     assert runs(daily, "2026-11-19T12:00Z", 5) == [
         "Fri 20 02:00",
@@ -41,17 +42,17 @@ def test_a_skipped_date_has_no_run_and_the_others_keep_theirs():
     assert daily.previous_before(from_text("2026-11-27T02:00Z")) == from_text("2026-11-24T02:00Z")
 
 
-def test_dates_are_those_of_the_schedules_own_time_zone():
+def test_skipped_dates_are_in_the_schedules_time_zone():
     skip = ["2026-11-26"]
     tokyo = schedule_of(cron="0 8 * * *", timezone="Asia/Tokyo", skip=skip)
-    assert runs(tokyo, "2026-11-24T12:00Z", 2) == ["Tue 24 23:00", "Thu 26 23:00"]  # the 25th and the 27th there
+    assert runs(tokyo, "2026-11-24T12:00Z", 2) == ["Tue 24 23:00", "Thu 26 23:00"]  # the 25th and the 27th in Tokyo
     evening = schedule_of(cron="0 20 * * *", timezone="America/New_York", skip=skip)
     assert runs(evening, "2026-11-25T12:00Z", 2) == ["Thu 26 01:00", "Sat 28 01:00"]
     hours = schedule_of(every_seconds=43_200, skip=skip)
     assert runs(hours, "2026-11-25T12:00Z", 2) == ["Fri 27 00:00", "Fri 27 12:00"]
 
 
-def test_what_moves_runs_at_its_local_time_on_the_next_date_that_is_not_skipped():
+def test_a_moved_run_keeps_its_local_time_on_the_next_date_not_skipped():
     first = schedule_of(cron="30 2 1 * *", timezone="Europe/Berlin", skip=[WEEKENDS], on_skip="next_business_day")
     assert runs(first, "2026-10-15T00:00Z", 3) == ["Mon 02 01:30", "Tue 01 01:30", "Fri 01 01:30"]
     assert first.previous_before(from_text("2026-11-15T00:00Z")) == from_text("2026-11-02T01:30Z")
@@ -61,14 +62,14 @@ def test_what_moves_runs_at_its_local_time_on_the_next_date_that_is_not_skipped(
     assert runs(over_holidays, "2026-12-01T00:00Z", 1) == ["Mon 28 09:00"]
 
 
-def test_moved_runs_that_fall_together_become_one():
+def test_moved_runs_at_the_same_time_become_one_run():
     daily = schedule_of(cron="0 2 * * *", skip=[WEEKENDS], on_skip="next_business_day")
     assert runs(daily, "2026-11-19T12:00Z", 4) == ["Fri 20 02:00", "Mon 23 02:00", "Tue 24 02:00", "Wed 25 02:00"]
     saturdays = schedule_of(cron="0 2,3 * * SAT,SUN", skip=[WEEKENDS], on_skip="next_business_day")
     assert runs(saturdays, "2026-11-19T12:00Z", 3) == ["Mon 23 02:00", "Mon 23 03:00", "Mon 30 02:00"]
 
 
-def test_moved_runs_stand_between_a_days_own():
+def test_moved_runs_are_ordered_among_the_regular_runs_of_the_day():
     both = schedule_of(cron="0 6 1,2 * *", skip=["2026-12-01"], on_skip="next_business_day")
     assert runs(both, "2026-11-20T00:00Z", 2) == ["Wed 02 06:00", "Fri 01 06:00"]
     odd = schedule_of(every_seconds=50_000, skip=["2026-11-17"], on_skip="next_business_day")
@@ -82,15 +83,15 @@ def test_moved_runs_stand_between_a_days_own():
     ]
 
 
-def test_a_run_that_the_clocks_shift_over_midnight_counts_for_the_date_it_was_meant_for():
-    """In Nuuk 23:00 on Saturday becomes 00:00 on Sunday."""
+def test_a_run_shifted_past_midnight_belongs_to_its_original_date():
+    """In Nuuk the clocks are set forward from 23:00 on Saturday to 00:00 on Sunday."""
     late = {"cron": "30 23 * * SAT", "timezone": "America/Nuuk"}
     assert runs(schedule_of(**late, skip=["2026-03-29"]), "2026-03-28T12:00Z", 1) == ["Sun 29 01:30"]
     assert runs(schedule_of(**late, skip=["2026-03-28"]), "2026-03-28T12:00Z", 1) == ["Sun 05 00:30"]
 
 
 @pytest.mark.parametrize("on_skip", list(OnSkip))
-def test_many_times_on_a_skipped_date_are_jumped_over(on_skip):
+def test_the_search_jumps_over_the_matches_of_a_skipped_date(on_skip):
     minutely, asked = Cron.parse("* * * * *"), []
     skip = Skip((WEEKENDS,), frozenset({date(2026, 11, 23)}), on_skip)
 
@@ -109,7 +110,7 @@ def test_many_times_on_a_skipped_date_are_jumped_over(on_skip):
 
 @pytest.mark.parametrize("on_skip", list(OnSkip))
 @pytest.mark.parametrize("spec", [{"cron": "30 2 * * *", "timezone": "America/New_York"}, {"every_seconds": 3600}])
-def test_what_skips_is_shown_as_it_was_sent_and_stored_with_its_dates(spec, on_skip):
+def test_skipped_dates_round_trip_and_are_stored_resolved(spec, on_skip):
     skip = ["weekends", "holidays-us", "2026-12-24"]
     schedule = schedule_of(**spec, skip=skip, on_skip=on_skip)
     assert {**schedule.to_spec(), **spec, "skip": skip, "on_skip": on_skip} == schedule.to_spec()
@@ -119,35 +120,35 @@ def test_what_skips_is_shown_as_it_was_sent_and_stored_with_its_dates(spec, on_s
     assert from_stored(stored).next_after(NOW) == schedule.next_after(NOW)
 
 
-def test_a_preview_lists_each_skipped_date_once_and_flags_what_moved():
+def test_a_preview_lists_each_skipped_date_once_and_flags_moved_runs():
     hourly = schedule_of(cron="0 * * * *", skip=[WEEKENDS, "2026-11-23"])
     found = preview(hourly, from_text("2026-11-20T22:30Z"), 2)
-    assert [(one.local.strftime("%a %H:%M"), one.at is not None, one.oddity) for one in found] == [
+    assert [(one.local.strftime("%a %H:%M"), one.at is not None, one.flag) for one in found] == [
         ("Fri 23:00", True, None),
-        ("Sat 00:00", False, Oddity.EXCLUDED),
-        ("Sun 00:00", False, Oddity.EXCLUDED),
-        ("Mon 00:00", False, Oddity.EXCLUDED),
+        ("Sat 00:00", False, OccurrenceFlag.EXCLUDED),
+        ("Sun 00:00", False, OccurrenceFlag.EXCLUDED),
+        ("Mon 00:00", False, OccurrenceFlag.EXCLUDED),
         ("Tue 00:00", True, None),
     ]
     first = schedule_of(cron="30 2 1 * *", skip=[WEEKENDS], on_skip="next_business_day")
     [moved, own] = preview(first, from_text("2026-10-15T00:00Z"), 2)
-    assert (moved.local.strftime("%a %d"), moved.at.strftime("%a %d"), moved.oddity) == (
+    assert (moved.local.strftime("%a %d"), moved.at.strftime("%a %d"), moved.flag) == (
         "Sun 01",
         "Mon 02",
-        Oddity.MOVED,
+        OccurrenceFlag.MOVED,
     )
-    assert own.oddity is None
+    assert own.flag is None
     daily = schedule_of(every_seconds=86_400, skip=[WEEKENDS], on_skip="next_business_day")
-    assert {one.oddity for one in preview(daily, NOW, 20)} == {None}
+    assert {one.flag for one in preview(daily, NOW, 20)} == {None}
 
 
 def test_a_preview_shows_skipped_dates_between_runs_that_are_far_apart():
     weekly = schedule_of(cron="0 2 * * SUN", skip=["2026-11-22", "2026-11-25", "2026-12-06"])
     found = preview(weekly, NOW, 2)
-    assert [(one.local.strftime("%d.%m."), one.oddity) for one in found] == [
-        ("22.11.", Oddity.EXCLUDED),
+    assert [(one.local.strftime("%d.%m."), one.flag) for one in found] == [
+        ("22.11.", OccurrenceFlag.EXCLUDED),
         ("29.11.", None),
-        ("06.12.", Oddity.EXCLUDED),
+        ("06.12.", OccurrenceFlag.EXCLUDED),
         ("13.12.", None),
     ]
 
@@ -155,21 +156,21 @@ def test_a_preview_shows_skipped_dates_between_runs_that_are_far_apart():
 @pytest.mark.parametrize(
     ("spec", "field", "message"),
     [
-        ({"on_skip": "skip"}, "schedule.on_skip", "only goes with schedule.skip"),
-        ({"skip": []}, "schedule.skip", "something in it"),
-        ({"skip": "weekends"}, "schedule.skip", "must be a list"),
+        ({"on_skip": "skip"}, "schedule.on_skip", "requires schedule.skip"),
+        ({"skip": []}, "schedule.skip", "must be a non-empty list"),
+        ({"skip": "weekends"}, "schedule.skip", "must be a non-empty list"),
         ({"skip": ["weekends", 7]}, "schedule.skip.1", "must be text"),
         ({"skip": ["2026-02-30"]}, "schedule.skip.0", "write it like 2026-12-25"),
         ({"skip": ["20261225"]}, "schedule.skip.0", "write it like 2026-12-25"),
         ({"skip": ["2026-12-25T00:00Z"]}, "schedule.skip.0", "write it like 2026-12-25"),
         ({"skip": ["9999-01-01"]}, "schedule.skip.0", "from 1971 to 2199"),
-        ({"skip": ["holidays-fr"]}, "schedule.skip.0", "there are: weekends, holidays-us, none"),
+        ({"skip": ["holidays-fr"]}, "schedule.skip.0", "use one of weekends, holidays-us, none"),
         ({"skip": [""]}, "schedule.skip.0", "there is no calendar ''"),
         ({"skip": ["weekends"], "on_skip": "later"}, "schedule.on_skip", "skip, next_business_day"),
         ({"skip": ["weekends"], "on_skip": ["skip"]}, "schedule.on_skip", "skip, next_business_day"),
     ],
 )
-def test_what_cannot_be_skipped_is_refused_by_its_field(spec, field, message):
+def test_an_invalid_skip_is_rejected_naming_the_field(spec, field, message):
     for recurring in ({"cron": "0 2 * * *"}, {"every_seconds": 60}):
         with pytest.raises(Invalid) as refused:
             schedule_of(**recurring, **spec)
@@ -177,10 +178,10 @@ def test_what_cannot_be_skipped_is_refused_by_its_field(spec, field, message):
         assert message in refused.value.message
 
 
-def test_a_thousand_dates_are_enough():
+def test_more_than_a_thousand_skipped_dates_are_rejected():
     days = [date.fromordinal(date(2026, 1, 1).toordinal() + n).isoformat() for n in range(1001)]
     assert len(parse_skip(days[:1000], None).dates) == 1000
-    with pytest.raises(Invalid, match="means 1,001 dates; the limit is 1,000"):
+    with pytest.raises(Invalid, match="has 1,001 dates; the limit is 1,000"):
         parse_skip(days, None)
 
 
@@ -192,8 +193,8 @@ def test_a_thousand_dates_are_enough():
         {"every_seconds": 7 * 86_400, "starts_at": "2026-11-21T12:00:00Z"},
     ],
 )
-def test_a_schedule_whose_every_date_is_skipped_is_told_so(spec):
-    with pytest.raises(Invalid, match=r"each date that schedule\.\w+ has is skipped") as refused:
+def test_a_schedule_whose_every_date_is_skipped_is_rejected(spec):
+    with pytest.raises(Invalid, match=r"all dates of schedule\.\w+ are skipped") as refused:
         check_comes_due(schedule_of(**spec, skip=["weekends"]), NOW)
     assert refused.value.field == "schedule.skip"
     check_comes_due(schedule_of(**spec, skip=["weekends"], on_skip="next_business_day"), NOW)
@@ -202,17 +203,17 @@ def test_a_schedule_whose_every_date_is_skipped_is_told_so(spec):
 @pytest.mark.parametrize(
     ("name", "dates", "message"),
     [
-        ("Holidays", [], "cannot name a calendar"),
-        ("2026", [], "cannot name a calendar"),
-        ("weekends", [], "is always there"),
+        ("Holidays", [], "is not a valid calendar name"),
+        ("2026", [], "is not a valid calendar name"),
+        ("weekends", [], "is the name of a built-in calendar"),
         ("ours", ["2026-12-25", "christmas"], "'christmas' in the calendar 'ours' is not a date"),
     ],
 )
-def test_a_calendar_that_cannot_be_used_is_refused_where_it_is_declared(name, dates, message):
+def test_an_invalid_calendar_is_rejected_where_it_is_declared(name, dates, message):
     with pytest.raises(ValueError, match=message):
         check_calendar(name, dates)
 
 
-def test_the_plain_kinds_skip_nothing():
+def test_schedules_without_a_skip_rule_skip_no_dates():
     assert Cron.parse("0 2 * * *").skip is None
     assert Every(60, NOW).skip is None

@@ -1,4 +1,4 @@
-"""Properties of skipped dates and bounds, against a reference that looks at every minute, or at every due instant."""
+"""Property tests for skipped dates and bounds, against a reference that checks every minute or every due instant."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from punctual.domain.schedules.calendar import WEEKENDS, OnSkip, Skip
 from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.schedules.due_window import window_of
-from punctual.domain.schedules.schedule import Every, parse_schedule
+from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.schedule import parse_schedule
 from tests.unit.domain.schedules.test_cron_properties import Rule, every_minute, moments, policies, rules
 
-DAY, MOMENT = timedelta(days=1), datetime.resolution
+DAY, RESOLUTION = timedelta(days=1), datetime.resolution
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Moved:
-    """What an expression means where dates are skipped, by looking back from each wall time."""
+class SkippingRule:
+    """Reference for an expression with skipped dates: for each wall time, searches the skipped dates before it."""
 
     rule: Rule
     skip: Skip
@@ -36,7 +37,7 @@ class Moved:
         if self.rule.matches(wall):
             return True
         source = wall - DAY
-        while self.skip.moves and self.skip.covers(source.date()):
+        while self.skip.moves_runs and self.skip.covers(source.date()):
             if self.rule.matches(source):
                 return True
             source -= DAY
@@ -45,13 +46,13 @@ class Moved:
 
 def skips_around(day: date) -> st.SearchStrategy[Skip]:
     days = st.frozensets(st.integers(-6, 6).map(lambda n: day + n * DAY), max_size=6)
-    named = st.sampled_from([(WEEKENDS,), ()])
-    return st.builds(Skip, named, days, st.sampled_from(OnSkip))
+    entries = st.sampled_from([(WEEKENDS,), ()])
+    return st.builds(Skip, entries, days, st.sampled_from(OnSkip))
 
 
 def dues(schedule, start: datetime, end: datetime) -> list[datetime]:
-    """In [start, end), one after the other."""
-    found, due = [], schedule.next_after(start - MOMENT)
+    """The due instants in [start, end), found one by one with ``next_after``."""
+    found, due = [], schedule.next_after(start - RESOLUTION)
     while due is not None and due < end:
         found.append(due)
         due = schedule.next_after(due)
@@ -68,27 +69,27 @@ def dues_backwards(schedule, start: datetime, end: datetime) -> list[datetime]:
 
 @settings(max_examples=60, deadline=None)
 @given(rules, moments, policies, st.data())
-def test_a_cron_that_skips_dates_runs_at_the_minutes_that_one_finds_by_looking_at_each(rule, moment, policy, data):
+def test_a_cron_with_skipped_dates_equals_the_minute_by_minute_reference(rule, moment, policy, data):
     zone, change = moment
     skip = data.draw(skips_around(change.astimezone(ZoneInfo(zone)).date()))
     cron = replace(Cron.parse(rule.expression, zone, *policy), skip=skip)
     start, end = change - 2 * DAY, change + 2 * DAY
     start = start.replace(second=0, microsecond=0)
     found = dues(cron, start, end)
-    assert found == every_minute(Moved(rule, skip), cron, start, end)
+    assert found == every_minute(SkippingRule(rule, skip), cron, start, end)
     assert all(earlier < later for earlier, later in pairwise(found))
     assert dues_backwards(cron, start, end) == found
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from([600, 3600, 5000, 43_200, 86_400, 100_000]), skips_around(START.date() + 4 * DAY))
-def test_an_interval_that_skips_dates_is_due_where_each_of_its_instants_goes(seconds, skip):
+def test_an_interval_with_skipped_dates_equals_the_instant_by_instant_reference(seconds, skip):
     every = Every(seconds, START)
     end = START + 14 * DAY
     expected = set()
     for due in dues(every, START, end):
         day = due.date()
-        while skip.moves and skip.covers(day):
+        while skip.moves_runs and skip.covers(day):
             day += DAY
         if not skip.covers(day):
             expected.add(due + (day - due.date()))
@@ -115,7 +116,7 @@ hours = st.integers(-100, 500)
 
 @settings(max_examples=60, deadline=None)
 @given(bases, skipping, hours, st.integers(0, 500), hours)
-def test_bounds_leave_exactly_what_lies_between_them(base, skip, begin, length, after):
+def test_bounds_keep_exactly_the_instants_between_them(base, skip, begin, length, after):
     starts_at, ends_at = START + timedelta(hours=begin), START + timedelta(hours=begin + length)
     assume(ends_at >= START)
     bounds = {"starts_at": to_text(starts_at), "ends_at": to_text(ends_at)}
@@ -131,7 +132,7 @@ def test_bounds_leave_exactly_what_lies_between_them(base, skip, begin, length, 
 
 @settings(max_examples=100, deadline=None)
 @given(bases, skipping, st.integers(1, 60), st.one_of(st.none(), hours))
-def test_so_many_runs_are_exactly_so_many(base, skip, runs, begin):
+def test_max_runs_gives_exactly_that_many_runs(base, skip, runs, begin):
     start = {} if begin is None else {"starts_at": to_text(START + timedelta(hours=begin))}
     schedule = parse_schedule({**base, **skip, **start, "max_runs": runs}, now=START)
     assert len(dues(schedule, START, START + timedelta(days=4000))) == runs
@@ -140,7 +141,7 @@ def test_so_many_runs_are_exactly_so_many(base, skip, runs, begin):
 
 @settings(max_examples=60, deadline=None)
 @given(bases, skipping, st.integers(0, 1000))
-def test_windows_without_a_unit_join_whatever_is_skipped(base, skip, after):
+def test_windows_without_a_unit_are_contiguous_across_skipped_dates(base, skip, after):
     schedule = parse_schedule({**base, **skip}, now=START)
     first = START + timedelta(hours=after)
     windows = [window_of(schedule, due) for due in dues(schedule, first, first + 5 * DAY)]
@@ -149,7 +150,7 @@ def test_windows_without_a_unit_join_whatever_is_skipped(base, skip, after):
 
 @settings(max_examples=60, deadline=None)
 @given(skips_around(START.date() + 10 * DAY), st.sampled_from(["UTC", "America/New_York", "Asia/Kathmandu"]))
-def test_days_of_a_daily_run_that_moves_join_whatever_is_skipped(skip, zone):
+def test_day_windows_of_moved_daily_runs_are_contiguous(skip, zone):
     daily = replace(Cron.parse("0 2 * * *", zone), skip=replace(skip, on_skip=OnSkip.NEXT_BUSINESS_DAY))
     windows = [window_of(daily, due, WindowUnit.DAY) for due in dues(daily, START, START + 25 * DAY)]
     assert all(earlier.end == later.start for earlier, later in pairwise(windows))

@@ -1,4 +1,4 @@
-"""Properties of cron around changes of the clocks, against a reference that looks at every single minute."""
+"""Property tests for cron at clock changes, against a reference that checks every minute."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from punctual.domain.errors import Invalid
-from punctual.domain.schedules.cron import Cron, Fold, Gap, Occurrence, Oddity
+from punctual.domain.schedules.cron import Cron, Fold, Gap, Occurrence, OccurrenceFlag
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
-# An instant close to a change of the clocks in each zone.
+# An instant close to a clock change in each zone.
 CHANGES = {
     "America/New_York": ["2026-03-08T07:00Z", "2026-11-01T06:00Z", "2060-11-07T06:00Z"],
     "Europe/London": ["2026-03-29T01:00Z", "2026-10-25T01:00Z"],
@@ -38,7 +38,7 @@ CHANGES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """What an expression means, as sets of numbers."""
+    """A cron expression as sets of numbers."""
 
     minutes: frozenset[int]
     hours: frozenset[int]
@@ -81,7 +81,7 @@ policies = st.sampled_from(list(product(Gap, Fold)))
 
 
 def every_minute(rule: Rule, cron: Cron, start: datetime, end: datetime) -> list[datetime]:
-    """The instants in [start, end) at which ``cron`` runs, by looking at what the clocks show each minute."""
+    """The instants in [start, end) at which ``cron`` runs, found by checking the wall-clock time of each minute."""
     zone = ZoneInfo(cron.timezone)
     found = set()
     for number in range((end - start) // MINUTE):
@@ -96,7 +96,7 @@ def every_minute(rule: Rule, cron: Cron, start: datetime, end: datetime) -> list
 
 
 def shifted(rule: Rule, zone: ZoneInfo, start: datetime, end: datetime) -> list[datetime]:
-    """Where the times that the clocks jump over go: on by the length of the jump."""
+    """The instants of wall times in a gap: shifted by the length of the gap."""
     found = []
     for number in range((end - start) // MINUTE):
         before, after = ((start + (number + n) * MINUTE).astimezone(zone) for n in (-1, 0))
@@ -108,7 +108,7 @@ def shifted(rule: Rule, zone: ZoneInfo, start: datetime, end: datetime) -> list[
 
 
 def around(zone: str, change: datetime) -> tuple[datetime, datetime]:
-    """From a few hours before the clocks change until well after everything that was moved has run."""
+    """From a few hours before the clock change until after all shifted runs."""
     before, after = ((change + days * DAY).astimezone(ZoneInfo(zone)).utcoffset() for days in (-1, 1))
     reach = timedelta(hours=4) + abs(after - before)
     return change - reach, change + reach
@@ -120,7 +120,7 @@ def until(cron: Cron, after: datetime, end: datetime) -> list[Occurrence]:
 
 
 @pytest.mark.parametrize(("zone", "change"), MOMENTS)
-def test_near_a_change_of_the_clocks_next_and_previous_agree_with_the_list_from_afar(zone, change):
+def test_next_and_previous_agree_with_occurrences_near_a_clock_change(zone, change):
     start, end = around(zone, change)
     for gap, fold in product(Gap, Fold):
         cron = Cron.parse("*/20 * * * *", zone, gap, fold)
@@ -133,7 +133,7 @@ def test_near_a_change_of_the_clocks_next_and_previous_agree_with_the_list_from_
 
 @settings(max_examples=40, deadline=None)
 @given(rules, moments)
-def test_the_runs_are_those_that_looking_at_every_minute_finds(rule, moment):
+def test_runs_equal_the_minute_by_minute_reference(rule, moment):
     start, end = around(*moment)
     for gap, fold in product(Gap, Fold):
         cron = Cron.parse(rule.expression, moment[0], gap, fold)
@@ -143,7 +143,7 @@ def test_the_runs_are_those_that_looking_at_every_minute_finds(rule, moment):
 
 @settings(max_examples=40, deadline=None)
 @given(rules, moments, policies, offsets)
-def test_no_run_is_lost_whatever_instant_the_search_starts_from(rule, moment, policy, offset):
+def test_no_run_is_lost_wherever_the_search_starts(rule, moment, policy, offset):
     zone, change = moment
     cron = Cron.parse(rule.expression, zone, *policy)
     after, end = change + offset, change + 2 * DAY
@@ -153,7 +153,7 @@ def test_no_run_is_lost_whatever_instant_the_search_starts_from(rule, moment, po
 
 @settings(max_examples=40, deadline=None)
 @given(rules, moments, policies, offsets)
-def test_runs_strictly_increase_and_match_the_clock_unless_shifted(rule, moment, policy, offset):
+def test_runs_strictly_increase_and_match_the_wall_clock_unless_shifted(rule, moment, policy, offset):
     zone, change = moment
     cron = Cron.parse(rule.expression, zone, *policy)
     after = change + offset
@@ -162,12 +162,12 @@ def test_runs_strictly_increase_and_match_the_clock_unless_shifted(rule, moment,
     for occurrence in found:
         assert rule.matches(occurrence.local)
         shows = occurrence.at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-        assert (shows == occurrence.local) is (occurrence.oddity is not Oddity.SHIFTED)
+        assert (shows == occurrence.local) is (occurrence.flag is not OccurrenceFlag.SHIFTED)
 
 
 @settings(max_examples=40, deadline=None)
 @given(rules, moments, policies, offsets)
-def test_previous_and_next_are_each_others_inverse(rule, moment, policy, offset):
+def test_previous_and_next_are_inverse(rule, moment, policy, offset):
     zone, change = moment
     cron = Cron.parse(rule.expression, zone, *policy)
     instant = change + offset
@@ -180,7 +180,7 @@ def test_previous_and_next_are_each_others_inverse(rule, moment, policy, offset)
 
 @settings(max_examples=40, deadline=None)
 @given(rules, moments)
-def test_skipping_lists_exactly_the_missing_times_that_shifting_moves(rule, moment):
+def test_gap_skip_lists_exactly_the_times_that_gap_shift_moves(rule, moment):
     start, end = around(*moment)
     cron = Cron.parse(rule.expression, moment[0], "skip")
     listed = takewhile(lambda found: found.at is None or found.at < end, cron.occurrences(start))
@@ -202,7 +202,7 @@ dates = st.dates(date(1990, 1, 1), date(2090, 1, 1))
 
 
 def day_matches(day: date, days: frozenset[int | str], weekdays: frozenset[str]) -> bool:
-    """By looking at the calendar alone."""
+    """Reference: whether a date matches, computed from the calendar alone."""
     left = monthrange(day.year, day.month)[1] - day.day
     weekday = day.isoweekday() % 7
     names = {f"{weekday}", f"{weekday}#{(day.day - 1) // 7 + 1}", f"L{weekday}" if left < 7 else ""}
@@ -212,7 +212,7 @@ def day_matches(day: date, days: frozenset[int | str], weekdays: frozenset[str])
 
 @settings(max_examples=150, deadline=None)
 @given(month_days, sets(1, 12), week_days, dates)
-def test_the_next_and_the_previous_date_are_those_on_the_calendar(days, months, weekdays, day):
+def test_next_and_previous_dates_equal_the_calendar_reference(days, months, weekdays, day):
     fields = [",".join(map(str, values)) or "*" for values in (days, months, weekdays)]
     try:
         cron = Cron.parse(f"0 0 {' '.join(fields)}")

@@ -12,19 +12,20 @@ from punctual.domain.instant import from_text
 from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import check_window, window_of
-from punctual.domain.schedules.schedule import At, Every, Now, Queue, parse_schedule
+from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.schedule import At, Now, Queue, parse_schedule
 
 NOW = datetime(2026, 11, 15, 7, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-def test_a_cron_execution_answers_for_the_time_since_the_previous_due_instant():
+def test_the_window_of_a_cron_starts_at_the_previous_due_instant():
     weekly = Cron.parse("0 2 * * SUN", "America/New_York")
     window = window_of(weekly, from_text("2026-11-15T07:00Z"))
     assert window == DataWindow(from_text("2026-11-08T07:00Z"), from_text("2026-11-15T07:00Z"))
 
 
-def test_a_window_over_a_change_of_the_clocks_is_as_long_as_the_day_really_was():
+def test_a_window_across_a_clock_change_has_the_real_length_of_the_day():
     daily = Cron.parse("0 12 * * *", "America/New_York")
     window = window_of(daily, from_text("2026-11-01T17:00Z"))
     assert window.end - window.start == timedelta(hours=25)
@@ -33,7 +34,7 @@ def test_a_window_over_a_change_of_the_clocks_is_as_long_as_the_day_really_was()
 @pytest.mark.parametrize("fold", ["first", "last", "both"])
 @pytest.mark.parametrize("gap", ["shift", "skip"])
 @pytest.mark.parametrize("start", ["2026-03-08T05:00Z", "2026-11-01T03:00Z"])
-def test_windows_join_without_gap_or_overlap_also_where_the_clocks_change(start, gap, fold):
+def test_windows_are_contiguous_across_clock_changes(start, gap, fold):
     cron = Cron.parse("*/20 * * * *", "America/New_York", gap, fold)
     runs = [found.at for found in islice(cron.occurrences(from_text(start)), 20) if found.at]
     windows = [window_of(cron, due) for due in runs]
@@ -47,7 +48,7 @@ def test_the_first_window_of_an_interval_starts_at_its_anchor():
     assert window_of(every, NOW + 2 * MINUTE) == DataWindow(NOW + MINUTE, NOW + 2 * MINUTE)
 
 
-def test_a_run_by_hand_answers_for_the_time_since_the_last_regular_one():
+def test_the_window_of_a_manual_run_starts_at_the_last_due_instant():
     every = Every(60, NOW)
     assert window_of(every, NOW + 1.5 * MINUTE) == DataWindow(NOW + MINUTE, NOW + 1.5 * MINUTE)
     assert window_of(every, NOW) is None
@@ -55,33 +56,33 @@ def test_a_run_by_hand_answers_for_the_time_since_the_last_regular_one():
 
 @pytest.mark.parametrize("unit", [None, *WindowUnit])
 @pytest.mark.parametrize("schedule", [Now(NOW), At(NOW), Queue()])
-def test_what_does_not_recur_has_no_window(schedule, unit):
+def test_a_schedule_that_does_not_recur_has_no_window(schedule, unit):
     assert window_of(schedule, NOW, unit) is None
 
 
-def test_a_cron_that_never_ran_has_no_window():
+def test_a_cron_without_an_earlier_due_instant_has_no_window():
     never = Cron.parse("* 2 * 3 SUN#2", "America/New_York", "skip")
     assert window_of(never, from_text("2070-01-01T00:00Z")) is None
 
 
-# zone, unit, due, the window: all by hand
+# zone, unit, due, start and end of the window: manually computed
 UNITS = [
-    # Sunday to Sunday, in a week like any other, in one of 167 hours and in one of 169
+    # Sunday to Sunday: an ordinary week, a week of 167 hours and a week of 169 hours
     ("America/New_York", "week", "2026-11-15T07:00Z", "2026-11-08T05:00Z", "2026-11-15T05:00Z"),
     ("America/New_York", "week", "2026-03-15T06:00Z", "2026-03-08T05:00Z", "2026-03-15T04:00Z"),
     ("America/New_York", "week", "2026-11-08T07:00Z", "2026-11-01T04:00Z", "2026-11-08T05:00Z"),
-    # any time of the following week answers for the same one; the end itself is late enough
+    # any instant of the following week, including its first, has the same window
     ("America/New_York", "week", "2026-11-15T05:00Z", "2026-11-08T05:00Z", "2026-11-15T05:00Z"),
     ("America/New_York", "week", "2026-11-15T04:59Z", "2026-11-01T04:00Z", "2026-11-08T05:00Z"),
     ("America/New_York", "week", "2026-11-22T04:59Z", "2026-11-08T05:00Z", "2026-11-15T05:00Z"),
     ("America/New_York", "day", "2026-11-02T07:00Z", "2026-11-01T04:00Z", "2026-11-02T05:00Z"),
     ("America/New_York", "month", "2026-12-01T05:00Z", "2026-11-01T04:00Z", "2026-12-01T05:00Z"),
     ("UTC", "month", "2026-03-31T00:00Z", "2026-02-01T00:00Z", "2026-03-01T00:00Z"),
-    # an hour that happens twice is a long one, one that the clocks jump over is none
+    # an hour that occurs twice is one long unit; an hour in a gap is no unit
     ("America/New_York", "hour", "2026-11-01T06:30Z", "2026-11-01T04:00Z", "2026-11-01T05:00Z"),
     ("America/New_York", "hour", "2026-11-01T07:30Z", "2026-11-01T05:00Z", "2026-11-01T07:00Z"),
     ("America/New_York", "hour", "2026-03-08T07:30Z", "2026-03-08T06:00Z", "2026-03-08T07:00Z"),
-    # the clocks on Lord Howe move by half an hour: 02:00 becomes 01:30 at 15:00Z, and 02:30 at 15:30Z
+    # the clocks on Lord Howe change by half an hour: 02:00 becomes 01:30 at 15:00Z, and 02:30 at 15:30Z
     ("Australia/Lord_Howe", "hour", "2026-04-04T15:30Z", "2026-04-04T14:00Z", "2026-04-04T15:30Z"),
     ("Australia/Lord_Howe", "hour", "2026-10-03T16:00Z", "2026-10-03T15:30Z", "2026-10-03T16:00Z"),
     ("Asia/Kolkata", "hour", "2026-11-15T07:00Z", "2026-11-15T05:30Z", "2026-11-15T06:30Z"),
@@ -89,25 +90,25 @@ UNITS = [
     ("Asia/Beirut", "day", "2026-03-29T21:00Z", "2026-03-28T22:00Z", "2026-03-29T21:00Z"),
     ("Asia/Beirut", "week", "2026-03-28T22:00Z", "2026-03-21T22:00Z", "2026-03-28T22:00Z"),
     ("America/Havana", "week", "2026-03-15T04:00Z", "2026-03-08T05:00Z", "2026-03-15T04:00Z"),
-    # midnight happens twice: in Havana 01:00 (-4) becomes 00:00 (-5) at 05:00Z
+    # midnight occurs twice: in Havana 01:00 (-4) becomes 00:00 (-5) at 05:00Z
     ("America/Havana", "day", "2026-11-02T05:00Z", "2026-11-01T04:00Z", "2026-11-02T05:00Z"),
-    # the clocks jump from 23:30 (-5) to 00:30 (-4) at 04:30Z, over midnight
+    # the gap contains midnight: 23:30 (-5) becomes 00:30 (-4) at 04:30Z
     ("America/Toronto", "day", "1919-03-31T04:30Z", "1919-03-30T05:00Z", "1919-03-31T04:30Z"),
     # from 00:01 (-2:30) to 23:01 (-3:30) the day before at 02:31Z: the day began at the first midnight
     ("America/St_Johns", "day", "2010-11-07T02:45Z", "2010-11-06T02:30Z", "2010-11-07T02:30Z"),
-    # a day that never was: 30 December is missing from 10:00Z
+    # a missing day: 30 December is skipped at 10:00Z
     ("Pacific/Apia", "day", "2011-12-30T10:00Z", "2011-12-29T10:00Z", "2011-12-30T10:00Z"),
     ("Pacific/Apia", "day", "2011-12-31T10:00Z", "2011-12-30T10:00Z", "2011-12-31T10:00Z"),
 ]
 
 
 @pytest.mark.parametrize(("zone", "unit", "due", "start", "end"), UNITS)
-def test_with_a_unit_the_window_is_the_last_whole_one_on_the_calendar_of_the_zone(zone, unit, due, start, end):
+def test_with_a_unit_the_window_is_the_last_complete_unit_in_the_time_zone(zone, unit, due, start, end):
     cron = Cron.parse("0 2 * * SUN", zone)
     assert window_of(cron, from_text(due), WindowUnit(unit)) == DataWindow(from_text(start), from_text(end))
 
 
-def test_the_calendar_of_an_interval_is_that_of_utc():
+def test_calendar_windows_of_an_interval_are_in_utc():
     window = window_of(Every(60, NOW), NOW, WindowUnit.DAY)
     assert window == DataWindow(from_text("2026-11-14T00:00Z"), from_text("2026-11-15T00:00Z"))
 
@@ -128,7 +129,7 @@ def test_the_calendar_of_an_interval_is_that_of_utc():
     ],
 )
 @pytest.mark.parametrize("expression", ["0 0 * * SUN", "0 2 * * SUN", "30 2 * * SUN", "59 22 * * SAT", "0 12 * * WED"])
-def test_the_weeks_of_weekly_runs_join_over_a_whole_year(expression, zone, fold):
+def test_week_windows_of_weekly_runs_are_contiguous_for_a_year(expression, zone, fold):
     cron = Cron.parse(expression, zone, "shift", fold)
     runs = [found.at for found in islice(cron.occurrences(from_text("2026-01-01T00:00Z")), 54)]
     windows = [window_of(cron, due, WindowUnit.WEEK) for due in runs]
@@ -136,29 +137,29 @@ def test_the_weeks_of_weekly_runs_join_over_a_whole_year(expression, zone, fold)
     assert all(earlier.end == later.start for earlier, later in pairwise(windows))
 
 
-def test_a_unit_is_refused_for_what_does_not_recur():
+def test_a_unit_is_rejected_for_a_schedule_that_does_not_recur():
     for schedule, message in [(At(NOW), "a one-time job"), (Now(NOW), "a one-time job"), (Queue(), "a queue job")]:
         check_window(schedule, None)
         with pytest.raises(Invalid) as refused:
             check_window(schedule, WindowUnit.WEEK)
         assert refused.value.field == "window"
-        assert f"{message} has no data window: leave window out" in refused.value.message
+        assert f"{message} has no data window: omit window" in refused.value.message
 
 
 @pytest.mark.parametrize("unit", [None, *WindowUnit])
-def test_what_recurs_takes_every_unit(unit):
+def test_a_recurring_schedule_accepts_every_unit(unit):
     check_window(Cron.parse("0 2 * * SUN"), unit)
     check_window(Every(60, NOW), unit)
 
 
-def test_a_window_splits_where_the_units_begin_and_the_ends_may_be_partial():
+def test_a_window_is_split_at_unit_starts_with_partial_first_and_last_slices():
     window = DataWindow(from_text("2026-11-14T20:00Z"), from_text("2026-11-16T06:00Z"))
     midnights = [from_text("2026-11-15T05:00Z"), from_text("2026-11-16T05:00Z")]
-    cuts = [window.start, *midnights, window.end]
-    assert list(window.split(WindowUnit.DAY, "America/New_York")) == [DataWindow(*cut) for cut in pairwise(cuts)]
+    edges = [window.start, *midnights, window.end]
+    assert list(window.split(WindowUnit.DAY, "America/New_York")) == [DataWindow(*bounds) for bounds in pairwise(edges)]
 
 
-# zone, cron that runs once in each unit, unit, two dates within thirty runs before a change of the clocks
+# zone, cron that runs once per unit, unit, two dates at most thirty runs before a clock change
 REGULAR = [
     ("America/New_York", "30 * * * *", "hour", "2026-03-07", "2026-10-31"),
     ("Australia/Lord_Howe", "15 * * * *", "hour", "2026-04-04", "2026-10-03"),
@@ -176,9 +177,7 @@ REGULAR = [
 
 @pytest.mark.parametrize("fold", ["first", "last", "both"])
 @pytest.mark.parametrize(("zone", "expression", "unit", "spring", "autumn"), REGULAR)
-def test_the_units_of_a_run_in_each_join_also_where_the_clocks_move_the_run(
-    zone, expression, unit, spring, autumn, fold
-):
+def test_windows_of_one_run_per_unit_are_contiguous_across_clock_changes(zone, expression, unit, spring, autumn, fold):
     cron = Cron.parse(expression, zone, "shift", fold)
     for start in (spring, autumn):
         runs = [found.at for found in islice(cron.occurrences(from_text(f"{start}T00:00Z")), 30)]
@@ -189,7 +188,7 @@ def test_the_units_of_a_run_in_each_join_also_where_the_clocks_move_the_run(
         assert len(different) == 30 or (fold == "both" and len(different) == 29)
 
 
-def test_a_run_that_the_clocks_carry_into_the_next_week_answers_for_the_week_it_was_meant_to():
+def test_a_run_shifted_into_the_next_week_has_the_window_of_its_original_week():
     cron = Cron.parse("30 23 * * SAT", "America/Nuuk")
     due = from_text("2026-03-29T01:30Z")  # on Sunday at 00:30
     window = DataWindow(from_text("2026-03-15T02:00Z"), from_text("2026-03-22T02:00Z"))
@@ -209,13 +208,13 @@ def days(first, end):
 
 
 @pytest.mark.parametrize("on_skip", ["skip", "next_business_day"])
-def test_without_a_unit_the_run_after_skipped_dates_answers_for_them_too(on_skip):
+def test_without_a_unit_the_window_after_skipped_dates_includes_them(on_skip):
     daily = recurring(cron="0 2 * * *", skip=["weekends"], on_skip=on_skip)
     window = window_of(daily, from_text("2026-11-23T02:00Z"))
     assert window == DataWindow(from_text("2026-11-20T02:00Z"), from_text("2026-11-23T02:00Z"))
 
 
-def test_a_run_that_moved_answers_for_the_unit_that_it_was_meant_for():
+def test_a_moved_run_has_the_window_of_its_original_date():
     saturdays = recurring(cron="0 2 * * SAT", skip=["weekends"], on_skip="next_business_day")
     monday = from_text("2026-11-23T02:00Z")
     assert saturdays.next_after(NOW) == monday - timedelta(days=7)
@@ -226,7 +225,7 @@ def test_a_run_that_moved_answers_for_the_unit_that_it_was_meant_for():
     )
 
 
-def test_runs_that_became_one_are_answered_for_by_it_from_the_first_to_the_last():
+def test_runs_merged_into_one_have_a_window_from_the_first_to_the_last():
     daily = recurring(cron="0 2 * * *", skip=["weekends"], on_skip="next_business_day")
     assert window_of(daily, from_text("2026-11-20T02:00Z"), WindowUnit.DAY) == days(19, 20)
     assert window_of(daily, from_text("2026-11-23T02:00Z"), WindowUnit.DAY) == days(20, 23)
@@ -237,18 +236,18 @@ def test_runs_that_became_one_are_answered_for_by_it_from_the_first_to_the_last(
     assert window_of(interval, from_text("2026-11-23T07:00Z"), WindowUnit.DAY) == days(20, 23)
 
 
-def test_hours_that_became_one_run_are_too_far_apart_for_one_window():
+def test_hourly_runs_merged_into_one_have_the_window_of_the_last_hour():
     hourly = recurring(cron="0 * * * *", skip=["weekends"], on_skip="next_business_day")
     window = DataWindow(from_text("2026-11-23T04:00Z"), from_text("2026-11-23T05:00Z"))
     assert window_of(hourly, from_text("2026-11-23T05:00Z"), WindowUnit.HOUR) == window
 
 
-def test_what_is_skipped_leaves_its_unit_to_nobody():
+def test_the_unit_of_a_skipped_run_is_in_no_window():
     daily = recurring(cron="0 2 * * *", skip=["weekends"])
     assert window_of(daily, from_text("2026-11-23T02:00Z"), WindowUnit.DAY) == days(22, 23)
 
 
-def test_the_first_window_of_a_schedule_with_a_beginning_is_as_long_as_the_others():
+def test_the_first_window_of_a_schedule_with_a_start_has_the_usual_length():
     daily = recurring(cron="0 2 * * *", starts_at="2026-11-20T00:00Z")
     window = DataWindow(from_text("2026-11-19T02:00Z"), from_text("2026-11-20T02:00Z"))
     assert window_of(daily, from_text("2026-11-20T02:00Z")) == window
@@ -257,7 +256,7 @@ def test_the_first_window_of_a_schedule_with_a_beginning_is_as_long_as_the_other
     assert window_of(interval, from_text("2026-11-20T00:00Z")) == window
 
 
-def test_a_bounded_schedule_has_the_calendar_of_its_zone():
+def test_calendar_windows_of_a_bounded_schedule_are_in_its_time_zone():
     weekly = recurring(cron="0 2 * * SUN", timezone="America/New_York", max_runs=3, jitter_seconds=60)
     window = DataWindow(from_text("2026-11-08T05:00Z"), from_text("2026-11-15T05:00Z"))
     assert window_of(weekly, from_text("2026-11-15T07:00Z"), WindowUnit.WEEK) == window

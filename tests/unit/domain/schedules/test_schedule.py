@@ -1,4 +1,4 @@
-"""The kinds of schedule: how they are read, stored, shown and looked ahead on."""
+"""The kinds of schedule: parsing, storage, API representation and preview."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from punctual.domain.errors import Invalid, Unreadable
 from punctual.domain.instant import from_text
-from punctual.domain.schedules.cron import Cron, Fold, Gap, Oddity
-from punctual.domain.schedules.schedule import At, Every, Now, Queue, from_stored, parse_schedule, preview
+from punctual.domain.schedules.cron import Cron, Fold, Gap, OccurrenceFlag
+from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.schedule import At, Now, Queue, from_stored, parse_schedule, preview
 
 NOW = datetime(2026, 11, 15, 7, 0, 0, 123000, UTC)
 SPECS = [
@@ -30,30 +31,30 @@ def refusal(spec: object) -> Invalid:
     return refused.value
 
 
-def test_without_a_schedule_a_job_is_due_when_it_was_submitted():
+def test_a_job_without_a_schedule_is_due_at_its_submission():
     schedule = parse_schedule(None, now=NOW)
     assert schedule == Now(NOW)
     assert schedule.next_after(NOW - timedelta(milliseconds=1)) == NOW
     assert schedule.next_after(NOW) is None
 
 
-def test_at_is_due_once_and_may_name_any_offset():
+def test_at_is_due_once_and_may_have_any_utc_offset():
     schedule = parse_schedule({"at": "2026-11-15T08:30:00+01:00"}, now=NOW)
     assert schedule == At(from_text("2026-11-15T07:30:00Z"))
     assert schedule.next_after(NOW) == schedule.at
     assert schedule.next_after(schedule.at) is None
 
 
-def test_at_may_be_a_few_seconds_ago_because_clocks_differ():
+def test_at_may_be_a_few_seconds_in_the_past_because_of_clock_skew():
     assert parse_schedule({"at": "2026-11-15T06:59:56Z"}, now=NOW).kind == "at"
 
 
-def test_cron_takes_its_zone_and_policies_or_their_defaults():
+def test_cron_has_default_time_zone_and_policies():
     assert parse_schedule({"cron": "0 2 * * *"}, now=NOW) == Cron("0 2 * * *", "UTC", Gap.SHIFT, Fold.FIRST)
     assert parse_schedule(SPECS[2], now=NOW) == Cron("0 2 * * SUN", "America/New_York", Gap.SKIP, Fold.BOTH)
 
 
-def test_an_interval_counts_from_its_submission_however_late_one_looks():
+def test_an_interval_is_counted_from_its_submission():
     schedule = parse_schedule({"every_seconds": 60}, now=NOW)
     assert schedule == Every(60, NOW)
     assert schedule.next_after(NOW - timedelta(days=1)) == NOW + timedelta(seconds=60)
@@ -62,7 +63,7 @@ def test_an_interval_counts_from_its_submission_however_late_one_looks():
     assert schedule.next_after(NOW + timedelta(seconds=179.5)) == NOW + timedelta(seconds=180)
 
 
-def test_a_queue_job_is_never_due_by_the_clock():
+def test_a_queue_job_is_never_due_by_time():
     schedule = parse_schedule({"queue": True}, now=NOW)
     assert schedule == Queue()
     assert schedule.next_after(NOW) is None
@@ -71,15 +72,15 @@ def test_a_queue_job_is_never_due_by_the_clock():
 @pytest.mark.parametrize(
     ("spec", "field", "message"),
     [
-        ({}, "schedule", "needs one of at, cron, every_seconds, queue; leave schedule out to run now"),
+        ({}, "schedule", "needs one of at, cron, every_seconds, queue; omit schedule to run now"),
         ("0 2 * * *", "schedule", "must be an object"),
         ({"timezone": "UTC"}, "schedule", "needs one of"),
         ({"at": "2027-01-01T00:00Z", "cron": "0 2 * * *"}, "schedule", "has at and cron"),
         ({"every_seconds": 5, "queue": True}, "schedule", "has every_seconds and queue"),
-        ({"crom": "0 2 * * *"}, "schedule.crom", "is not known here"),
-        ({"at": "2027-01-01T00:00Z", "timezone": "UTC"}, "schedule.timezone", "only goes with cron"),
-        ({"every_seconds": 5, "fold": "both"}, "schedule.fold", "only goes with cron"),
-        ({"at": "2026-11-15T06:59:54Z"}, "schedule.at", "is past"),
+        ({"crom": "0 2 * * *"}, "schedule.crom", "is not a known field"),
+        ({"at": "2027-01-01T00:00Z", "timezone": "UTC"}, "schedule.timezone", "requires cron"),
+        ({"every_seconds": 5, "fold": "both"}, "schedule.fold", "requires cron"),
+        ({"at": "2026-11-15T06:59:54Z"}, "schedule.at", "is in the past"),
         ({"at": "2037-01-01T00:00Z"}, "schedule.at", "ten years"),
         ({"at": "2027-01-01T00:00:00"}, "schedule.at", "an offset or a Z"),
         ({"at": "2027-01-01"}, "schedule.at", "an offset or a Z"),
@@ -96,65 +97,65 @@ def test_a_queue_job_is_never_due_by_the_clock():
         ({"every_seconds": 60.0}, "schedule.every_seconds", "whole number"),
         ({"every_seconds": True}, "schedule.every_seconds", "whole number"),
         ({"every_seconds": "60"}, "schedule.every_seconds", "whole number"),
-        ({"queue": False}, "schedule.queue", "can only be true"),
-        ({"queue": 1}, "schedule.queue", "can only be true"),
+        ({"queue": False}, "schedule.queue", "must be true"),
+        ({"queue": 1}, "schedule.queue", "must be true"),
     ],
 )
-def test_a_schedule_that_cannot_be_used_is_refused_by_its_field(spec, field, message):
+def test_an_invalid_schedule_is_rejected_naming_the_field(spec, field, message):
     refused = refusal(spec)
     assert refused.field == field
     assert message in refused.message
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_what_the_api_shows_is_what_it_takes(spec):
+def test_a_schedule_round_trips_through_its_spec(spec):
     schedule = parse_schedule(spec, now=NOW)
     assert schedule.to_spec() == spec
     assert parse_schedule(schedule.to_spec(), now=NOW) == schedule
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_stored_schedule_comes_back_equal(spec):
+def test_a_schedule_round_trips_through_storage(spec):
     schedule = parse_schedule(spec, now=NOW)
     assert from_stored(json.loads(json.dumps(schedule.to_stored()))) == schedule
 
 
-def test_an_instant_finer_than_a_millisecond_is_cut_so_that_it_can_be_stored():
+def test_an_instant_is_truncated_to_milliseconds():
     for spec in (None, {"every_seconds": 5}, {"at": "2026-11-15T08:00:00.123456Z"}):
         schedule = parse_schedule(spec, now=NOW.replace(microsecond=123456))
         assert from_stored(schedule.to_stored()) == schedule
 
 
 @pytest.mark.parametrize("stored", [{}, {"kind": "tide"}, {"kind": "at"}, {"kind": "at", "at": "soon"}, None])
-def test_what_was_never_stored_is_unreadable(stored):
+def test_a_malformed_stored_schedule_is_unreadable(stored):
     with pytest.raises(Unreadable):
         from_stored(stored)
 
 
-def test_only_cron_and_intervals_recur():
+def test_only_cron_and_interval_schedules_recur():
     kinds = {schedule.kind: schedule.recurring for schedule in (parse_schedule(spec, now=NOW) for spec in SPECS)}
     assert kinds == {"now": False, "at": False, "cron": True, "every": True, "queue": False}
 
 
-def test_a_preview_counts_the_runs_and_lists_what_is_skipped_among_them():
+def test_a_preview_counts_only_runs_and_also_lists_skipped_occurrences():
     cron = Cron.parse("30 2 * * *", "America/New_York", "skip")
     found = preview(cron, from_text("2026-03-07T00:00Z"), 2)
     assert [occurrence.local.day for occurrence in found] == [7, 8, 9]
-    assert [occurrence.oddity for occurrence in found] == [None, Oddity.SKIPPED, None]
+    assert [occurrence.flag for occurrence in found] == [None, OccurrenceFlag.SKIPPED, None]
 
 
 @pytest.mark.parametrize(("spec", "count"), [(None, 0), (SPECS[1], 1), (SPECS[2], 5), (SPECS[3], 5), (SPECS[4], 0)])
-def test_a_preview_is_as_long_as_the_schedule_goes(spec, count):
+def test_a_preview_ends_when_the_schedule_ends(spec, count):
     found = preview(parse_schedule(spec, now=NOW), NOW, 5)
     assert len(found) == count
     assert all(occurrence.at > NOW for occurrence in found)
 
 
-def test_a_preview_of_nothing_is_empty():
+def test_a_preview_of_zero_occurrences_is_empty():
     assert preview(Every(60, NOW), NOW, 0) == []
 
 
-def test_a_preview_of_a_schedule_that_only_ever_skips_ends():
+def test_a_preview_of_a_schedule_that_never_runs_terminates():
     cron = Cron.parse("* 2 * 3 SUN#2", "America/New_York", "skip")
     found = preview(cron, NOW, 3)
     assert 0 < len(found) <= 2_003
@@ -166,7 +167,7 @@ instants = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1), timezones=st
 
 
 @given(intervals, instants, instants)
-def test_the_instants_of_an_interval_lie_on_its_grid_with_none_left_out(seconds, anchor, instant):
+def test_an_interval_is_due_at_every_multiple_of_its_seconds(seconds, anchor, instant):
     schedule = Every(seconds, anchor)
     following, previous = schedule.next_after(instant), schedule.previous_before(instant)
     assert following > instant

@@ -1,4 +1,4 @@
-"""What a container says while it runs, told by what reaches the reporter."""
+"""The heartbeat of a container, observed by the calls that reach the reporter."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from punctual.aws.reporter_client import Deaf, Desk
+from punctual.aws.reporter_client import ReporterClient, ReporterUnreachable
 from punctual.domain.executions.progress import Progress
 from punctual.domain.long_lane.assignment import Assignment
-from punctual.runtime.container.heartbeat import Leaving, Pulse, leaving_on_term, remember_term
+from punctual.runtime.container.heartbeat import Heartbeat, TaskInterrupted, interrupt_on_sigterm, record_sigterm
 from punctual.runtime.tasks.time_limit import TimeLimitReached, time_limit
 
 
 @pytest.fixture(autouse=True)
-def _as_in_a_new_container() -> Iterator[None]:
+def _new_container() -> Iterator[None]:
     before = signal.getsignal(signal.SIGTERM)
-    remember_term()
+    record_sigterm()
     yield
     signal.signal(signal.SIGTERM, before)
 
@@ -31,195 +31,204 @@ ASSIGNMENT = Assignment(job_id="j", execution_id="e", part="all", attempt=1, key
 
 
 class Lambda:
-    """The Lambda service as far as a container uses it: answers each call as the test says."""
+    """The Lambda service as far as a container uses it: answers each call with the test's reply."""
 
-    def __init__(self, answer: Callable[[dict[str, Any]], Any]) -> None:
-        self.heard: list[dict[str, Any]] = []
-        self._answer = answer
+    def __init__(self, reply: Callable[[dict[str, Any]], Any]) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self._reply = reply
 
     def invoke(self, FunctionName: str, Payload: bytes) -> dict[str, Any]:
         assert FunctionName == "reporter"
-        said = json.loads(Payload)
-        self.heard.append(said)
-        answer = self._answer(said)
-        if isinstance(answer, Exception):
-            return {"FunctionError": "Unhandled", "Payload": io.BytesIO(json.dumps(str(answer)).encode())}
-        return {"Payload": io.BytesIO(json.dumps(answer).encode())}
+        request = json.loads(Payload)
+        self.requests.append(request)
+        reply = self._reply(request)
+        if isinstance(reply, Exception):
+            return {"FunctionError": "Unhandled", "Payload": io.BytesIO(json.dumps(str(reply)).encode())}
+        return {"Payload": io.BytesIO(json.dumps(reply).encode())}
 
-    def of(self, what: str) -> list[dict[str, Any]]:
-        return [said for said in self.heard if said["do"] == what]
-
-
-def pulse(client: Lambda, every: float = 0.02) -> Pulse:
-    return Pulse(Desk("reporter", ASSIGNMENT, client, sleep=lambda _: None), every, lambda _: None)
+    def of(self, action: str) -> list[dict[str, Any]]:
+        return [request for request in self.requests if request["do"] == action]
 
 
-def awaited(condition: Callable[[], Any]) -> None:
+def reporter(client: Lambda) -> ReporterClient:
+    return ReporterClient("reporter", ASSIGNMENT, client, sleep=lambda _: None)
+
+
+def heartbeat_of(client: Lambda, interval: float = 0.02) -> Heartbeat:
+    return Heartbeat(reporter(client), interval, lambda _: None)
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
     end = time.monotonic() + 5
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
 
 
-def fine(_said: dict[str, Any]) -> dict[str, Any]:
+def accepted(_request: dict[str, Any]) -> dict[str, Any]:
     return {"ok": True, "leave": None}
 
 
-def test_it_beats_and_tells_progress_only_when_there_is_news() -> None:
-    client = Lambda(fine)
-    with pulse(client) as beating:
-        beating.report(Progress(percent=40, message="on it"))
-        awaited(lambda: len(client.of("beat")) >= 3)
-    told = [beat["progress"] for beat in client.of("beat")]
-    assert [one["percent"] for one in told if one] == [40]
-    assert client.heard[0]["assignment"]["key"] == "k"
+def test_heartbeats_carry_progress_only_when_it_has_changed() -> None:
+    client = Lambda(accepted)
+    with heartbeat_of(client) as heartbeat:
+        heartbeat.report(Progress(percent=40, message="on it"))
+        wait_until(lambda: len(client.of("beat")) >= 3)
+    sent = [beat["progress"] for beat in client.of("beat")]
+    assert [progress["percent"] for progress in sent if progress] == [40]
+    assert client.requests[0]["assignment"]["key"] == "k"
 
 
-def test_of_many_checkpoints_the_first_and_the_last_are_handed_in() -> None:
-    client = Lambda(fine)
-    with pulse(client, every=0.2) as beating:
+def test_of_many_checkpoints_the_first_and_the_last_are_sent() -> None:
+    client = Lambda(accepted)
+    with heartbeat_of(client, interval=0.2) as heartbeat:
         for number in range(100):
-            beating.checkpoint({"number": number})
-        awaited(lambda: len(client.of("checkpoint")) == 2)
-    assert [said["state"]["number"] for said in client.of("checkpoint")] == [0, 99]
+            heartbeat.checkpoint({"number": number})
+        wait_until(lambda: len(client.of("checkpoint")) == 2)
+    assert [request["state"]["number"] for request in client.of("checkpoint")] == [0, 99]
 
 
-def test_a_checkpoint_is_what_the_state_was_when_it_was_given() -> None:
-    client = Lambda(fine)
-    with pulse(client, every=0.1) as beating:
+def test_a_checkpoint_is_a_snapshot_of_the_state() -> None:
+    client = Lambda(accepted)
+    with heartbeat_of(client, interval=0.1) as heartbeat:
         state = {"done": [1]}
-        beating.checkpoint({})
-        beating.checkpoint(state)
+        heartbeat.checkpoint({})
+        heartbeat.checkpoint(state)
         state["done"].append(2)
-        awaited(lambda: len(client.of("checkpoint")) == 2)
+        wait_until(lambda: len(client.of("checkpoint")) == 2)
     assert client.of("checkpoint")[1]["state"] == {"done": [1]}
 
 
-def test_whoever_is_asked_to_leave_does_so_at_the_next_checkpoint_and_hands_it_in() -> None:
-    client = Lambda(lambda said: {"ok": True, "leave": "somebody is in a hurry" if said["do"] == "beat" else None})
-    with pulse(client) as beating:
-        awaited(lambda: beating.leaving)
-        with pytest.raises(Leaving):
-            beating.checkpoint({"last": True})
-    beating.hand_in()
+def test_a_request_to_leave_interrupts_at_the_next_checkpoint_which_is_sent() -> None:
+    reason = "execution e2 needs its slot to be in time"
+    client = Lambda(lambda request: {"ok": True, "leave": reason if request["do"] == "beat" else None})
+    with heartbeat_of(client) as heartbeat:
+        wait_until(lambda: heartbeat.should_leave)
+        with pytest.raises(TaskInterrupted):
+            heartbeat.checkpoint({"last": True})
+    heartbeat.flush_checkpoint()
     assert client.of("checkpoint")[-1]["state"] == {"last": True}
 
 
-def test_one_that_was_superseded_stops_at_its_next_checkpoint_and_hands_nothing_in() -> None:
+def test_a_superseded_attempt_is_interrupted_at_its_next_checkpoint_and_sends_nothing() -> None:
     client = Lambda(lambda _: {"ok": False, "leave": None})
-    with pulse(client) as beating:
-        awaited(lambda: beating.lost)
-        with pytest.raises(Leaving):
-            beating.checkpoint({"late": True})
-    beating.hand_in()
+    with heartbeat_of(client) as heartbeat:
+        wait_until(lambda: heartbeat.superseded)
+        with pytest.raises(TaskInterrupted):
+            heartbeat.checkpoint({"late": True})
+    heartbeat.flush_checkpoint()
     assert client.of("checkpoint") == []
 
 
-def test_a_reporter_in_trouble_is_told_again() -> None:
-    troubles = iter([RuntimeError("throttled")] * 3)
-    client = Lambda(lambda said: next(troubles, None) or fine(said))
-    with pulse(client) as beating:
-        beating.report(Progress(percent=10))
-        awaited(lambda: len(client.of("beat")) >= 5)
-        assert not beating.lost
+def test_progress_is_repeated_until_the_reporter_accepts_it() -> None:
+    failures = iter([RuntimeError("throttled")] * 3)
+    client = Lambda(lambda request: next(failures, None) or accepted(request))
+    with heartbeat_of(client) as heartbeat:
+        heartbeat.report(Progress(percent=10))
+        wait_until(lambda: len(client.of("beat")) >= 5)
+        assert not heartbeat.superseded
     assert [beat["progress"]["percent"] for beat in client.of("beat") if beat["progress"]] == [10, 10, 10, 10]
 
 
-def test_what_must_get_through_is_said_until_it_does_or_it_is_hopeless() -> None:
-    troubles = iter([RuntimeError("down")] * 4)
-    desk = Desk("reporter", ASSIGNMENT, Lambda(lambda said: next(troubles, None) or fine(said)), sleep=lambda _: None)
-    assert desk.insist("conclude")["ok"] is True
-    deaf = Desk("reporter", ASSIGNMENT, Lambda(lambda _: RuntimeError("down")), sleep=lambda _: None)
-    with pytest.raises(Deaf):
-        deaf.insist("conclude")
+def test_call_with_retries_repeats_the_call_and_gives_up_in_the_end() -> None:
+    failures = iter([RuntimeError("down")] * 4)
+    recovers = reporter(Lambda(lambda request: next(failures, None) or accepted(request)))
+    assert recovers.call_with_retries("conclude")["ok"] is True
+    stays_down = reporter(Lambda(lambda _: RuntimeError("down")))
+    with pytest.raises(ReporterUnreachable):
+        stays_down.call_with_retries("conclude")
 
 
 @pytest.mark.parametrize("state", [{"a": {1, 2}}, {"a": float("nan")}])
-def test_a_checkpoint_that_is_no_json_is_the_tasks_own_failure(state: Any) -> None:
-    with pulse(Lambda(fine)) as beating, pytest.raises((TypeError, ValueError)):
-        beating.checkpoint(state)
+def test_a_checkpoint_that_is_not_json_raises_in_the_task(state: Any) -> None:
+    with heartbeat_of(Lambda(accepted)) as heartbeat, pytest.raises((TypeError, ValueError)):
+        heartbeat.checkpoint(state)
 
 
-def test_a_checkpoint_that_is_too_large_is_refused_with_the_remedy() -> None:
-    with pulse(Lambda(fine)) as beating, pytest.raises(ValueError, match="keep where it is"):
-        beating.checkpoint("x" * 4_000_001)
+def test_a_checkpoint_that_is_too_large_raises_with_the_remedy() -> None:
+    with heartbeat_of(Lambda(accepted)) as heartbeat, pytest.raises(ValueError, match="checkpoint its location"):
+        heartbeat.checkpoint("x" * 4_000_001)
 
 
-def test_sigterm_means_leave_at_the_next_checkpoint() -> None:
-    client = Lambda(fine)
-    with pulse(client, every=60) as beating, time_limit(60), leaving_on_term(beating, 60):
+def test_sigterm_interrupts_at_the_next_checkpoint() -> None:
+    client = Lambda(accepted)
+    with heartbeat_of(client, interval=60) as heartbeat, time_limit(60), interrupt_on_sigterm(heartbeat, 60):
         os.kill(os.getpid(), signal.SIGTERM)
-        awaited(lambda: beating.leaving)  # it has asked what for, without waiting for its next beat
-        with pytest.raises(Leaving):
-            beating.checkpoint({"last": 1})
+        wait_until(lambda: heartbeat.should_leave)  # it asked for the reason at once, without waiting for the interval
+        with pytest.raises(TaskInterrupted):
+            heartbeat.checkpoint({"last": 1})
 
 
-def test_sigterm_means_leave_also_when_the_reporter_cannot_be_asked_what_for() -> None:
+def test_sigterm_means_leave_also_when_the_reporter_is_unreachable() -> None:
     client = Lambda(lambda _: RuntimeError("down"))
-    with pulse(client, every=60) as beating, time_limit(60), leaving_on_term(beating, 60):
+    with heartbeat_of(client, interval=60) as heartbeat, time_limit(60), interrupt_on_sigterm(heartbeat, 60):
         os.kill(os.getpid(), signal.SIGTERM)
-        awaited(lambda: beating.leaving)
+        wait_until(lambda: heartbeat.should_leave)
 
 
 def stop_in(seconds: float) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    return lambda _said: {"ok": True, "leave": None, "stop_in": seconds}
+    return lambda _request: {"ok": True, "leave": None, "stop_in": seconds}
 
 
-def test_whoever_is_to_stop_for_good_may_go_on_to_its_own_end() -> None:
-    with pulse(Lambda(stop_in(30)), every=60) as beating, time_limit(60), leaving_on_term(beating, 60):
-        assert not beating.stopping
+def test_a_cancelled_task_may_finish_by_itself() -> None:
+    with (
+        heartbeat_of(Lambda(stop_in(30)), interval=60) as heartbeat,
+        time_limit(60),
+        interrupt_on_sigterm(heartbeat, 60),
+    ):
+        assert not heartbeat.should_stop
         os.kill(os.getpid(), signal.SIGTERM)
-        awaited(lambda: beating.stopping)
-        beating.checkpoint({"tidied": "up"})
+        wait_until(lambda: heartbeat.should_stop)
+        heartbeat.checkpoint({"tidied": "up"})
 
 
 @pytest.mark.parametrize("signalled", [True, False])
-def test_whoever_is_to_stop_for_good_has_as_long_as_it_was_given(*, signalled: bool) -> None:
-    def linger(beating: Pulse) -> None:
-        with time_limit(60), leaving_on_term(beating, 60):
+def test_a_cancelled_task_is_interrupted_when_its_time_is_over(*, signalled: bool) -> None:
+    def linger(heartbeat: Heartbeat) -> None:
+        with time_limit(60), interrupt_on_sigterm(heartbeat, 60):
             if signalled:
                 os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(5)
 
     began = time.monotonic()
-    with pulse(Lambda(stop_in(0.2))) as beating, pytest.raises(Leaving):
-        linger(beating)
+    with heartbeat_of(Lambda(stop_in(0.2))) as heartbeat, pytest.raises(TaskInterrupted):
+        linger(heartbeat)
     assert 0.2 <= time.monotonic() - began < 4
 
 
-def test_the_time_limit_holds_for_whoever_was_told_nothing() -> None:
-    def linger(beating: Pulse) -> None:
-        with time_limit(0.05), leaving_on_term(beating, 60):
+def test_the_time_limit_applies_without_any_request_to_stop() -> None:
+    def linger(heartbeat: Heartbeat) -> None:
+        with time_limit(0.05), interrupt_on_sigterm(heartbeat, 60):
             time.sleep(5)
 
-    with pulse(Lambda(fine)) as beating, pytest.raises(TimeLimitReached):
-        linger(beating)
+    with heartbeat_of(Lambda(accepted)) as heartbeat, pytest.raises(TimeLimitReached):
+        linger(heartbeat)
 
 
-def test_sigterm_before_the_task_begins_is_remembered() -> None:
+def test_sigterm_before_the_task_starts_is_applied_when_it_starts() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
-    with pulse(Lambda(fine)) as beating, time_limit(60), leaving_on_term(beating, 60):
-        awaited(lambda: beating.leaving)
-        with pytest.raises(Leaving):
-            beating.checkpoint({})
-    os.kill(os.getpid(), signal.SIGTERM)  # and after it, while the word gets out, it ends nothing
+    with heartbeat_of(Lambda(accepted)) as heartbeat, time_limit(60), interrupt_on_sigterm(heartbeat, 60):
+        wait_until(lambda: heartbeat.should_leave)
+        with pytest.raises(TaskInterrupted):
+            heartbeat.checkpoint({})
+    os.kill(os.getpid(), signal.SIGTERM)  # after the task, while the result is reported, SIGTERM is ignored
 
 
-def test_a_progress_that_cannot_be_sent_does_not_stop_the_beat() -> None:
-    client, warned = Lambda(fine), []
-    with Pulse(Desk("reporter", ASSIGNMENT, client), 0.02, warned.append) as beating:
-        beating.report(Progress(percent=1, message="", done={1, 2}))  # type: ignore[arg-type]
-        awaited(lambda: warned)
-        beating.report(Progress(percent=2))
-        awaited(lambda: [beat for beat in client.of("beat") if beat["progress"]])
+def test_a_progress_that_is_not_json_does_not_stop_the_heartbeats() -> None:
+    client, warned = Lambda(accepted), []
+    with Heartbeat(reporter(client), 0.02, warned.append) as heartbeat:
+        heartbeat.report(Progress(percent=1, message="", done={1, 2}))  # type: ignore[arg-type]
+        wait_until(lambda: warned)
+        heartbeat.report(Progress(percent=2))
+        wait_until(lambda: [beat for beat in client.of("beat") if beat["progress"]])
     assert [beat["progress"]["percent"] for beat in client.of("beat") if beat["progress"]] == [2]
 
 
-def test_a_task_that_makes_no_checkpoint_leaves_when_its_grace_is_over() -> None:
-    def linger(beating: Pulse) -> None:
-        with time_limit(60), leaving_on_term(beating, 0.05):
+def test_a_task_without_checkpoints_is_interrupted_when_the_grace_is_over() -> None:
+    def linger(heartbeat: Heartbeat) -> None:
+        with time_limit(60), interrupt_on_sigterm(heartbeat, 0.05):
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(5)
 
-    with pulse(Lambda(fine)) as beating, pytest.raises(Leaving):
-        linger(beating)
+    with heartbeat_of(Lambda(accepted)) as heartbeat, pytest.raises(TaskInterrupted):
+        linger(heartbeat)

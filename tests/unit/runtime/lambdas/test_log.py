@@ -12,12 +12,12 @@ from punctual.runtime.lambdas import log
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """What is written to standard output while the root logger is ours."""
+    """The standard output while the root logger is configured by ``log.configure``."""
     written, root = io.StringIO(), logging.getLogger()
     monkeypatch.setattr("sys.stdout", written)
     monkeypatch.setattr(root, "handlers", root.handlers)
     monkeypatch.setattr(root, "level", root.level)
-    log.start()
+    log.configure()
     return written
 
 
@@ -25,14 +25,14 @@ def read(lines: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines.getvalue().splitlines()]
 
 
-def test_any_logger_writes_one_json_object_a_line_with_its_extra_fields(lines: io.StringIO) -> None:
+def test_any_logger_writes_one_json_object_per_line_with_its_extra_fields(lines: io.StringIO) -> None:
     logging.getLogger("a.task").info("checked %d\nrecords", 7, extra={"missing": {"id": 2}})
     [line] = read(lines)
     assert (line["level"], line["message"], line["missing"]) == ("INFO", "checked 7\nrecords", {"id": 2})
     assert line["timestamp"].endswith("Z")
 
 
-def test_what_is_logged_for_an_execution_carries_its_id_and_nothing_after_it_does(lines: io.StringIO) -> None:
+def test_context_fields_are_logged_inside_the_block_only(lines: io.StringIO) -> None:
     with log.about(execution_id="e", attempt=1):
         logging.getLogger("a.task").warning("inside")
     logging.getLogger("a.task").warning("outside")
@@ -41,7 +41,7 @@ def test_what_is_logged_for_an_execution_carries_its_id_and_nothing_after_it_doe
     assert "execution_id" not in outside
 
 
-def test_an_exception_is_logged_with_its_trace(lines: io.StringIO) -> None:
+def test_an_exception_is_logged_with_its_traceback(lines: io.StringIO) -> None:
     try:
         raise ValueError("no")
     except ValueError:

@@ -25,7 +25,7 @@ ENVIRONMENT = {
 }
 
 
-def test_settings_come_from_the_variables_of_their_names() -> None:
+def test_settings_are_read_from_the_variables_of_the_same_name() -> None:
     settings = PlannerSettings.from_env(ENVIRONMENT)
     assert (settings.jobs_table, settings.timer_shards, settings.retention) == ("jobs", 4, timedelta(days=30))
     assert settings.queue_urls == {Priority.HIGH: "h", Priority.NORMAL: "n", Priority.LOW: "l"}
@@ -37,6 +37,6 @@ def test_a_missing_variable_is_named(name: str) -> None:
         PlannerSettings.from_env({key: value for key, value in ENVIRONMENT.items() if key != name})
 
 
-def test_a_variable_that_should_be_a_number_is_named_with_what_it_is() -> None:
+def test_a_variable_that_is_not_a_number_is_named_with_its_value() -> None:
     with pytest.raises(MissingSetting, match="TIMER_SHARDS is not a whole number: 'many'"):
         PlannerSettings.from_env({**ENVIRONMENT, "TIMER_SHARDS": "many"})

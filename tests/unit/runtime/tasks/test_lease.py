@@ -3,10 +3,10 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
-from punctual.domain.executions.execution import Execution, Hold, Progress
-from punctual.domain.executions.horizon import LEASE, RENEWAL
+from punctual.domain.executions.execution import Execution, LeaseState, Progress
+from punctual.domain.executions.horizon import LEASE_DURATION, LEASE_RENEWAL_INTERVAL
 from punctual.domain.status import Status
-from punctual.runtime.tasks.lease import PROGRESS_REST, Lease
+from punctual.runtime.tasks.lease import PROGRESS_INTERVAL, Lease
 
 START = datetime(2026, 11, 16, tzinfo=UTC)
 EXECUTION = Execution(
@@ -14,16 +14,16 @@ EXECUTION = Execution(
 )
 
 
-class Ledger:
-    """Stands where the executions table does: notes each renewal, and answers as it is told."""
+class FakeExecutions:
+    """Records each renewal, and returns or raises the given answers in order."""
 
-    def __init__(self, answers: list[Hold | Exception]) -> None:
+    def __init__(self, answers: list[LeaseState | Exception]) -> None:
         self.answers, self.renewals, self.renewed = answers, [], threading.Event()
 
-    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> Hold:
+    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> LeaseState:
         assert execution is EXECUTION
         self.renewals.append((now, progress))
-        answer = self.answers.pop(0) if self.answers else Hold.KEPT
+        answer = self.answers.pop(0) if self.answers else LeaseState.KEPT
         if not self.answers:
             self.renewed.set()
         if isinstance(answer, Exception):
@@ -39,41 +39,41 @@ class Clock:
         return self.now
 
 
-def lease(ledger: Ledger, clock: Clock, warnings: list[str]) -> Lease:
-    return Lease(ledger, EXECUTION, clock, warnings.append, beat=0.001)  # type: ignore[arg-type]
+def lease(executions: FakeExecutions, clock: Clock, warnings: list[str]) -> Lease:
+    return Lease(executions, EXECUTION, clock, warnings.append, poll_seconds=0.001)  # type: ignore[arg-type]
 
 
-def test_a_lease_survives_two_renewals_that_fail() -> None:
-    assert 2 * RENEWAL + timedelta(seconds=5) <= LEASE
+def test_a_lease_survives_two_failed_renewals() -> None:
+    assert 2 * LEASE_RENEWAL_INTERVAL + timedelta(seconds=5) <= LEASE_DURATION
 
 
-def test_it_renews_when_the_time_has_come_and_tries_again_after_a_fault() -> None:
-    ledger, clock, warnings = Ledger([OSError("no route"), Hold.KEPT]), Clock(), []
-    with lease(ledger, clock, warnings) as held:
-        clock.now += RENEWAL
-        assert ledger.renewed.wait(5)
+def test_a_due_renewal_is_retried_after_an_error() -> None:
+    executions, clock, warnings = FakeExecutions([OSError("no route"), LeaseState.KEPT]), Clock(), []
+    with lease(executions, clock, warnings) as held:
+        clock.now += LEASE_RENEWAL_INTERVAL
+        assert executions.renewed.wait(5)
     assert not held.lost
-    assert len(ledger.renewals) == 2
-    assert warnings == ["the lease could not be renewed, trying again: no route"]
+    assert len(executions.renewals) == 2
+    assert warnings == ["cannot renew the lease, will retry: no route"]
 
 
-def test_progress_is_told_with_a_renewal_before_its_time() -> None:
-    ledger, clock = Ledger([Hold.KEPT]), Clock()
-    with lease(ledger, clock, []) as held:
+def test_progress_is_stored_with_an_early_renewal() -> None:
+    executions, clock = FakeExecutions([LeaseState.KEPT]), Clock()
+    with lease(executions, clock, []) as held:
         held.report(Progress(percent=10))
         held.report(Progress(percent=20, message="more"))
-        clock.now += PROGRESS_REST
-        assert ledger.renewed.wait(5)
-    assert [progress for _, progress in ledger.renewals] == [Progress(percent=20, message="more")]
+        clock.now += PROGRESS_INTERVAL
+        assert executions.renewed.wait(5)
+    assert [progress for _, progress in executions.renewals] == [Progress(percent=20, message="more")]
 
 
-def test_a_refused_renewal_means_that_the_lease_is_lost_and_is_not_asked_for_again() -> None:
-    ledger, clock = Ledger([Hold.LOST]), Clock()
-    held = lease(ledger, clock, [])
+def test_a_rejected_renewal_loses_the_lease_and_stops_renewing() -> None:
+    executions, clock = FakeExecutions([LeaseState.LOST]), Clock()
+    held = lease(executions, clock, [])
     with held:
-        clock.now += RENEWAL
-        assert ledger.renewed.wait(5)
+        clock.now += LEASE_RENEWAL_INTERVAL
+        assert executions.renewed.wait(5)
         held._thread.join(5)
-        clock.now += 5 * RENEWAL
+        clock.now += 5 * LEASE_RENEWAL_INTERVAL
     assert held.lost
-    assert len(ledger.renewals) == 1
+    assert len(executions.renewals) == 1

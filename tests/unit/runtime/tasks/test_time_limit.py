@@ -9,25 +9,25 @@ import pytest
 from punctual.runtime.tasks.time_limit import TimeLimitReached, time_limit
 
 
-def test_code_that_takes_too_long_is_stopped_even_in_its_sleep() -> None:
+def test_code_over_the_time_limit_is_stopped_even_while_it_sleeps() -> None:
     started = time.monotonic()
     with pytest.raises(TimeLimitReached), time_limit(0.05):
         time.sleep(10)
     assert time.monotonic() - started < 5
 
 
-def test_code_that_catches_every_exception_is_stopped_all_the_same() -> None:
+def test_code_that_catches_every_exception_is_stopped_too() -> None:
     with pytest.raises(TimeLimitReached), time_limit(0.05), suppress(Exception):
         time.sleep(10)
 
 
-def test_code_in_time_is_left_alone() -> None:
+def test_code_within_the_time_limit_completes() -> None:
     with time_limit(5):
         answer = 42
     assert answer == 42
 
 
-def test_outside_the_main_thread_code_runs_on() -> None:
+def test_outside_the_main_thread_there_is_no_limit() -> None:
     ran: list[bool] = []
 
     def run() -> None:

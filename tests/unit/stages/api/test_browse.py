@@ -12,14 +12,14 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import execution_id, new_job_id
 from punctual.domain.jobs.job import Job
 from punctual.domain.status import Status
-from punctual.stages.api.browse import Browse, ExecutionFilter, read_cursor, write_cursor
+from punctual.stages.api.browse import Browse, ExecutionFilter, decode_cursor, encode_cursor
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 OWNERS = ("a", "b", "c")
 
 
-class Shelf:
-    """Executions of several owners, in memory, behind both ports that browsing reads from."""
+class InMemoryIndex:
+    """In-memory job and execution index with the executions of several owners."""
 
     def __init__(self, statuses: dict[tuple[str, int], Status]) -> None:
         jobs = {owner: new_job_id(NOW) for owner in OWNERS}
@@ -60,11 +60,11 @@ KEYS = st.tuples(st.sampled_from(OWNERS), st.integers(-500, 0))
 @given(
     st.dictionaries(KEYS, st.sampled_from(list(Status)), max_size=60), st.integers(1, 7), st.sampled_from(list(Status))
 )
-def test_pages_join_to_all_that_fit_in_falling_order(
+def test_the_pages_together_contain_all_matches_in_descending_order(
     statuses: dict[tuple[str, int], Status], limit: int, wanted: Status
 ) -> None:
-    shelf = Shelf(statuses)
-    browse = Browse(jobs=shelf, executions=shelf, clock=lambda: NOW)
+    index = InMemoryIndex(statuses)
+    browse = Browse(jobs=index, executions=index, clock=lambda: NOW)
     seen: list[str] = []
     cursor = None
     while True:
@@ -74,31 +74,31 @@ def test_pages_join_to_all_that_fit_in_falling_order(
         cursor = page.cursor
         if cursor is None:
             break
-    assert seen == sorted((i for i, e in shelf.stored.items() if e.status is wanted), reverse=True)
+    assert seen == sorted((i for i, e in index.stored.items() if e.status is wanted), reverse=True)
 
 
-def test_a_page_without_a_filter_fetches_no_more_than_it_shows() -> None:
-    shelf = Shelf({("a", -minute): Status.SUCCEEDED for minute in range(50)})
-    Browse(jobs=shelf, executions=shelf, clock=lambda: NOW).list_executions(ExecutionFilter(), 3, None)
-    assert shelf.fetched == 3
+def test_a_page_without_a_filter_fetches_only_what_it_returns() -> None:
+    index = InMemoryIndex({("a", -minute): Status.SUCCEEDED for minute in range(50)})
+    Browse(jobs=index, executions=index, clock=lambda: NOW).list_executions(ExecutionFilter(), 3, None)
+    assert index.fetched == 3
 
 
-def test_what_is_planned_ahead_is_not_waded_through_for_what_has_run() -> None:
+def test_a_filter_on_a_final_status_does_not_read_executions_planned_ahead() -> None:
     ahead = {("a", minute): Status.SCHEDULED for minute in range(1, 400)}
-    shelf = Shelf({**ahead, ("b", -1): Status.FAILED})
-    page = Browse(jobs=shelf, executions=shelf, clock=lambda: NOW).list_executions(
+    index = InMemoryIndex({**ahead, ("b", -1): Status.FAILED})
+    page = Browse(jobs=index, executions=index, clock=lambda: NOW).list_executions(
         ExecutionFilter(status=Status.FAILED), 5, None
     )
     assert len(page.items) == 1
-    assert shelf.fetched == 1
+    assert index.fetched == 1
 
 
 @given(st.from_regex(r"[0-9][0-9A-Za-z_-]{1,100}", fullmatch=True))
-def test_a_cursor_reads_back_as_it_was_written(place: str) -> None:
-    assert read_cursor(write_cursor(place)) == place
+def test_decoding_a_cursor_returns_the_encoded_position(position: str) -> None:
+    assert decode_cursor(encode_cursor(position)) == position
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "e30", "eyJiZWZvcmUiOiAiISJ9", "eyJiZWZvcmUiOiA3fQ", "///", "🙂"])
-def test_what_no_list_gave_is_not_a_cursor(cursor: str) -> None:
-    with pytest.raises(Invalid, match="is not one that a list gave"):
-        read_cursor(cursor)
+def test_text_that_is_not_a_cursor_is_refused(cursor: str) -> None:
+    with pytest.raises(Invalid, match="is not a cursor that a list returned"):
+        decode_cursor(cursor)

@@ -1,4 +1,4 @@
-"""One client per service and process, made when first used."""
+"""AWS clients: one per service and process, created on first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from botocore.config import Config
 from punctual.aws import call_meter, throttling
 
 _CONFIG = Config(
-    # all attempts together stay below a lease: whoever cannot renew in that time has lost it
+    # all attempts together take less time than a lease lasts, so a renewal succeeds or fails before the lease lapses
     retries={"mode": "standard", "max_attempts": 3},
     connect_timeout=2,
     read_timeout=5,
@@ -22,59 +22,59 @@ _CONFIG = Config(
 
 @cache
 def dynamodb() -> Any:
-    return _made("dynamodb")
+    return _create_client("dynamodb")
 
 
 @cache
 def sqs() -> Any:
-    return _made("sqs")
+    return _create_client("sqs")
 
 
 @cache
 def s3() -> Any:
-    return _made("s3", Config(signature_version="s3v4"))
+    return _create_client("s3", Config(signature_version="s3v4"))
 
 
 @cache
 def cloudwatch_logs() -> Any:
-    return _made("logs")
+    return _create_client("logs")
 
 
 @cache
 def states() -> Any:
-    return _made("stepfunctions")
+    return _create_client("stepfunctions")
 
 
 @cache
 def scheduler() -> Any:
-    return _made("scheduler")
+    return _create_client("scheduler")
 
 
 @cache
 def ecs() -> Any:
-    return _made("ecs")
+    return _create_client("ecs")
 
 
 @cache
 def sns() -> Any:
-    return _made("sns")
+    return _create_client("sns")
 
 
 @cache
 def cloudwatch() -> Any:
-    return _made("cloudwatch")
+    return _create_client("cloudwatch")
 
 
 @cache
-def hasty_cloudwatch() -> Any:
-    """For what is told in passing, while somebody waits for something else: tried once, and not for long."""
-    return _made(
+def best_effort_cloudwatch() -> Any:
+    """CloudWatch with one attempt and short timeouts, for metrics sent while a caller waits for something else."""
+    return _create_client(
         "cloudwatch", Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=1, read_timeout=2)
     )
 
 
-def _made(service: str, config: Config | None = None) -> Any:
+def _create_client(service: str, config: Config | None = None) -> Any:
     client = boto3.client(service, config=_CONFIG.merge(config) if config else _CONFIG)
-    call_meter.watch(client)
-    throttling.watch(client)
+    call_meter.instrument(client)
+    throttling.instrument(client)
     return client

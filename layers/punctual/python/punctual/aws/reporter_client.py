@@ -1,4 +1,4 @@
-"""The reporter's desk, as a container sees it: the one function that it may call."""
+"""Client of the reporter function: the only AWS API that a container may call."""
 
 from __future__ import annotations
 
@@ -12,39 +12,44 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from punctual.domain.long_lane.assignment import Assignment
 
-RESTS = (1, 2, 4, 8, 15, 30, 30, 30, 30)
-"""Seconds between tries of what must get through: two and a half minutes in all."""
+RETRY_DELAYS = (1, 2, 4, 8, 15, 30, 30, 30, 30)
+"""Seconds between the tries of ``call_with_retries``: two and a half minutes in all."""
 
 
-class Deaf(RuntimeError):
-    """The reporter could not be reached, or failed."""
+class ReporterUnreachable(RuntimeError):
+    """The reporter could not be invoked, raised an error, or sent an unreadable reply."""
 
 
 @dataclass(frozen=True)
-class Desk:
+class ReporterClient:
+    """Invokes the reporter for one attempt of one part."""
+
     function: str
     assignment: Assignment
     client: Any
     sleep: Callable[[float], None] = time.sleep
 
-    def tell(self, what: str, **more: Any) -> dict[str, Any]:
-        """Its answer. Raises ``Deaf``."""
-        said = {"do": what, "assignment": asdict(self.assignment), **more}
+    def call(self, action: str, **fields: Any) -> dict[str, Any]:
+        """Invoke the reporter once and return its reply. Raises ``ReporterUnreachable``."""
+        request = {"do": action, "assignment": asdict(self.assignment), **fields}
         try:
-            text = json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
+            text = json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
             answer = self.client.invoke(FunctionName=self.function, Payload=text)
             reply: dict[str, Any] = json.loads(answer["Payload"].read() or "null")
         except (ClientError, BotoCoreError, ValueError) as error:
-            raise Deaf(str(error)) from error
+            raise ReporterUnreachable(str(error)) from error
         if "FunctionError" in answer or not isinstance(reply, Mapping):
-            raise Deaf(f"{what}: {reply}")
+            raise ReporterUnreachable(f"{action}: {reply}")
         return reply
 
-    def insist(self, what: str, **more: Any) -> dict[str, Any]:
-        """``tell``, again and again for a while."""
-        for rest in RESTS:
+    def call_with_retries(self, action: str, **fields: Any) -> dict[str, Any]:
+        """Invoke the reporter, with backoff. Raises the ``ReporterUnreachable`` of the last try.
+
+        Blocks for up to two and a half minutes, plus the time of the calls. The action has to be idempotent.
+        """
+        for delay in RETRY_DELAYS:
             try:
-                return self.tell(what, **more)
-            except Deaf:
-                self.sleep(rest)
-        return self.tell(what, **more)
+                return self.call(action, **fields)
+            except ReporterUnreachable:
+                self.sleep(delay)
+        return self.call(action, **fields)

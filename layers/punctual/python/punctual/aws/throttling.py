@@ -1,6 +1,6 @@
-"""Notices that AWS refused a call because there were too many, whoever made it and whatever became of the error.
+"""Detect calls that AWS throttled, independent of the caller and of how the caller handles the error.
 
-It looks at an answer after botocore's own retries: what was refused at first and then done is no refusal.
+Responses are inspected after botocore's own retries: a call that succeeds on a retry does not count as throttled.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ CODES = frozenset(
     }
 )
 
-_noticed = False
+_throttled = False
 
 
-def watch(client: Any) -> None:
-    """Look at the answer to every call of ``client``."""
-    client.meta.events.register("after-call", _look)
+def instrument(client: Any) -> None:
+    """Inspect the response to every call of ``client``."""
+    client.meta.events.register("after-call", _inspect)
 
 
-def take() -> bool:
-    """Whether any call was refused since this was asked last."""
-    global _noticed
-    noticed, _noticed = _noticed, False
-    return noticed
+def check_and_reset() -> bool:
+    """Return whether any call was throttled since the last check."""
+    global _throttled
+    throttled, _throttled = _throttled, False
+    return throttled
 
 
-def _look(parsed: Mapping[str, Any], **_: Any) -> None:
-    global _noticed
+def _inspect(parsed: Mapping[str, Any], **_: Any) -> None:
+    global _throttled
     if not CODES.isdisjoint(_codes(parsed)):
-        _noticed = True
+        _throttled = True
 
 
 def _codes(parsed: Mapping[str, Any]) -> Iterator[str | None]:
-    """Of the call, of what stopped a transaction, of messages that a queue did not take."""
+    """Error codes of the call, of a cancelled transaction, and of messages rejected by ``SendMessageBatch``."""
     if "Error" in parsed:
         yield parsed["Error"].get("Code")
         for reason in parsed.get("CancellationReasons", ()):

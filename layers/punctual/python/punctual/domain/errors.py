@@ -1,32 +1,32 @@
-"""Everything that can go wrong, as one tree.
+"""The tree of errors.
 
 ::
 
     PunctualError
-    ├── Rejected                what the caller asked for cannot be done; nothing was stored
-    │   ├── Invalid             a field is wrong                                     (422)
-    │   ├── TooLarge            a field is over its limit                            (413)
-    │   ├── NotFound            no such job, execution, task or result               (404)
-    │   ├── Conflict            it clashes with what is already there                (409)
-    │   ├── Stale               it was made for an earlier revision                  (412)
+    ├── Rejected                a refused request; nothing was stored
+    │   ├── Invalid             a field has an invalid value                         (422)
+    │   ├── TooLarge            a field is over its size limit                       (413)
+    │   ├── NotFound            the job, execution, task or result does not exist    (404)
+    │   ├── Conflict            the request conflicts with the current state         (409)
+    │   ├── Stale               the request names an outdated revision               (412)
     │   └── Forbidden           the caller's role or team does not allow it          (403)
-    ├── Unreadable              a message that no retry will ever make readable
-    └── TaskSignal              what a task says by raising
-        ├── Retry               try again, after a while
-        └── Fatal               do not try again
+    ├── Unreadable              a malformed message or record; retrying cannot help
+    └── TaskSignal              raised by a task to control its retries
+        ├── Retry               retry the execution after a delay
+        └── Fatal               fail the execution without another attempt
 
-Which status an error becomes over HTTP is decided in one place, ``functions/api/problems.py``.
+``functions/api/problems.py`` maps these errors to HTTP statuses.
 """
 
 from __future__ import annotations
 
 
 class PunctualError(Exception):
-    """The root of the tree."""
+    """Base class of all errors raised by Punctual."""
 
 
 class Rejected(PunctualError):
-    """A request that was refused. Nothing was stored. ``field`` is a path such as ``schedule.cron``."""
+    """A refused request. Nothing was stored. ``field`` is a path such as ``schedule.cron``."""
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
@@ -35,57 +35,60 @@ class Rejected(PunctualError):
 
 
 class Invalid(Rejected):
-    """A field's value cannot be used. The message says what is wrong with it and what would do."""
+    """A field has an invalid value. The message says why, and which values are valid."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message, field=field)
 
 
 class TooLarge(Rejected):
-    """A field is over its limit."""
+    """A field is over its size limit."""
 
     def __init__(self, field: str, size: int, limit: int) -> None:
         super().__init__(f"is {size:,} bytes; the limit is {limit:,}", field=field)
 
 
 class NotFound(Rejected):
-    """There is no such thing."""
+    """The requested object does not exist."""
 
     def __init__(self, kind: str, name: str, *, field: str | None = None) -> None:
         super().__init__(f"there is no {kind} {name!r}", field=field)
 
 
 class Conflict(Rejected):
-    """The request clashes with what is already there."""
+    """The request conflicts with the current state."""
 
 
 class Stale(Rejected):
-    """The request was made for a state of things that has changed since."""
+    """The request was made for a revision that has been replaced since."""
 
 
 class Forbidden(Rejected):
-    """The caller may not do this."""
+    """The caller's role or team does not allow the request."""
 
 
 class Unreadable(PunctualError):
-    """A message or record that cannot be understood; it belongs in a dead-letter queue with this reason."""
+    """A malformed message or record. Send it to a dead-letter queue with this message as the reason."""
 
 
 class TaskSignal(PunctualError):
-    """Raised by a task to say what its failure means."""
+    """Base class of the exceptions by which a task controls its retries."""
 
 
 class Retry(TaskSignal):
-    """Try this execution again, ``after`` seconds from now instead of the job's own backoff: 30 days at most."""
+    """Retry this execution, ``after`` seconds from now if given, else after the job's own backoff.
 
-    LONGEST = 30 * 24 * 60 * 60.0
+    Raises ``ValueError`` if ``after`` is negative or more than 30 days.
+    """
 
-    def __init__(self, message: str = "the task asked to be tried again", *, after: float | None = None) -> None:
+    MAX_DELAY_SECONDS = 30 * 24 * 60 * 60.0
+
+    def __init__(self, message: str = "the task asked for a retry", *, after: float | None = None) -> None:
         super().__init__(message)
-        if after is not None and not 0 <= after <= self.LONGEST:
-            raise ValueError(f"after must be between 0 and {self.LONGEST:.0f} seconds, not {after}")
+        if after is not None and not 0 <= after <= self.MAX_DELAY_SECONDS:
+            raise ValueError(f"after must be between 0 and {self.MAX_DELAY_SECONDS:.0f} seconds, not {after}")
         self.after = after
 
 
 class Fatal(TaskSignal):
-    """This execution has failed for good: more attempts would not help."""
+    """Fail this execution without another attempt."""

@@ -1,11 +1,11 @@
-"""Names of jobs and executions.
+"""Ids of jobs and executions.
 
-A job id is a ULID: it sorts by creation. An execution id is derived from the due instant and the job, so planning
-the same instant twice gives the same id, the job is known from it without an index, and ids sort by due instant
-within a job and across jobs alike::
+A job id is a ULID, so job ids sort by creation time. An execution id is derived from the due instant and the job id.
+Therefore planning the same instant twice gives the same id, the job id can be read from the execution id without an
+index, and execution ids sort by due instant, both within a job and across jobs::
 
-    20261115T070000000Z-01kxq0v9m3c8e7w2r5t4y6h1nb           the due instant of a job
-    20261115T070000000Z-01kxq0v9m3c8e7w2r5t4y6h1nb-<source>  one of several at that instant, e.g. a queue message
+    20261115T070000000Z-01kxq0v9m3c8e7w2r5t4y6h1nb           the execution of a job at a due instant
+    20261115T070000000Z-01kxq0v9m3c8e7w2r5t4y6h1nb-<source>  one of several at that instant, e.g. for a queue message
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from datetime import UTC, datetime
 from punctual.domain.errors import NotFound
 from punctual.domain.instant import from_epoch_ms, to_epoch_ms
 
-LONGEST_NAME = 64
+MAX_AWS_NAME_LENGTH = 64
 BEYOND_ALL_IDS = "~"
+"""Sorts after every job id and execution id: an exclusive upper bound for range queries."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _JOB_ID = re.compile(rf"[{_ALPHABET}]{{26}}")
@@ -27,13 +28,13 @@ _EXECUTION_ID = re.compile(rf"(?P<due>\d{{8}}T\d{{9}}Z)-(?P<job>[{_ALPHABET}]{{2
 
 
 def new_job_id(now: datetime) -> str:
-    """A fresh ULID in lower case: 48 bits of milliseconds, 80 random ones."""
+    """Generate a ULID in lower case: 48 bits of epoch milliseconds, then 80 random bits."""
     number = (to_epoch_ms(now) << 80) | secrets.randbits(80)
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 
 def created_at(job_id: str) -> datetime:
-    """When a job got its id."""
+    """The creation time that a job id contains."""
     number = 0
     for letter in job_id[:10]:
         number = number * 32 + _ALPHABET.index(letter)
@@ -41,25 +42,28 @@ def created_at(job_id: str) -> datetime:
 
 
 def is_job_id(text: str) -> bool:
-    """Whether ``text`` can be a job id."""
+    """Whether ``text`` has the form of a job id."""
     return _JOB_ID.fullmatch(text) is not None
 
 
 def execution_id(job_id: str, due: datetime, source: str | None = None) -> str:
-    """The id of the execution of ``job_id`` that is due at ``due``; ``source`` tells several at one instant apart."""
+    """The id of the execution of ``job_id`` due at ``due``; ``source`` distinguishes several at the same instant."""
     return f"{due_key(due)}-{job_id}" + (f"-{source}" if source else "")
 
 
 def short_name(an_execution_id: str) -> str:
-    """A name for things of AWS's that belong to one execution, of at most 64 characters."""
-    if len(an_execution_id) <= LONGEST_NAME:
+    """A name of at most 64 characters for AWS resources that belong to one execution.
+
+    A longer id is truncated and gets a hash as its suffix, so that names stay unique.
+    """
+    if len(an_execution_id) <= MAX_AWS_NAME_LENGTH:
         return an_execution_id
     digest = hashlib.sha256(an_execution_id.encode()).hexdigest()
-    return f"{an_execution_id[: LONGEST_NAME - 17]}-{digest[:16]}"
+    return f"{an_execution_id[: MAX_AWS_NAME_LENGTH - 17]}-{digest[:16]}"
 
 
 def due_key(due: datetime) -> str:
-    """The leading part of an execution id: executions due at or after ``due`` sort at or after it."""
+    """The prefix of an execution id: ids of executions due at or after ``due`` sort at or after it."""
     return due.astimezone(UTC).strftime("%Y%m%dT%H%M%S") + f"{due.microsecond // 1000:03d}Z"
 
 
@@ -69,7 +73,7 @@ def due_of(an_execution_id: str) -> datetime:
 
 
 def job_of(an_execution_id: str) -> str:
-    """The job that an execution belongs to. Raises ``NotFound`` for what cannot be an execution id."""
+    """The job id in an execution id. Raises ``NotFound`` if the text does not have the form of an execution id."""
     match = _EXECUTION_ID.fullmatch(an_execution_id)
     if match is None:
         raise NotFound("execution", an_execution_id, field="execution_id")
@@ -77,7 +81,7 @@ def job_of(an_execution_id: str) -> str:
 
 
 def check_job_id(text: str) -> str:
-    """``text``, if it can be a job id. Raises ``NotFound`` otherwise."""
+    """Return ``text`` if it has the form of a job id; raise ``NotFound`` otherwise."""
     if not is_job_id(text):
         raise NotFound("job", text, field="job_id")
     return text

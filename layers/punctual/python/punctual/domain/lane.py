@@ -1,4 +1,4 @@
-"""Where an execution runs, and which of the queues there it takes."""
+"""The lane in which an execution runs, and its priority within the short lane."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from enum import StrEnum
 
 
 class Lane(StrEnum):
-    """Where executions run."""
+    """The compute service on which an execution runs."""
 
     SHORT = "short"
-    """SQS to Lambda, for up to 14 minutes."""
+    """SQS and Lambda, for runs of up to 14 minutes."""
 
     LONG = "long"
-    """Step Functions to Fargate, for hours and days."""
+    """Step Functions and Fargate, for runs of hours or days."""
 
 
 class Priority(StrEnum):
-    """Which short queue an execution takes. Each queue has its own capacity, so none starves another."""
+    """The priority of an execution. Each has its own short-lane queue and capacity, so none starves another."""
 
     HIGH = "high"
     NORMAL = "normal"

@@ -1,4 +1,4 @@
-"""LaneLimits that hold wherever a value enters."""
+"""Limits on values that enter the system."""
 
 from __future__ import annotations
 
@@ -8,49 +8,52 @@ from typing import Any
 
 from punctual.domain.errors import Invalid, TooLarge
 
-PARAMETERS_BYTES = 64 * 1024
-INLINE_RESULT_BYTES = 32 * 1024
-MOST_LEVELS = 100
-"""Of lists and objects within each other. What shows them has its limits, too."""
-BATCH_JOBS = 1000
-USUAL_SHORT_RUN = 600
-LONGEST_SHORT_RUN = 840
-"""Seconds. A Lambda ends at 900: a minute is left to claim, to settle, and to stop a task in an orderly way."""
+MAX_PARAMETERS_BYTES = 64 * 1024
+MAX_INLINE_RESULT_BYTES = 32 * 1024
+MAX_NESTING_DEPTH = 100
+"""Levels of nested lists and objects. JSON viewers and encoders have recursion limits of their own."""
+MAX_BATCH_JOBS = 1000
+DEFAULT_SHORT_TIMEOUT_SECONDS = 600
+MAX_SHORT_TIMEOUT_SECONDS = 840
+"""Lambda ends a function after 900 seconds. The remaining minute is for the claim, a graceful stop and the result."""
 
-USUAL_LONG_RUN = 12 * 60 * 60
-LONGEST_LONG_RUN = 7 * 24 * 60 * 60
-
-
-_TOO_DEEP = f"is nested too deeply: it may have {MOST_LEVELS} levels of lists and objects"
+DEFAULT_LONG_TIMEOUT_SECONDS = 12 * 60 * 60
+MAX_LONG_TIMEOUT_SECONDS = 7 * 24 * 60 * 60
 
 
-def is_deep(value: Any) -> bool:
-    """Whether it has more levels than can be shown."""
+_TOO_DEEP = f"is nested too deeply: the limit is {MAX_NESTING_DEPTH} levels of lists and objects"
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether ``value`` has more than ``MAX_NESTING_DEPTH`` levels of lists and objects."""
     level = [value]
-    for _ in range(MOST_LEVELS):
-        level = [one for item in level for one in _within(item)]
+    for _ in range(MAX_NESTING_DEPTH):
+        level = [child for item in level for child in _children(item)]
         if not level:
             return False
-    return any(isinstance(one, Mapping | list | tuple) for one in level)
+    return any(isinstance(item, Mapping | list | tuple) for item in level)
 
 
-def _within(item: Any) -> Iterable[Any]:
+def _children(item: Any) -> Iterable[Any]:
     if isinstance(item, Mapping):
         return item.values()
     return item if isinstance(item, list | tuple) else ()
 
 
 def check_parameters(field: str, parameters: Mapping[str, Any]) -> None:
-    """Raises ``TooLarge`` when the JSON text is over the limit, and ``Invalid`` for what has no JSON text."""
+    """Raise ``TooLarge`` if the JSON text is over the limit.
+
+    Raises ``Invalid`` if the value has no JSON text or is nested too deeply.
+    """
     try:
         size = len(json.dumps(parameters, ensure_ascii=False, allow_nan=False).encode())
     except UnicodeEncodeError:
-        raise Invalid(field, "has half of a surrogate pair, which is no character: send whole ones") from None
+        raise Invalid(field, "has an unpaired surrogate, which is not a character: send valid Unicode text") from None
     except ValueError:
-        raise Invalid(field, "has NaN or Infinity, which are not JSON: send null or a text instead") from None
+        raise Invalid(field, "has NaN or Infinity, which are not JSON: send null or text instead") from None
     except RecursionError:
         raise Invalid(field, _TOO_DEEP) from None
-    if size > PARAMETERS_BYTES:
-        raise TooLarge(field, size, PARAMETERS_BYTES)
-    if is_deep(parameters):
+    if size > MAX_PARAMETERS_BYTES:
+        raise TooLarge(field, size, MAX_PARAMETERS_BYTES)
+    if is_too_deep(parameters):
         raise Invalid(field, _TOO_DEEP)

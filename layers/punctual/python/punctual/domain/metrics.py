@@ -1,4 +1,4 @@
-"""What is measured, by name: alarms and the dashboard use the same. docs/operations.md explains them."""
+"""Names of the CloudWatch metrics, shared by alarms and the dashboard. docs/operations.md explains them."""
 
 from __future__ import annotations
 
@@ -8,57 +8,58 @@ NAMESPACE = "Punctual"
 
 
 class Metric(StrEnum):
-    """Published by the monitor once a minute without dimensions, zeros too: alarms watch these."""
+    """Metrics with an alarm. The monitor publishes them every minute, without dimensions and including zeros."""
 
     DEADLINES_AT_RISK = "DeadlinesAtRisk"
-    """Live executions that may, or will, miss their deadline."""
+    """Live executions that may miss, or will miss, their deadline."""
 
     DEADLINES_MISSED = "DeadlinesMissed"
     """Live executions past their deadline."""
 
     BACKLOG_DRAIN_MINUTES = "BacklogDrainMinutes"
-    """How long the slowest queue needs for what waits in it now."""
+    """Minutes until the slowest queue has drained its current messages."""
 
     BACKLOG_MESSAGES = "BacklogMessages"
-    """What waits in the fullest queue."""
+    """Messages waiting in the longest queue."""
 
     OLDEST_MESSAGE_SECONDS = "OldestMessageSeconds"
-    """How long the oldest message has waited beyond its due instant."""
+    """How long the oldest message has waited since its due instant."""
 
     DISPATCH_LATENESS_P99 = "DispatchLatenessP99"
-    """Seconds from the due instant to the start, of first attempts since the last minute."""
+    """Seconds from the due instant to the start of first attempts in the last minute, 99th percentile."""
 
     DEAD_LETTERS = "DeadLetters"
     """Messages in all dead-letter queues."""
 
     TICK_GAP_SECONDS = "TickGapSeconds"
-    """Time between the monitor's last two ticks."""
+    """Seconds between the monitor's last two ticks."""
 
     SWEEP_LAG_SECONDS = "SweepLagSeconds"
-    """How far the slowest sweep of the timers is behind."""
+    """Delay of the slowest timer sweep."""
 
     WORKER_FAILURE_RATE = "WorkerFailureRate"
-    """Percent of the attempts since the last minute that did not succeed."""
+    """Percentage of the attempts in the last minute that did not succeed."""
 
     STATE_MACHINE_FAILURES = "StateMachineFailures"
-    """Runs of the long lane's state machine that failed or timed out since the last minute."""
+    """Runs of the long lane's state machine that failed or timed out in the last minute."""
 
     STREAM_LAG_SECONDS = "StreamLagSeconds"
-    """Age of the oldest record that a function got from a stream, if that is worth telling."""
+    """Age of the oldest record that a function received from a stream, if above the reporting threshold."""
 
     API_FAULTS = "ApiFaults"
-    """Requests that the api could not answer for a reason of its own."""
+    """API requests that failed with an internal error."""
 
     THROTTLES = "Throttles"
-    """Functions that AWS refused something because there was too much of it."""
+    """AWS requests of a function that were throttled."""
 
 
-AS_IT_HAPPENS = (Metric.STREAM_LAG_SECONDS, Metric.API_FAULTS, Metric.THROTTLES)
-"""Whoever it happens to publishes these, and the monitor only zeros: so that their alarms end, and never lack data."""
+EVENT_METRICS = (Metric.STREAM_LAG_SECONDS, Metric.API_FAULTS, Metric.THROTTLES)
+"""Published by the function where the event occurs. The monitor publishes only zeros for them, so that their alarms
+return to OK and never lack data."""
 
 
-class Detail(StrEnum):
-    """Written to the log in the embedded metric format, with dimensions: the dashboard shows these."""
+class DashboardMetric(StrEnum):
+    """Metrics of the dashboard, with dimensions, written to the log in the CloudWatch embedded metric format."""
 
     STARTED = "Started"
     ENDED = "Ended"

@@ -1,6 +1,7 @@
-"""The life of an execution: its statuses, and the only moves between them.
+"""The lifecycle of an execution: its statuses and the allowed transitions.
 
-Every conditional write derives from ``TRANSITIONS``, and the diagram in docs/lifecycle.md is tested against it.
+Every conditional write derives its condition from ``TRANSITIONS``, and a test compares the diagram in docs/lifecycle.md
+with it.
 """
 
 from __future__ import annotations
@@ -9,59 +10,61 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """Where an execution is. Each member says who moves an execution in, and who out."""
+    """The status of an execution. Each member names the components that move an execution in and out."""
 
     SCHEDULED = "scheduled"
-    """Planned for an instant beyond the horizon. In: the planner. Out: the dispatcher, by its due timer."""
+    """Planned for an instant beyond the horizon. In: the planner. Out: the dispatcher, when the due timer fires."""
 
     QUEUED = "queued"
-    """On its way to a worker, or waiting for one. In: planner, dispatcher, intake or api; or whoever ends what it
-    waited for. Out: the worker's claim; in the long lane the conductor, when it asks for a slot."""
+    """Its work order is being sent, or waits in a queue for a worker. In: the planner, dispatcher, intake or API; or
+    the component that ends the execution it waited for. Out: the worker's claim; in the long lane the conductor, when
+    it requests a slot."""
 
     WAITING = "waiting"
-    """Something has to happen first: another execution has to end, a place has to become free, or it asks for a slot
-    of the long lane. In: planner, worker, conductor. Out: whoever ends what it waits for; admission."""
+    """Waits for an upstream execution to finish, for capacity at a gate, or for a slot of the long lane. In: the
+    planner, worker or conductor. Out: the component that ends the execution it waits for; admission."""
 
     STARTING = "starting"
-    """It has a slot, and its container is on its way. In: admission. Out: the container's claim, or the conductor
-    when none came."""
+    """Has a slot, and its container is starting. In: admission. Out: the container's claim, or the conductor if the
+    container did not start."""
 
     RUNNING = "running"
-    """A worker or a container holds the lease. In: its claim. Out: itself, or whoever takes over a lapsed lease."""
+    """A worker or a container holds the lease. In: its claim. Out: the lease holder, or the worker that takes over an
+    expired lease."""
 
     RETRYING = "retrying"
-    """An attempt failed and another one is due at ``retry_at``. In: the worker. Out: the next claim, or in the long
-    lane the next time it asks for a slot."""
+    """An attempt failed and the next one is due at ``retry_at``. In: the worker. Out: the next claim; in the long lane
+    the next request for a slot."""
 
     SUCCEEDED = "succeeded"
-    """The task returned. In: the worker, or the container. Final."""
+    """The task returned. In: the worker or the container. Final."""
 
     FAILED = "failed"
     """The attempts are exhausted, or the failure was fatal. In: the worker, the container or the conductor. Final."""
 
     TIMED_OUT = "timed_out"
-    """The last attempt ran over its time limit. In: the worker, the container or the conductor. Final."""
+    """The last attempt exceeded its timeout. In: the worker, the container or the conductor. Final."""
 
     CANCELLED = "cancelled"
-    """Withdrawn: by a person, or because its job was deleted or changed. In: planner, api or worker; in the long lane
+    """Cancelled by a user, or because its job was deleted or edited. In: the planner, API or worker; in the long lane
     the settler, or the conductor once its containers have stopped. Final."""
 
     SKIPPED = "skipped"
-    """A rule decided that it does not run, and ``reason`` says which: the one before still runs, its job is paused, a
-    later instant covers it, what it depends on failed. In: planner, worker, conductor, settler. Final."""
+    """Not run because of a rule that ``reason`` names: the previous execution still runs, the job is paused, a later
+    instant covers it, or an upstream failed. In: the planner, worker, conductor or settler. Final."""
 
     MISSED = "missed"
-    """Its time went by during an outage or a pause, and its job does not make up for it. In: the planner. Final."""
+    """Missed its due instant in an outage or a pause; its misfire policy does not run it. In: the planner. Final."""
 
 
-_ENDINGS = frozenset({Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT, Status.CANCELLED})
-WITHOUT_A_RUN = frozenset({Status.SKIPPED, Status.MISSED, Status.CANCELLED})
-"""How what never ran to its end is recorded: nobody is told, and no run time is learnt from it."""
+_RUN_ENDS = frozenset({Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT, Status.CANCELLED})
+WITHOUT_OUTCOME = frozenset({Status.SKIPPED, Status.MISSED, Status.CANCELLED})
+"""Final statuses without an outcome of the task: no notification is sent and no run time is recorded."""
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
-    Status.SCHEDULED: frozenset({Status.QUEUED}) | WITHOUT_A_RUN,
-    # queued → queued: a rate limit puts it off
-    Status.QUEUED: frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING}) | WITHOUT_A_RUN,
+    Status.SCHEDULED: frozenset({Status.QUEUED}) | WITHOUT_OUTCOME,
+    # queued → queued: a rate limit delays it
+    Status.QUEUED: frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING}) | WITHOUT_OUTCOME,
     Status.WAITING: frozenset(
         {
             Status.QUEUED,
@@ -73,9 +76,9 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
             Status.CANCELLED,
         }
     ),
-    Status.STARTING: frozenset({Status.RUNNING, Status.RETRYING}) | _ENDINGS,
-    # running → running: the next attempt takes over from a worker whose lease has lapsed
-    Status.RUNNING: frozenset({Status.RUNNING, Status.RETRYING}) | _ENDINGS,
+    Status.STARTING: frozenset({Status.RUNNING, Status.RETRYING}) | _RUN_ENDS,
+    # running → running: the next attempt takes over from a worker whose lease has expired
+    Status.RUNNING: frozenset({Status.RUNNING, Status.RETRYING}) | _RUN_ENDS,
     Status.RETRYING: frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING, Status.CANCELLED}),
     Status.SUCCEEDED: frozenset(),
     Status.FAILED: frozenset(),
@@ -85,16 +88,16 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.MISSED: frozenset(),
 }
 
-FINAL = frozenset(status for status, onward in TRANSITIONS.items() if not onward)
+FINAL = frozenset(status for status, targets in TRANSITIONS.items() if not targets)
 NOT_STARTED = frozenset({Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RETRYING})
-HOLDING = frozenset({Status.STARTING, Status.RUNNING})
-"""A part in one of these has a slot of the long lane."""
-LIVE = frozenset(Status) - FINAL
-FOLLOWING = LIVE - {Status.SCHEDULED}
-"""An execution of the long lane stands where its parts stand. It is told of them now and then, so from any of these
-it may move to any other, and to any end."""
+SLOT_HOLDING_STATUSES = frozenset({Status.STARTING, Status.RUNNING})
+"""A part in one of these statuses occupies a slot of the long lane."""
+LIVE_STATUSES = frozenset(Status) - FINAL
+PARENT_LIVE_STATUSES = LIVE_STATUSES - {Status.SCHEDULED}
+"""The live statuses of a long-lane execution, which are derived from the statuses of its parts. They are copied only
+from time to time, so an execution may move from any of these statuses to any other, and to any final status."""
 
 
 def sources_of(target: Status) -> tuple[Status, ...]:
-    """The statuses from which an execution may move to ``target``, in the order of the enum."""
+    """The statuses from which an execution may move to ``target``, in enum order."""
     return tuple(source for source in Status if target in TRANSITIONS[source])

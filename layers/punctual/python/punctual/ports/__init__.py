@@ -1,4 +1,5 @@
-"""What the stages need from the world, one small interface per seam. ``aws/`` implements them.
+"""The interfaces through which the stages use storage, queues and AWS services: one small protocol per role.
 
-Losing a race is a return value here, never an exception. Every write may be repeated.
+The adapters in ``aws/`` implement them. Losing a race is a return value, never an exception. Writes can be retried:
+every method is idempotent unless it says otherwise.
 """

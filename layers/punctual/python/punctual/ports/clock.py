@@ -1,4 +1,4 @@
-"""The time, so that a test can say what it is."""
+"""The current time as an injected function, so that tests control it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The executions, each time as one who works with them sees them."""
+"""Ports to the executions table, one per group of callers."""
 
 from __future__ import annotations
 
@@ -7,110 +7,129 @@ from datetime import datetime
 from typing import Protocol
 
 from punctual.domain.executions.attempt_decision import AttemptDecision
-from punctual.domain.executions.execution import Attempt, Execution, Hold, Planned, Progress
+from punctual.domain.executions.execution import Attempt, Execution, LeaseState, LiveExecution, Progress
 from punctual.domain.executions.timer import Timer
 from punctual.domain.executions.work_order import WorkOrder
 
 
 class Executions(Protocol):
-    """One record per due instant."""
+    """The executions, one record per due instant, for planning, dispatch and the workers."""
 
     def add(self, execution: Execution) -> Execution | None:
-        """Store a new one. When there is one with its id already, nothing changes and that one is returned."""
+        """Store a new execution. If its id exists already, change nothing and return the existing execution."""
 
     def add_all(self, executions: Iterable[Execution]) -> None:
-        """``add`` for each, in no order."""
+        """Call ``add`` for each execution, in no particular order."""
 
     def queue(self, timer: Timer, now: datetime) -> bool:
-        """Move to ``queued`` what waits for this timer; ``False`` when it is past that."""
+        """Move the execution that waits for this timer to ``queued``; ``False`` if it no longer waits for it."""
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
-        """``queue`` for each; how many moved."""
+        """Call ``queue`` for each timer and return how many executions moved."""
 
     def replace(self, execution: Execution) -> bool:
-        """Put in place of one with its id that was planned under an earlier revision, unless that is on its way."""
+        """Overwrite the execution with the same id that was planned under an earlier revision.
+
+        ``False`` if that execution has started, or its state machine run has.
+        """
 
     def unplan(self, job_id: str, execution_id: str, revision: int) -> bool:
-        """Forget one whose time has not come; ``False`` when it is on its way."""
+        """Delete an execution that has not started; ``False`` if it has, or was planned under another revision."""
 
     def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
-        """Move what has not started to ``skipped``; ``False`` when it is past that."""
+        """Move an execution that has not started to ``skipped``; ``False`` if it has."""
 
     def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
-        """Move what has not started to ``missed``; ``False`` when it is past that."""
+        """Move an execution that has not started to ``missed``; ``False`` if it has."""
 
-    def withdrawn(self, job_id: str, due: datetime) -> bool:
-        """Whether the one that a job's schedule has for an instant was cancelled before it began."""
+    def was_withdrawn(self, job_id: str, due: datetime) -> bool:
+        """Whether the scheduled execution of a due instant was cancelled before its first attempt."""
 
     def last_planned(self, job_id: str, before: datetime) -> datetime | None:
-        """The last due instant up to ``before`` that a job's schedule has an execution for."""
+        """Return the last due instant up to ``before`` that has a scheduled execution."""
 
-    def live_of(self, job_id: str, since: datetime) -> Iterator[Planned]:
-        """A job's executions due since then that have not ended, the latest first."""
+    def live_of(self, job_id: str, since: datetime) -> Iterator[LiveExecution]:
+        """Yield the executions of a job that are due since then and not in a final status, the latest first."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
     def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
-        """The newest state of each that exists."""
+        """Return the executions that exist, by id, with a strongly consistent read."""
 
     def claim(self, order: WorkOrder, worker_id: str, now: datetime) -> tuple[Execution | None, Execution | None]:
-        """Try to become the one who runs the ordered attempt: ``(won, None)`` or ``(None, how it stands)``."""
+        """Claim the ordered attempt by compare-and-swap.
+
+        Returns ``(claimed, None)``, ``(None, current)`` if the claim is refused, or ``(None, None)`` if the execution
+        does not exist.
+        """
 
     def take_over(self, lapsed: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
-        """Start the next attempt in place of a worker whose lease has lapsed; ``None`` when it has not."""
+        """Claim the next attempt from a worker whose lease has lapsed; ``None`` if it was renewed or taken over."""
 
-    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> Hold:
-        """Extend the lease and tell the progress."""
+    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> LeaseState:
+        """Extend the lease and store the progress. The answer says whether to go on, to stop, or that it is lost."""
 
     def conclude(self, execution: Execution, decision: AttemptDecision, now: datetime) -> bool:
-        """Apply what was decided; ``False`` when another attempt has superseded this one, or it was to stop and comes
-        too late, or would be tried again."""
+        """Apply the decision on an attempt.
+
+        ``False`` if another attempt has superseded this one, or if the execution was asked to stop and the decision
+        comes after ``cancel_at`` or is a retry.
+        """
 
     def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
-        """Cancel one that was asked to stop and has not; ``False`` when it has ended by itself."""
+        """Cancel a running execution that was asked to stop; ``False`` if the attempt has ended by itself."""
 
     def give_up(self, lapsed: Execution, decision: AttemptDecision, now: datetime) -> bool:
-        """Apply the end of an execution whose last worker fell silent; ``False`` when it has come back to life."""
+        """Apply the final decision on an execution whose lease has lapsed; ``False`` if the lease was renewed."""
 
     def running(self, shard: int) -> Iterator[Execution]:
-        """What runs now."""
+        """Yield the running executions of a shard, except holders of the gate of their job."""
 
 
-class CancelExecutions(Protocol):
+class ExecutionCanceller(Protocol):
+    """Cancels executions."""
+
     def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None:
-        """End what has not ended, but for a short one that runs; ``None`` when that is not so any more."""
+        """Cancel a live execution and return it as stored; ``None`` if it is in a final status by now.
+
+        Also ``None`` for a running execution of the short lane: its worker has to stop first.
+        """
 
 
-class ReadExecutions(Protocol):
-    """The executions, as those see them who only look."""
+class ExecutionReader(Protocol):
+    """Read access to executions."""
 
     def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
-        """The newest state of each that exists."""
+        """Return the executions that exist, by id, with a strongly consistent read."""
 
 
-class LastExecutions(Protocol):
-    """Executions, as seen by whoever says that their job is done."""
+class JobExecutions(Protocol):
+    """The executions of a job, for deciding whether the job is complete."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
-    def live_of(self, job_id: str, since: datetime) -> Iterator[Planned]: ...
+    def live_of(self, job_id: str, since: datetime) -> Iterator[LiveExecution]: ...
 
-    def ends_its_job(self, job_id: str, execution_id: str) -> bool:
-        """See to it that its end is heard, as it may be the last of its job; ``False`` when it has ended."""
+    def mark_last_of_job(self, job_id: str, execution_id: str) -> bool:
+        """Mark a live execution as possibly the last of its job, so that its end triggers another completeness check.
+
+        ``False`` if it is in a final status already.
+        """
 
 
-class ExecutionShelf(Protocol):
-    """The executions, as one looks through them: ids first, in falling order of due instant, then the records."""
+class ExecutionIndex(Protocol):
+    """The executions table read through its indexes: ids in falling order of due instant, then the records."""
 
     def ids_of_job(self, job_id: str, low: str, high: str) -> Iterator[list[str]]:
-        """Ids from ``low`` up to but not including ``high``, in pages."""
+        """Yield ids from ``low`` up to but not including ``high``, in pages."""
 
     def ids_of_owner(self, owner: str, low: str, high: str) -> Iterator[list[str]]: ...
 
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
-        """What runs now: one sequence per shard."""
+        """Return the ids of running executions, as one sequence of pages per shard."""
 
-    def dangers(self, low: str, high: str) -> list[Iterator[list[str]]]:
-        """The places, from ``low`` to ``high``, of what lives and has a deadline: one rising sequence per shard."""
+    def danger_keys(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        """Return the danger keys from ``low`` to ``high`` of live executions with a deadline: ascending, per shard."""
 
-    def fetch(self, execution_ids: list[str]) -> dict[str, Execution]: ...
+    def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
+        """Return the executions that exist, by id, with an eventually consistent read."""

@@ -1,101 +1,81 @@
-"""The definitions of jobs, and whoever reads, makes and ends them."""
+"""Ports for job definitions and for the task catalog."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.requests.caller import Caller
 from punctual.domain.schedules.calendar import Calendars
-from punctual.domain.schedules.schedule import Schedule
 
 
 class Jobs(Protocol):
-    """The definitions."""
+    """The store of job definitions."""
 
     def add(self, jobs: Iterable[Job]) -> None:
         """Store new jobs."""
 
     def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        """Store new jobs that have a ``dedupe_key`` each, all or none: none when live jobs have some of the keys.
+        """Store new jobs, each with a ``dedupe_key``, in one transaction: all of them or none.
 
-        Those that do, by key. Up to 50 at once.
+        Stores nothing if live jobs have some of the keys, and returns those jobs by key; empty when all were stored.
+        Takes up to 50 jobs.
         """
 
-    def holding(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        """The live jobs that have the keys of these new ones, by key."""
+    def find_duplicates(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        """Return the live jobs that have the ``dedupe_key`` of one of these new jobs, by key."""
 
     def get(self, job_id: str) -> Job | None: ...
 
     def get_many(self, job_ids: Iterable[str]) -> dict[str, Job]:
-        """The newest state of each that exists."""
+        """Return the existing jobs by id. The read is strongly consistent."""
 
-    def move(self, job: Job, state: JobState, now: datetime) -> bool:
-        """Pause, resume, cancel or delete it; ``False`` when it is not as it was ``job`` any more."""
+    def change_state(self, job: Job, state: JobState, now: datetime) -> bool:
+        """Pause, resume, cancel or delete a job.
+
+        Compare-and-swap on state and revision: returns ``False`` when the stored job differs from ``job``.
+        """
 
     def replace(self, job: Job) -> bool:
-        """Store the next revision of a job; ``False`` when it is not the next one any more."""
+        """Store the next revision of a job; ``False`` when another revision was stored first."""
 
-    def note_run(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
-        """Remember how long the parts of an execution took, by kind. Coming again changes nothing."""
+    def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
+        """Record how long the parts of an execution ran, by kind of part. Idempotent per execution."""
 
-    def note_old(self, job_id: str, since: datetime) -> None:
-        """Remember how far back the due instants lie of which executions may live."""
+    def extend_live_since(self, job_id: str, since: datetime) -> None:
+        """Move ``live_since`` back to ``since``: live executions of the job may have due instants that old."""
 
-    def note_dependant(self, job_id: str) -> bool:
-        """Remember that others depend on a job; ``False`` when it was deleted or cancelled."""
+    def mark_as_upstream(self, job_id: str) -> bool:
+        """Record that other jobs depend on this one; ``False`` when it was deleted or cancelled."""
 
     def finish(self, job: Job, now: datetime) -> bool:
-        """Mark an active job as done; ``False`` when it is not active any more, or has other rules."""
+        """Mark an active job as done; ``False`` when it is no longer active or has another revision."""
 
-    def note_owner(self, owner: str) -> None:
-        """Remember that this owner has jobs, so that lists over all owners find them."""
+    def register_owner(self, owner: str) -> None:
+        """Record that this owner has jobs, so that lists over all owners include them. Idempotent."""
 
 
-class JobShelf(Protocol):
-    """The jobs, as one looks through them."""
+class JobIndex(Protocol):
+    """Reads jobs in order, for lists."""
 
     def owners(self) -> list[str]: ...
 
     def newest_first(self, owner: str, before: str | None) -> Iterator[list[Job]]:
-        """An owner's jobs created before job ``before``, in pages."""
+        """Yield pages of an owner's jobs that were created before the job ``before``, newest first."""
 
 
 class Tasks(Protocol):
-    """The catalog of tasks. What checks raises ``Invalid``."""
+    """The catalog of tasks. The checks raise ``Invalid``."""
 
     def check_name(self, task: str) -> None:
-        """That there is such a task."""
+        """Check that the task exists."""
 
     def check(self, task: str, parameters: Mapping[str, Any]) -> None:
-        """That there is such a task, and that the parameters fit its schema."""
+        """Check that the task exists and that the parameters match its schema."""
 
     def collects(self, task: str) -> bool:
-        """Whether the task has a last step that sees the results of all its partitions."""
+        """Whether the task has a final step that receives the results of all its partitions."""
 
     def calendars(self) -> Calendars:
-        """The dates of the calendars that schedules can name."""
-
-
-class Drafts(Protocol):
-    """Whoever turns what was sent into a job. Raises ``Invalid``."""
-
-    def draft(
-        self,
-        submission: Mapping[str, Any],
-        caller: Caller,
-        now: datetime,
-        *,
-        kept: Schedule | None = None,
-        changed: Container[str] | None = None,
-    ) -> Job:
-        """Of an edit, ``kept`` is the schedule if it stays as it is, and ``changed`` has the fields that do not."""
-
-
-class Finish(Protocol):
-    """Whoever knows when a job is done."""
-
-    def if_over(self, job_id: str) -> None:
-        """Mark a job as done if it is. If not, the end of one that still lives has it looked at again."""
+        """Return the dates of the calendars that a schedule can name."""

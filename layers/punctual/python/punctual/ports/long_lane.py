@@ -1,4 +1,7 @@
-"""Executions of hours: their parts, slots, containers and state machine runs."""
+"""Ports of the long lane: executions that run for hours, their parts, slots, containers and state machine runs.
+
+Most methods are conditional writes. A lost race is a return value (``False`` or ``None``), not an error.
+"""
 
 from __future__ import annotations
 
@@ -11,65 +14,77 @@ from punctual.domain.executions.execution import Execution, Progress
 from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.laxity import Grant, Occupancy
 from punctual.domain.long_lane.part import Part
-from punctual.domain.long_lane.parts_status import Ending, Standing
+from punctual.domain.long_lane.parts_status import PartsOutcome, PartsStatus
 
 
 class LongExecutions(Protocol):
-    """The executions of the long lane, as their conductor sees them."""
+    """The executions of the long lane, for the conductor and the reconciler."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
-    def conduct(self, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Execution | None:
-        """Let a state machine run carry an execution, and no other; ``None`` for another, or one that has ended."""
+    def attach_run(self, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Execution | None:
+        """Attach a state machine run to an execution that has none, and return the execution.
 
-    def change_conductor(self, execution: Execution, now: datetime) -> bool:
-        """Free an execution whose state machine run is gone for another; ``False`` when it has one already."""
-
-    def follow(self, job_id: str, execution_id: str, standing: Standing, told_at: datetime | None) -> bool:
-        """Tell an execution how its parts stand; ``False`` when it has ended.
-
-        ``told_at`` is when the progress was told, if it was just now.
+        Idempotent for the attached run. ``None`` if another run is attached, or if the execution has ended.
         """
 
-    def close(self, execution: Execution, ending: Ending, now: datetime) -> bool:
-        """End it; ``False`` when it has ended already."""
+    def detach_run(self, execution: Execution, now: datetime) -> bool:
+        """Set an execution back to ``queued`` without a run, so that a new run is started and attached.
+
+        ``False`` if its run is not the one in ``execution``, or if it has ended.
+        """
+
+    def apply_parts_status(
+        self, job_id: str, execution_id: str, status: PartsStatus, progress_at: datetime | None
+    ) -> bool:
+        """Write the status of its parts to an execution; ``False`` if it has ended.
+
+        ``progress_at`` is the instant of a progress report, if that is the change.
+        """
+
+    def close(self, execution: Execution, outcome: PartsOutcome, now: datetime) -> bool:
+        """End an execution; ``False`` if it has ended already."""
 
     def live_long(self) -> Iterator[Execution]:
-        """Those that have not ended."""
+        """The executions of the long lane that have not ended. Read from an index: eventually consistent."""
 
 
 class Parts(Protocol):
-    """What long executions are made of, as their conductor sees them."""
+    """The parts of long executions, for the conductor, the reconciler and the settler."""
 
     def add(self, part: Part) -> None:
-        """Store a new one; one that is there already stays."""
+        """Store a new part. An existing part is left unchanged."""
 
     def get(self, execution_id: str, name: str) -> Part | None: ...
 
     def of(self, execution_id: str) -> list[Part]:
-        """All of an execution, in the order of their names."""
+        """The parts of an execution, ordered by name."""
 
-    def ask(self, part: Part, ticket: str, now: datetime) -> bool:
-        """Have it wait for a slot; ``False`` when it has one, or has ended."""
+    def request_slot(self, part: Part, ticket: str, now: datetime) -> bool:
+        """Set a part to ``waiting`` for a slot; ``False`` if its container has started, or if it has ended.
+
+        ``ticket`` is the task token that admission answers with the grant. A repeated request replaces the ticket,
+        also that of a part which has a slot but no container yet.
+        """
 
     def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
-        """Apply the end of an attempt, and free its slot; ``False`` when that has happened already."""
+        """Apply the decision on an ended attempt, and free the slot; ``False`` if that was done already."""
 
     def cancel(self, part: Part, reason: str, now: datetime) -> bool:
-        """Withdraw it wherever it is, and free its slot if it has one; ``False`` when it has moved meanwhile."""
+        """Cancel a part in any live status, and free its slot if it has one; ``False`` if its status has changed."""
 
     def ask_to_stop(self, part: Part, until: datetime, reason: str) -> bool:
-        """Tell a running one that it has until then; ``False`` when it does not run. Again is fine."""
+        """Ask a running part to stop for good by ``until``; ``False`` if it does not run. Idempotent."""
 
-    def step_back(self, part: Part, reason: str, now: datetime) -> bool:
-        """Take one out of those who wait, until it asks again; ``False`` when it does not wait."""
+    def withdraw_request(self, part: Part, reason: str, now: datetime) -> bool:
+        """Set a waiting part to ``retrying``, until it requests a slot again; ``False`` if it does not wait."""
 
     def fail_waiting(self, part: Part, reason: str, now: datetime) -> bool:
-        """End one that never got a slot."""
+        """Fail a waiting part that never got a slot; ``False`` if it does not wait."""
 
 
 class RunningParts(Protocol):
-    """The parts, as their containers see them. ``None`` tells a container that it was superseded."""
+    """The parts, for the reporter. ``None`` means that the container's attempt was superseded."""
 
     def get(self, execution_id: str, name: str) -> Part | None: ...
 
@@ -78,98 +93,108 @@ class RunningParts(Protocol):
     def claim(
         self, assignment: Assignment, token: str, task_arn: str | None, lease: datetime | None, now: datetime
     ) -> Part | None:
-        """To ``running``; again for the same container."""
+        """Set a part to ``running``, with a lease. Idempotent for the same container, known by its ``token``."""
 
-    def pass_on(self, assignment: Assignment, token: str) -> bool:
-        """Have the container that runs answer to another token; ``False`` when none runs."""
+    def replace_token(self, assignment: Assignment, token: str) -> bool:
+        """Replace the task token of a running part; ``False`` if no container runs.
 
-    def renew(self, assignment: Assignment, lease: datetime, progress: Progress | None) -> Part | None: ...
+        For a container that was started twice for one attempt: the state machine waits for the second token.
+        """
 
-    def keep_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None: ...
+    def renew(self, assignment: Assignment, lease: datetime, progress: Progress | None) -> Part | None:
+        """Extend the lease, and store the progress if there is any."""
 
-    def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool: ...
+    def record_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None:
+        """Record where the newest checkpoint is stored, and extend the lease."""
+
+    def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
+        """As ``Parts.conclude``."""
 
 
 class Slots(Protocol):
-    """The parts, as admission sees them."""
+    """The slots of the lane, for admission."""
 
     def occupancy(self) -> Occupancy: ...
 
     def waiting(self) -> Iterator[Part]:
-        """Those who ask, the least lax first, read lazily. The newest may not be among them yet."""
+        """The waiting parts, least laxity first, read lazily from an eventually consistent index."""
 
     def holders(self) -> Iterator[Part]:
-        """Those with a slot."""
+        """The parts that hold a slot."""
 
     def grant(
         self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
-    ) -> Grant: ...
+    ) -> Grant:
+        """Give a slot to a waiting part, if the occupancy is still as ``seen``: compare-and-swap to ``after``.
+
+        Begins the part's next attempt, whose container proves its identity with ``key``.
+        """
 
     def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:
-        """``False`` when it no longer holds its slot, or was asked already."""
+        """Ask a running part to leave at its next checkpoint; ``False`` if it does not run, or was asked already."""
 
 
-class CountedSlots(Slots, Protocol):
-    """The same, as the reconciler sees them."""
+class RecountableSlots(Slots, Protocol):
+    """The slots of the lane, for the reconciler."""
 
     def recount(self, seen: Occupancy, holders: Iterable[Part]) -> bool:
-        """Set the occupancy to what the holders take, unless it has changed since it was ``seen``."""
+        """Set the occupancy to the sum of the ``holders``; ``False`` if it is no longer as ``seen``."""
 
 
 class Containers(Protocol):
-    """The containers in which parts run."""
+    """The containers that run parts."""
 
     def stop(self, task_arn: str, reason: str) -> None:
-        """Have one leave: a signal first, the end some time later. One that is gone already is fine."""
+        """Stop a container: SIGTERM, and SIGKILL after its stop timeout. Ignores a container that has stopped."""
 
 
-class KnownContainers(Containers, Protocol):
-    """The same, as the reconciler sees them."""
+class InspectableContainers(Containers, Protocol):
+    """The containers that run parts, for the reconciler."""
 
-    def gone(self, task_arns: Iterable[str]) -> dict[str, str]:
-        """Those of the containers that have stopped or are not known, with AWS's own words why."""
+    def find_stopped(self, task_arns: Iterable[str]) -> dict[str, str]:
+        """The given containers that have stopped or that ECS has no record of, each with the cause from ECS."""
 
 
 class Callbacks(Protocol):
-    """The state machines that wait for word. One that no longer waits is fine: ``False``."""
+    """Answers to state machine runs that wait for a task token. ``False`` if the run no longer waits for it."""
 
     def succeed(self, token: str, answer: Mapping[str, Any]) -> bool: ...
 
     def fail(self, token: str, error: str, cause: str) -> bool: ...
 
-    def beat(self, token: str) -> bool: ...
+    def heartbeat(self, token: str) -> bool: ...
 
 
-class Runs(Protocol):
-    """What a long execution has in AWS before and while it runs."""
+class StateMachineRuns(Protocol):
+    """The state machine run of an execution, and the schedule that starts it, for the settler."""
 
     def disarm(self, execution_id: str) -> None:
-        """Remove its one-time schedule, if there is one."""
+        """Delete the one-time schedule of an execution. Idempotent."""
 
-    def stop(self, run: str, reason: str) -> None:
-        """Stop a state machine run. One that has ended is fine."""
+    def stop(self, run_arn: str, reason: str) -> None:
+        """Stop a state machine run. Ignores a run that has ended."""
 
 
-class StateMachines(Runs, Protocol):
-    """The state machine runs that carry long executions, and the schedules that start them."""
+class StateMachines(StateMachineRuns, Protocol):
+    """The state machine runs of all long executions, for the planner and the reconciler."""
 
     def start(self, execution: Execution) -> None:
-        """Start one now. Starting what was started already changes nothing."""
+        """Start the run of an execution now. Idempotent."""
 
     def arm(self, execution: Execution) -> None:
-        """Have one started shortly before the execution is due. Arming again changes nothing."""
+        """Create or move the one-time schedule that starts the run shortly before the execution is due. Idempotent."""
 
     def armed(self) -> Iterator[str]:
-        """The names of all that is armed."""
+        """The names of all one-time schedules."""
 
     def running(self) -> Iterator[str]:
-        """The runs that have not ended."""
+        """The ARNs of all runs that have not ended."""
 
 
 class Checkpoints(Protocol):
-    """Where parts leave the state from which their next attempt goes on."""
+    """The store of checkpoints: the state from which the next attempt of a part resumes."""
 
-    def keep(self, assignment: Assignment, state: Any) -> str:
-        """Where it was stored. Each attempt has its own place."""
+    def store(self, assignment: Assignment, state: Any) -> str:
+        """Store a checkpoint and return its location. Each attempt overwrites only its own."""
 
     def load(self, location: str) -> Any: ...

@@ -1,4 +1,4 @@
-"""What is looked at to tell in time what will be late."""
+"""Ports of the monitor: executions with deadlines, queue samples and the long lane."""
 
 from __future__ import annotations
 
@@ -16,63 +16,63 @@ from punctual.domain.long_lane.lane_forecast import LaneOutlook
 
 
 class WatchedExecutions(Protocol):
-    """The executions that have a deadline, as the monitor sees them."""
+    """Executions that have a deadline."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
-    def to_check(self, shard: int, until: datetime) -> Iterator[Check]:
-        """The looks that are due by then. The newest may not be among them yet."""
+    def due_checks(self, shard: int, until: datetime) -> Iterator[Check]:
+        """The checks due by ``until``. Eventually consistent: very recent ones may be missing."""
 
-    def note_outlook(self, execution: Execution, outlook: Outlook, check_at: datetime | None) -> bool:
-        """Record what a look found and when the next is; ``False`` when that look has happened already."""
+    def record_outlook(self, execution: Execution, outlook: Outlook, check_at: datetime | None) -> bool:
+        """Record the outlook and the instant of the next check. ``False`` when the check was recorded already."""
 
     def oldest_check(self, shard: int) -> datetime | None:
-        """When the look that has been due for longest was due; ``None`` when none will be."""
+        """The instant of the earliest check of the shard; ``None`` without checks."""
 
-    def count_in(self, state: DeadlineState) -> int:
-        """How many live ones are in a state."""
+    def count_in_state(self, state: DeadlineState) -> int:
+        """Count the live executions in a state."""
 
     def count_running(self) -> int:
-        """How many run now, with a deadline or without."""
+        """Count the running executions, with or without a deadline."""
 
 
 class Checks(Protocol):
-    """The queue that leads to the next looks."""
+    """The queue of deadline checks."""
 
     def send(self, checks: Iterable[Check], now: datetime) -> None:
-        """Have each arrive when it is due. Raises when any was refused."""
+        """Send each check, delayed until it is due. Raises when any was rejected."""
 
 
 class Samples(Protocol):
-    """What the monitor last saw of the queues."""
+    """The latest queue sample."""
 
     def latest(self) -> Sample | None: ...
 
     def keep(self, sample: Sample) -> None:
-        """In place of the one before."""
+        """Replace the stored sample."""
 
 
 class QueueDepths(Protocol):
-    """How full queues are."""
+    """The depths of queues."""
 
     def read(self) -> Mapping[str, Depth]:
-        """Of those that could be read."""
+        """The depth of each queue that could be read."""
 
 
 class Flows(Protocol):
-    """What moved through the queues."""
+    """The throughput counters of queues."""
 
     def read(self, queues: Iterable[str]) -> Mapping[str, Flow]:
-        """All that was ever counted of each."""
+        """The totals of each queue."""
 
 
 class LongRunFailures(Protocol):
     def failed_since(self, since: datetime) -> int:
-        """How many state machine runs of the long lane failed or timed out since then."""
+        """Count the state machine runs of the long lane that failed or timed out since then."""
 
 
 class LaneOutlooks(Protocol):
-    """What the monitor last worked out about the long lane."""
+    """The latest forecast of the long lane."""
 
     def latest(self) -> LaneOutlook | None: ...
 

@@ -1,4 +1,4 @@
-"""The way to people."""
+"""Ports for notices: their queue, the ledger and the topics."""
 
 from __future__ import annotations
 
@@ -6,50 +6,50 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
-from punctual.domain.notices.digest_window import DigestWindow, Group, Noted, Telling
+from punctual.domain.notices.digest_window import DigestWindow, Group, Publication, RecordResult
 from punctual.domain.notices.notice import Notice
 
 
 class Notices(Protocol):
-    """The queue that leads to people."""
+    """The notice queue, as used by the senders of notices."""
 
     def send(self, notices: Iterable[Notice]) -> None:
-        """Raises when any was refused. Sending one again is fine: it is told once."""
+        """Send notices. Raises when any was rejected. Idempotent: a duplicate is published once."""
 
 
 class WindowEnds(Protocol):
-    """The queue of notices, as the notifier itself uses it."""
+    """The notice queue, as used by the notifier."""
 
-    def end_later(self, window: DigestWindow, now: datetime) -> None:
-        """Have the notifier told when the window ends. Again is fine."""
+    def schedule_end(self, window: DigestWindow, now: datetime) -> None:
+        """Send the message that ends the window, delayed until then. Idempotent in effect."""
 
 
 class Topics(Protocol):
-    """Where people listen."""
+    """The topics that people subscribe to."""
 
     def publish(self, notice: Notice) -> None: ...
 
 
 class NoticeLedger(Protocol):
-    """Which notices are known, and what is counted in each group."""
+    """The recorded notices, and the digest window of each group."""
 
     def window(self, group: Group) -> DigestWindow | None:
-        """The window that is open, also past its end; ``None`` when there is none."""
+        """The open window of the group, even past its end; ``None`` without one."""
 
-    def begin(self, telling: Telling, seen: DigestWindow | None, now: datetime) -> Noted:
-        """Write down that something is to be told, and open its window in place of the one that was ``seen``."""
+    def begin(self, publication: Publication, seen: DigestWindow | None, now: datetime) -> RecordResult:
+        """Record a publication and replace the window ``seen`` by its new one, in one transaction."""
 
-    def count(self, notice: Notice, seen: DigestWindow, now: datetime) -> Noted:
-        """Write down that a notice is counted in the window that was ``seen``."""
+    def count(self, notice: Notice, seen: DigestWindow, now: datetime) -> RecordResult:
+        """Record a notice as counted in the window ``seen``, in one transaction."""
 
     def close(self, seen: DigestWindow) -> bool:
-        """Leave a group without a window; ``False`` when that has moved since it was ``seen``."""
+        """Remove the group's window; ``False`` when it has changed since it was ``seen``."""
 
-    def due(self, notice_id: str) -> Telling | None:
-        """What is to be told under this id; ``None`` when it was told or counted already, or is not known."""
+    def pending(self, notice_id: str) -> Publication | None:
+        """The unpublished publication with this id; ``None`` when it was published or counted, or is unknown."""
 
-    def take_over(self, telling: Telling, lease_until: datetime) -> bool:
-        """Carry out what another left; ``False`` when somebody else does."""
+    def take_over(self, publication: Publication, lease_until: datetime) -> bool:
+        """Take over a publication whose lease has expired; ``False`` when another notifier did."""
 
-    def told(self, telling: Telling) -> None:
-        """Write down that it was published."""
+    def mark_published(self, publication: Publication) -> None:
+        """Record that it was published. Idempotent."""

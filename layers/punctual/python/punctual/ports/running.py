@@ -1,4 +1,4 @@
-"""What running a task needs, and what is left of it."""
+"""Ports for running a task and for storing its result."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from punctual.domain.executions.execution import Execution, Result
 class Runner(Protocol):
     """Runs a task's code under a lease and a time limit."""
 
-    def run(self, execution: Execution, seconds_left: float) -> AttemptResult: ...
+    def run(self, execution: Execution, seconds_left: float) -> AttemptResult:
+        """Run the claimed attempt for at most ``seconds_left`` and return how it ended."""
 
 
 class Results(Protocol):
-    """Where results too large for a record lie."""
+    """Storage for results that are too large for the execution's record."""
 
-    def keep(self, name: str, value: Any, *, always: bool = False) -> Result:
-        """``value`` as a result: inline when small, stored under ``name`` when it is not, or ``always``.
+    def store(self, name: str, value: Any, *, always: bool = False) -> Result:
+        """Turn ``value`` into a result: inline if it is small, else stored under ``name``; with ``always``, stored too.
 
-        Raises ``Fatal`` for what is not JSON.
+        Raises ``Fatal`` if ``value`` cannot be serialised as JSON.
         """
 
     def link(self, result: Result) -> str | None:
-        """An address from which a stored result can be fetched for a while; ``None`` for one that is inline."""
+        """Return a URL from which a stored result can be downloaded for a limited time; ``None`` if it is inline."""

@@ -1,4 +1,4 @@
-"""What an execution's attempts logged."""
+"""The log lines of an execution, from CloudWatch Logs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.instant import from_epoch_ms, to_epoch_ms, to_text
 
 MARGIN = timedelta(minutes=1)
-MOST_LINES = 1000
-MOST_PAGES = 40
-"""Of a busy log group; the API has no more time."""
-_OURS = {"level", "message", "timestamp", "job_id", "execution_id", "attempt", "service", "location"}
+MAX_LINES = 1000
+MAX_PAGES = 40
+"""Pages read of a busy log group: more would exceed the API's time limit."""
+_STANDARD_FIELDS = {"level", "message", "timestamp", "job_id", "execution_id", "attempt", "service", "location"}
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class CloudWatchLogs:
     client: Any
 
     def lines(self, execution: Execution, now: datetime) -> list[dict[str, Any]]:
-        """The oldest lines of an execution, in order, each with its instant, level, message and attempt."""
+        """Read the oldest ``MAX_LINES`` lines of an execution, in order, with instant, level, message and attempt."""
         if execution.attempt == 0:
             return []
         lines = (_line(event) for event in self._events(execution, now))
-        ours = (line for line in lines if line is not None and line.pop("execution_id") == execution.execution_id)
-        return list(islice(ours, MOST_LINES))
+        own = (line for line in lines if line is not None and line.pop("execution_id") == execution.execution_id)
+        return list(islice(own, MAX_LINES))
 
     def _events(self, execution: Execution, now: datetime) -> Iterator[dict[str, Any]]:
         started = [attempt.started_at for attempt in execution.attempts if attempt.started_at]
@@ -41,12 +41,12 @@ class CloudWatchLogs:
             endTime=to_epoch_ms((execution.ended_at or now) + MARGIN),
             filterPattern=f'"{execution.execution_id}"',
         )
-        for page in islice(pages, MOST_PAGES):
+        for page in islice(pages, MAX_PAGES):
             yield from page["events"]
 
 
 def _line(event: dict[str, Any]) -> dict[str, Any] | None:
-    """What the logger wrote; ``None`` for what something else printed."""
+    """Parse a line of the structured logger; ``None`` for any other output."""
     try:
         fields = json.loads(event["message"])
     except ValueError:
@@ -59,5 +59,5 @@ def _line(event: dict[str, Any]) -> dict[str, Any] | None:
         "level": fields.get("level"),
         "attempt": fields.get("attempt"),
         "message": fields.get("message"),
-        "fields": {name: value for name, value in fields.items() if name not in _OURS},
+        "fields": {name: value for name, value in fields.items() if name not in _STANDARD_FIELDS},
     }

@@ -1,8 +1,8 @@
-"""Figures for CloudWatch: those that alarms watch are sent, the rest is written to the log.
+"""CloudWatch metrics: those with an alarm are sent with ``PutMetricData``, all others are written to the log.
 
-The embedded metric format is one JSON object on a line of its own, from which CloudWatch makes metrics as it reads the
-log: no request, and dimensions cost nothing to send. It is written by hand, because Powertools' Metrics would add to
-the time of every cold start, for a handful of lines.
+In the embedded metric format (EMF), a metric is one JSON object per log line, which CloudWatch extracts when it ingests
+the log: no request is made, and dimensions cost nothing to send. The lines are built here without Powertools, because
+importing its Metrics would lengthen every cold start.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import Any
 
 from punctual.domain.instant import to_epoch_ms
-from punctual.domain.metrics import NAMESPACE
+from punctual.domain.metrics import NAMESPACE, Metric
 
-MOST_AT_ONCE = 1000
+MAX_METRICS_PER_REQUEST = 1000
 NO_DIMENSIONS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -26,19 +26,23 @@ NO_DIMENSIONS: Mapping[str, str] = MappingProxyType({})
 class CloudWatchMetrics:
     cloudwatch: Callable[[], Any]
 
-    def publish(self, values: Mapping[str, float], now: datetime) -> None:
-        """Without dimensions, zeros too; what is not a number is left out. Publishing again adds a second value."""
+    def publish(self, values: Mapping[Metric, float], now: datetime) -> None:
+        """Send ``values`` without dimensions, zeros included. Skips infinite and NaN values.
+
+        Not idempotent: publishing a value again adds a second data point.
+        """
         data = [
             {"MetricName": str(name), "Timestamp": now, "Value": float(value)}
             for name, value in values.items()
             if math.isfinite(value)
         ]
-        for start in range(0, len(data), MOST_AT_ONCE):
-            self.cloudwatch().put_metric_data(Namespace=NAMESPACE, MetricData=data[start : start + MOST_AT_ONCE])
+        for start in range(0, len(data), MAX_METRICS_PER_REQUEST):
+            batch = data[start : start + MAX_METRICS_PER_REQUEST]
+            self.cloudwatch().put_metric_data(Namespace=NAMESPACE, MetricData=batch)
 
 
 def emf(values: Mapping[str, float], now: datetime, dimensions: Mapping[str, str] = NO_DIMENSIONS) -> str:
-    """The line to print for ``values``, of which there may be a hundred; what is not a number is left out."""
+    """Format up to 100 ``values`` as a log line in the embedded metric format. Skips infinite and NaN values."""
     finite = {str(name): value for name, value in values.items() if math.isfinite(value)}
     directive = {
         "Namespace": NAMESPACE,

@@ -1,10 +1,11 @@
-"""Who waits for the end of which execution, in the gates table."""
+"""The dependants waiting for the end of an upstream execution, stored in the gates table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.table import Table
 
@@ -26,3 +27,9 @@ class DynamoDependants:
 
 def _gate(execution_id: str) -> str:
     return f"end#{execution_id}"
+
+
+if TYPE_CHECKING:
+    from punctual.ports.dependencies import Dependants
+
+    _dependants: type[Dependants] = DynamoDependants

@@ -1,19 +1,20 @@
-"""The executions table, read through its indexes."""
+"""Queries of the executions table through its indexes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.execution_table import ExecutionTable
 from punctual.aws.dynamodb.gates import DynamoGates
 from punctual.domain.executions.execution import Execution
 
-PAGE = 200
+PAGE_SIZE = 200
 
 
 @dataclass(frozen=True)
-class DynamoExecutionShelf:
+class DynamoExecutionIndex:
     executions: ExecutionTable
     gates: DynamoGates
 
@@ -24,30 +25,39 @@ class DynamoExecutionShelf:
         return self._ids("owner", owner, low, high, index="by_owner")
 
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
-        """Those that an index knows, and those inside the gate of their job, which may also rest between attempts."""
+        """The executions in the ``running`` index, and the holders of their own job's gate.
+
+        A holder has no entry in the index, and may be waiting for a retry.
+        """
         shards = range(self.executions.shards)
         indexed = [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
         return [*indexed, *(self._inside(shard, low, high) for shard in shards)]
 
     def _inside(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
         inside = self.gates.inside_jobs(shard)
-        yield sorted((one for one in inside if low <= one < high), reverse=True)
+        yield sorted((held for held in inside if low <= held < high), reverse=True)
 
-    def dangers(self, low: str, high: str) -> list[Iterator[list[str]]]:
+    def danger_keys(self, low: str, high: str) -> list[Iterator[list[str]]]:
         return [self._dangers(shard, low, high) for shard in range(self.executions.shards)]
 
     def _dangers(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
         condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
         values = {"shard": str(shard), "low": low or "0", "high": high}
-        for page in self.executions.table.query(condition, values, index="deadlines", page_size=PAGE):
+        for page in self.executions.table.query(condition, values, index="deadlines", page_size=PAGE_SIZE):
             yield [item["danger"] for item in page]
 
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
         return {execution.execution_id: execution for execution in self.executions.get_many(execution_ids)}
 
     def _ids(self, name: str, value: str, low: str, high: str, index: str | None) -> Iterator[list[str]]:
-        # BETWEEN takes in both ends; the upper one is left out below
+        # BETWEEN includes both bounds; the upper bound is filtered out below
         condition = f"#{name} = :value AND #execution_id BETWEEN :low AND :high"
         values = {"value": value, "low": low or "0", "high": high}
-        for page in self.executions.table.query(condition, values, index=index, descending=True, page_size=PAGE):
+        for page in self.executions.table.query(condition, values, index=index, descending=True, page_size=PAGE_SIZE):
             yield [item["execution_id"] for item in page if item["execution_id"] < high]
+
+
+if TYPE_CHECKING:
+    from punctual.ports.executions import ExecutionIndex
+
+    _execution_index: type[ExecutionIndex] = DynamoExecutionIndex

@@ -1,13 +1,13 @@
-"""An execution as an item of the executions table, and back. What is absent is at its default: items stay small."""
+"""Mapping between executions and items of the executions table. Default values are left out to keep items small."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from punctual.aws.dynamodb.items import Item, dumped, instant_of, instant_text, loaded
+from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import PunctualError, Unreadable
-from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, Seen
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, ProgressSample
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.batch import Batch
@@ -24,17 +24,18 @@ T = TypeVar("T")
 
 
 def execution_to_item(execution: Execution) -> Item:
-    """For a new execution: what only a started one has is written by the claim and the decision."""
+    """Build the item of a new execution. The attributes of a started execution are written by the claim and by the
+    decision about its attempt."""
     return {
         "job_id": execution.job_id,
         "execution_id": execution.execution_id,
         "owner": execution.owner,
         "task": execution.task,
-        "parameters": dumped(execution.parameters) if execution.parameters else None,
+        "parameters": to_json(execution.parameters) if execution.parameters else None,
         "lane": str(execution.lane),
         "priority": str(execution.priority),
         "timeout_seconds": execution.timeout_seconds,
-        "retry": dumped(asdict(execution.retry)),
+        "retry": to_json(asdict(execution.retry)),
         "revision": execution.revision,
         "origin": str(execution.origin) if execution.origin is not Origin.SCHEDULE else None,
         "once": execution.once or None,
@@ -65,24 +66,24 @@ def execution_to_item(execution: Execution) -> Item:
 
 
 def item_to_execution(item: Item) -> Execution:
-    """Raises ``Unreadable`` for an item that is not an execution."""
+    """Raises ``Unreadable`` if the item is not an execution."""
     try:
         return Execution(
             job_id=item["job_id"],
             execution_id=item["execution_id"],
             owner=item["owner"],
             task=item["task"],
-            parameters=loaded(item.get("parameters"), {}),
+            parameters=from_json(item.get("parameters"), {}),
             lane=Lane(item["lane"]),
             priority=Priority(item["priority"]),
             timeout_seconds=item["timeout_seconds"],
-            retry=RetryPolicy(**loaded(item["retry"])),
+            retry=RetryPolicy(**from_json(item["retry"])),
             revision=item["revision"],
             origin=Origin(item.get("origin", Origin.SCHEDULE)),
             once=item.get("once", False),
             leads=item.get("leads", False),
             delay_seconds=item.get("delay_ms", 0) / 1000,
-            gates=tuple(of_entry(entry) for entry in loaded(item.get("gates"), [])),
+            gates=tuple(of_entry(entry) for entry in from_json(item.get("gates"), [])),
             waits_at=item.get("waits_at"),
             turn=item.get("turn"),
             rate_at=instant_of(item.get("rate_at")),
@@ -123,23 +124,23 @@ def item_to_execution(item: Item) -> Execution:
 
 
 def attempts_text(attempts: tuple[Attempt, ...]) -> str:
-    return dumped([_attempt_entry(attempt) for attempt in attempts])
+    return to_json([_attempt_entry(attempt) for attempt in attempts])
 
 
 def attempts_of_text(text: str | None) -> tuple[Attempt, ...]:
-    return tuple(_attempt(entry) for entry in loaded(text, []))
+    return tuple(_attempt(entry) for entry in from_json(text, []))
 
 
 def as_text(value: Progress | Result | Failure | None) -> str | None:
-    return None if value is None else dumped(asdict(value))
+    return None if value is None else to_json(asdict(value))
 
 
 def of_text(kind: type[T], text: str | None) -> T | None:
-    return None if text is None else kind(**loaded(text))
+    return None if text is None else kind(**from_json(text))
 
 
 def gates_text(gates: tuple[Gate, ...]) -> str | None:
-    return dumped([gate.to_entry() for gate in gates]) if gates else None
+    return to_json([gate.to_entry() for gate in gates]) if gates else None
 
 
 def window_text(window: DataWindow | None) -> str | None:
@@ -154,15 +155,15 @@ def window_of_text(text: str | None) -> DataWindow | None:
 
 
 def dependencies_text(dependencies: tuple[Dependency, ...]) -> str | None:
-    return dumped([[one.job, str(one.condition)] for one in dependencies]) if dependencies else None
+    return to_json([[one.job, str(one.condition)] for one in dependencies]) if dependencies else None
 
 
 def dependencies_of_text(text: str | None) -> tuple[Dependency, ...]:
-    return tuple(Dependency(job, Condition(condition)) for job, condition in loaded(text, []))
+    return tuple(Dependency(job, Condition(condition)) for job, condition in from_json(text, []))
 
 
 def outlook_text(outlook: Outlook) -> str:
-    return dumped(
+    return to_json(
         {
             "state": str(outlook.state),
             "probability": round(outlook.probability, 4),
@@ -172,7 +173,7 @@ def outlook_text(outlook: Outlook) -> str:
             "cause": outlook.cause,
             "remedy": outlook.remedy,
             "checked_at": instant_text(outlook.checked_at),
-            "seen": [[instant_text(one.at), one.percent] for one in outlook.seen],
+            "seen": [[instant_text(one.at), one.percent] for one in outlook.progress_samples],
         }
     )
 
@@ -180,7 +181,7 @@ def outlook_text(outlook: Outlook) -> str:
 def outlook_of_text(text: str | None) -> Outlook | None:
     if text is None:
         return None
-    fields = loaded(text)
+    fields = from_json(text)
     return Outlook(
         state=DeadlineState(fields["state"]),
         probability=fields["probability"],
@@ -190,7 +191,7 @@ def outlook_of_text(text: str | None) -> Outlook | None:
         cause=fields["cause"],
         remedy=fields["remedy"],
         checked_at=from_text(fields["checked_at"]),
-        seen=tuple(Seen(from_text(at), percent) for at, percent in fields["seen"]),
+        progress_samples=tuple(ProgressSample(from_text(at), percent) for at, percent in fields["seen"]),
     )
 
 
@@ -198,7 +199,7 @@ def batch_text(batch: Batch | None) -> str | None:
     if batch is None:
         return None
     partitions = batch.partitions.to_spec() if batch.partitions else None
-    return dumped(
+    return to_json(
         {
             "resources": batch.resources.to_spec(),
             "image": batch.image,
@@ -213,7 +214,7 @@ def batch_text(batch: Batch | None) -> str | None:
 def batch_of_text(text: str | None) -> Batch | None:
     if text is None:
         return None
-    fields = loaded(text)
+    fields = from_json(text)
     return Batch(
         resources=parse_resources(fields["resources"]),
         image=fields["image"],

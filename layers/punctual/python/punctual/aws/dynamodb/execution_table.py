@@ -1,4 +1,4 @@
-"""The executions table: how it is read, and the only way in which anything in it moves."""
+"""The executions table: reads, and the conditional write through which every status changes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from types import MappingProxyType
 
 from punctual.aws.dynamodb.execution_item import item_to_execution
 from punctual.aws.dynamodb.items import Item, instant_text
-from punctual.aws.dynamodb.table import Table, Written
+from punctual.aws.dynamodb.table import Table, WriteResult
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
-from punctual.domain.status import LIVE, Status, sources_of
+from punctual.domain.status import LIVE_STATUSES, Status, sources_of
 
-WATCHED = ("check_shard", "check_at", "deadline_shard")
-"""Only an execution that lives is watched for its deadline."""
+DEADLINE_ATTRIBUTES = ("check_shard", "check_at", "deadline_shard")
+"""Removed when an execution ends: only live executions are checked against their deadline."""
 
-HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#cleared)"
-"""It waits for what it depends on."""
-CLEARED = "(attribute_not_exists(#depends_on) OR attribute_exists(#cleared))"
+IS_HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#cleared)"
+"""Condition: the execution waits for its upstreams."""
+IS_CLEARED = "(attribute_not_exists(#depends_on) OR attribute_exists(#cleared))"
 
 
 @dataclass(frozen=True)
 class ExecutionTable:
-    """What all who look at executions have in common. Each method that changes something is one conditional write."""
+    """Base class of the adapters of the executions table. Each method that writes makes one conditional write.
+
+    The subclasses add no fields, so only this class is a dataclass: each dataclass adds to every cold start.
+    """
 
     table: Table
     shards: int
@@ -46,29 +49,29 @@ class ExecutionTable:
 
     def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
         key = {"job_id": job_id, "execution_id": execution_id}
-        return self._leave_out(key, Status.SKIPPED, {"reason": reason, "covered_by": covered_by}, now)
+        return self._end_unstarted(key, Status.SKIPPED, {"reason": reason, "covered_by": covered_by}, now)
 
     def cancel(self, execution: Execution, reason: str, now: datetime) -> Execution | None:
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["retry_at", "long_shard", "running_shard", "waits_at", "turn", *WATCHED]
-        sources = LIVE if execution.lane is Lane.LONG else LIVE - {Status.RUNNING}
-        written = self._move(key_of(execution), Status.CANCELLED, ending, remove=gone, sources=sources)
+        removed = ["retry_at", "long_shard", "running_shard", "waits_at", "turn", *DEADLINE_ATTRIBUTES]
+        sources = LIVE_STATUSES if execution.lane is Lane.LONG else LIVE_STATUSES - {Status.RUNNING}
+        written = self._move(key_of(execution), Status.CANCELLED, ending, remove=removed, sources=sources)
         return item_to_execution(written.item) if written.won else None
 
-    def _leave_out(
+    def _end_unstarted(
         self, key: Item, status: Status, why: Item, now: datetime, unchanged: str = "", values: Item | None = None
     ) -> bool:
         ending = {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["retry_at", "long_shard", "waits_at", "turn", "look_at", *WATCHED]
+        removed = ["retry_at", "long_shard", "waits_at", "turn", "look_at", *DEADLINE_ATTRIBUTES]
         also = " AND ".join(filter(None, ["#attempt = :none", unchanged]))
-        return self._move(key, status, ending, remove=gone, also=also, values={"none": 0, **(values or {})}).won
+        return self._move(key, status, ending, remove=removed, also=also, values={"none": 0, **(values or {})}).won
 
-    def _mark_live(self, key: Item, mark: Item) -> Written:
+    def _mark_if_live(self, key: Item, mark: Item) -> WriteResult:
         return self.table.update(
             key,
             set=mark,
-            condition=f"#status IN ({', '.join(f':{status}' for status in LIVE)})",
-            values={str(status): str(status) for status in LIVE},
+            condition=f"#status IN ({', '.join(f':{status}' for status in LIVE_STATUSES)})",
+            values={str(status): str(status) for status in LIVE_STATUSES},
         )
 
     def _move(
@@ -82,14 +85,19 @@ class ExecutionTable:
         sources: Iterable[Status] | None = None,
         also: str = "",
         values: Item | None = None,
-    ) -> Written:
-        """The only way a status changes: from one that may become ``target``, under a further condition if any."""
+    ) -> WriteResult:
+        """Set the status to ``target`` if the current status is in ``sources`` and the condition ``also`` holds.
+
+        ``sources`` defaults to all statuses with a transition to ``target``. No other method changes a status.
+        """
         origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
         condition = f"#status IN ({', '.join(f':{name}' for name in origins)})" + (f" AND {also}" if also else "")
         changes = {"status": str(target), **changes}
         values = {**origins, **(values or {})}
-        change = self.table.change(key, set=changes, remove=remove, add=add, condition=condition, values=values)
-        return self.table.apply(change)
+        request = self.table.update_request(
+            key, set=changes, remove=remove, add=add, condition=condition, values=values
+        )
+        return self.table.apply(request)
 
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())

@@ -1,39 +1,40 @@
-"""Executions, as those see them who plan, queue and run them."""
+"""Executions as the planner, the dispatcher and the worker use them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from punctual.aws.dynamodb.execution_item import as_text, attempts_text, execution_to_item, item_to_execution
-from punctual.aws.dynamodb.execution_table import CLEARED, HELD, WATCHED, ExecutionTable, key_of
+from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, IS_CLEARED, IS_HELD, ExecutionTable, key_of
 from punctual.aws.dynamodb.items import Item, instant_of, instant_text
-from punctual.aws.dynamodb.table import Written
-from punctual.domain.executions.attempt_decision import AttemptDecision
-from punctual.domain.executions.deadline_outlook import DeadlineState, danger_of
-from punctual.domain.executions.execution import Attempt, Execution, Hold, Origin, Planned, Progress
-from punctual.domain.executions.horizon import LEASE
+from punctual.aws.dynamodb.table import WriteResult
+from punctual.domain.executions.deadline_outlook import DeadlineState, danger_key
+from punctual.domain.executions.execution import Attempt, Execution, LeaseState, LiveExecution, Origin, Progress
+from punctual.domain.executions.horizon import LEASE_DURATION
 from punctual.domain.executions.timer import Timer, TimerReason, shard_of
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.identity import due_key, due_of, execution_id
 from punctual.domain.instant import MILLISECOND, from_text
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.lane import Lane
-from punctual.domain.status import FINAL, LIVE, Status, sources_of
+from punctual.domain.status import FINAL, LIVE_STATUSES, Status, sources_of
+
+if TYPE_CHECKING:
+    from punctual.domain.executions.attempt_decision import AttemptDecision
 
 T = TypeVar("T")
+R = TypeVar("R")
 
-PARALLEL = 8
-"""How many of the many small writes of a sweep or a plan are under way at once."""
+MAX_CONCURRENCY = 8
+"""Concurrent writes of a sweep or a plan."""
 
 
-@dataclass(frozen=True)
 class DynamoExecutions(ExecutionTable):
     def add(self, execution: Execution) -> Execution | None:
-        standing = self.table.put_new(self._item(execution), key="execution_id")
-        return None if standing is None else item_to_execution(standing)
+        existing = self.table.put_new(self._item(execution), key="execution_id")
+        return None if existing is None else item_to_execution(existing)
 
     def replace(self, execution: Execution) -> bool:
         return self.table.put_if(
@@ -50,22 +51,22 @@ class DynamoExecutions(ExecutionTable):
         )
 
     def add_all(self, executions: Iterable[Execution]) -> None:
-        self._each(self.add, list(executions))
+        self._map_concurrently(self.add, list(executions))
 
     def queue(self, timer: Timer, now: datetime) -> bool:
-        """Each reason moves what waits for it and nothing else: an old timer must not touch a later rest."""
-        waits_in, also, values = _what_waits_for(timer)
+        """Moves only an execution that waits for exactly this timer: a stale timer must not end a later wait."""
+        sources, also, values = _timer_condition(timer)
         return self._move(
             {"job_id": timer.job_id, "execution_id": timer.execution_id},
             Status.QUEUED,
             {"queued_at": instant_text(now)},
-            sources=waits_in,
+            sources=sources,
             also=also,
             values=values,
         ).won
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
-        return sum(self._each(lambda timer: self.queue(timer, now), list(timers)))
+        return sum(self._map_concurrently(lambda timer: self.queue(timer, now), list(timers)))
 
     def unplan(self, job_id: str, execution_id: str, revision: int) -> bool:
         return self.table.delete_if(
@@ -82,9 +83,9 @@ class DynamoExecutions(ExecutionTable):
 
     def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
         key = {"job_id": job_id, "execution_id": execution_id}
-        return self._leave_out(key, Status.MISSED, {"reason": reason}, now)
+        return self._end_unstarted(key, Status.MISSED, {"reason": reason}, now)
 
-    def withdrawn(self, job_id: str, due: datetime) -> bool:
+    def was_withdrawn(self, job_id: str, due: datetime) -> bool:
         one = self.get(job_id, execution_id(job_id, due))
         return one is not None and one.status is Status.CANCELLED and one.attempt == 0
 
@@ -97,23 +98,23 @@ class DynamoExecutions(ExecutionTable):
             consistent=True,
             page_size=20,
         )
-        # the schedule's own have no more than the instant and the job in their id
+        # the id of a scheduled execution consists of its due instant and the job id, without a suffix
         own = (item for page in pages for item in page if item["execution_id"].endswith(f"-{job_id}"))
         last = next(own, None)
         return from_text(last["scheduled_at"]) if last else None
 
-    def live_of(self, job_id: str, since: datetime) -> Iterator[Planned]:
+    def live_of(self, job_id: str, since: datetime) -> Iterator[LiveExecution]:
         pages = self.table.query(
             "#job_id = :job_id AND #execution_id >= :since",
             {"job_id": job_id, "since": due_key(since)},
             only=["execution_id", "scheduled_at", "revision", "origin", "status", "attempt", "queued_at", "lane"],
-            where={"status": [str(status) for status in LIVE]},
+            where={"status": [str(status) for status in LIVE_STATUSES]},
             descending=True,
             consistent=True,
         )
         for page in pages:
             for item in page:
-                yield Planned(
+                yield LiveExecution(
                     item["execution_id"],
                     from_text(item["scheduled_at"]),
                     item["revision"],
@@ -131,10 +132,10 @@ class DynamoExecutions(ExecutionTable):
             self._lease(order.execution_id, order.attempt, worker_id, now, order.gates),
             remove=["retry_at", "reason", "progress", "waits_at", "turn", "rate_at"],
             sources=[source for source in sources_of(Status.RUNNING) if source is not Status.RUNNING],
-            # An order that was sent while the attempt before still ran must not cut its rest short; one that was sent
-            # before an edit must not go by the rules of then, or overtake what the execution waits for since.
+            # A work order sent while the previous attempt still ran must not shorten the retry backoff. A work order
+            # sent before an edit must not apply the old rules, or bypass a gate or upstream that the edit added.
             also="#attempt = :attempt_before AND (attribute_not_exists(#retry_at) OR #retry_at <= :now)"
-            f" AND #revision = :revision AND (#status <> :waiting OR attribute_exists(#waits_at)) AND {CLEARED}",
+            f" AND #revision = :revision AND (#status <> :waiting OR attribute_exists(#waits_at)) AND {IS_CLEARED}",
             values={
                 "attempt_before": order.attempt - 1,
                 "now": instant_text(now),
@@ -142,7 +143,7 @@ class DynamoExecutions(ExecutionTable):
                 "waiting": str(Status.WAITING),
             },
         )
-        if not written.item:  # the execution has expired, or never was
+        if not written.item:  # the execution has expired, or never existed
             return None, None
         execution = item_to_execution(written.item)
         return (execution, None) if written.won else (None, execution)
@@ -160,11 +161,11 @@ class DynamoExecutions(ExecutionTable):
         )
         return item_to_execution(written.item) if written.won else None
 
-    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> Hold:
+    def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> LeaseState:
         written = self.table.update(
             key_of(execution),
             set={
-                "lease_until": instant_text(now + LEASE),
+                "lease_until": instant_text(now + LEASE_DURATION),
                 "progress": as_text(progress),
                 "progress_at": instant_text(now) if progress else None,
             },
@@ -172,17 +173,19 @@ class DynamoExecutions(ExecutionTable):
             values={"running": str(Status.RUNNING), "attempt": execution.attempt},
         )
         if not written.won:
-            return Hold.LOST
-        return Hold.STOPPING if "cancel_at" in written.item else Hold.KEPT
+            return LeaseState.LOST
+        return LeaseState.STOPPING if "cancel_at" in written.item else LeaseState.KEPT
 
     def conclude(self, execution: Execution, decision: AttemptDecision, now: datetime) -> bool:
         in_time = "attribute_not_exists(#cancel_at)"
-        if decision.status is Status.RETRYING:  # what was asked to stop is not tried again
+        if decision.status is Status.RETRYING:  # an execution that was asked to stop is not retried
             return self._conclude(execution, decision, now, f"#attempt = :attempt AND {in_time}", {}).won
         also = f"#attempt = :attempt AND ({in_time} OR #cancel_at >= :now)"
         return self._conclude(execution, decision, now, also, {"now": instant_text(now)}).won
 
     def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
+        from punctual.domain.executions.attempt_decision import AttemptDecision  # only the worker revokes
+
         decision = AttemptDecision(status=Status.CANCELLED, reason=execution.cancel_reason, attempt=attempt)
         also = "#attempt = :attempt AND attribute_exists(#cancel_at)"
         return self._conclude(execution, decision, now, also, {}).won
@@ -197,8 +200,10 @@ class DynamoExecutions(ExecutionTable):
         for page in pages:
             yield from self.get_many(item["execution_id"] for item in page)
 
-    def ends_its_job(self, job_id: str, execution_id: str) -> bool:
-        return self._mark_live({"job_id": job_id, "execution_id": execution_id}, {"once": True, "aftermath": True}).won
+    def mark_last_of_job(self, job_id: str, execution_id: str) -> bool:
+        return self._mark_if_live(
+            {"job_id": job_id, "execution_id": execution_id}, {"once": True, "aftermath": True}
+        ).won
 
     def _item(self, execution: Execution) -> Item:
         shard = str(shard_of(execution.execution_id, self.shards))
@@ -208,23 +213,23 @@ class DynamoExecutions(ExecutionTable):
         if execution.deadline_at is not None and execution.status not in FINAL:
             item["check_shard"] = item["deadline_shard"] = shard
             state = execution.outlook.state if execution.outlook else DeadlineState.ON_TRACK
-            item["danger"] = danger_of(state, execution.deadline_at, execution.execution_id)
+            item["danger"] = danger_key(state, execution.deadline_at, execution.execution_id)
         return item
 
     def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime, gates: Iterable[Gate]) -> Item:
-        """Who runs inside the gate of its job is found by that, and needs no place in an index of those who run."""
+        """The attributes of a claim. The holder of a job's gate is found through the gate and needs no index entry."""
         indexed = not any(gate.of_job for gate in gates)
         return {
             "attempt": attempt,
             "started_at": instant_text(now),
             "worker_id": worker_id,
-            "lease_until": instant_text(now + LEASE),
+            "lease_until": instant_text(now + LEASE_DURATION),
             "running_shard": str(shard_of(execution_id, self.shards)) if indexed else None,
         }
 
     def _conclude(
         self, execution: Execution, decision: AttemptDecision, now: datetime, also: str, values: Item
-    ) -> Written:
+    ) -> WriteResult:
         final = decision.status in FINAL
         error, result = decision.attempt.error, decision.result
         changes = {
@@ -240,28 +245,42 @@ class DynamoExecutions(ExecutionTable):
             key_of(execution),
             decision.status,
             changes,
-            remove=["running_shard", "lease_until", *(() if error else ("error",)), *(WATCHED if final else ())],
+            remove=[
+                "running_shard",
+                "lease_until",
+                *(() if error else ("error",)),
+                *(DEADLINE_ATTRIBUTES if final else ()),
+            ],
             also=also,
             values={"attempt": execution.attempt, **values},
         )
 
-    def _each(self, act: Callable[[Any], T], things: list[Any]) -> list[T]:
-        if PARALLEL == 1 or len(things) < 2:
-            return [act(thing) for thing in things]
-        from concurrent.futures import ThreadPoolExecutor  # slow to import, and few calls need it
+    def _map_concurrently(self, act: Callable[[T], R], items: list[T]) -> list[R]:
+        if MAX_CONCURRENCY == 1 or len(items) < 2:
+            return [act(item) for item in items]
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
 
-        with ThreadPoolExecutor(PARALLEL) as pool:
-            return list(pool.map(act, things))
+        with ThreadPoolExecutor(MAX_CONCURRENCY) as pool:
+            return list(pool.map(act, items))
 
 
-def _what_waits_for(timer: Timer) -> tuple[tuple[Status, ...], str, Item]:
-    """In which statuses, under which condition."""
-    if timer.reason is TimerReason.DUE:  # by its jitter: with another one it has another timer
+def _timer_condition(timer: Timer) -> tuple[tuple[Status, ...], str, Item]:
+    """The source statuses and the condition under which an execution waits for ``timer``."""
+    if timer.reason is TimerReason.DUE:  # the timer was set for this jitter; an edit of the jitter sets another timer
         delay = round((timer.at - due_of(timer.execution_id)) / MILLISECOND)
         if delay:
             return (Status.SCHEDULED,), "#delay_ms = :delay", {"delay": delay}
         return (Status.SCHEDULED,), "attribute_not_exists(#delay_ms)", {}
     at = {"at": instant_text(timer.at)}
-    if timer.reason is TimerReason.RETRY:  # also one whose start a rate limit has put off
+    if timer.reason is TimerReason.RETRY:  # ``queued`` if a rate limit postponed the start
         return (Status.RETRYING, Status.QUEUED), "#retry_at = :at", at
-    return (Status.WAITING,), f"#look_at = :at AND {HELD}", at
+    return (Status.WAITING,), f"#look_at = :at AND {IS_HELD}", at
+
+
+if TYPE_CHECKING:
+    from punctual.ports.executions import ExecutionCanceller, ExecutionReader, Executions, JobExecutions
+
+    _executions: type[Executions] = DynamoExecutions
+    _execution_canceller: type[ExecutionCanceller] = DynamoExecutions
+    _execution_reader: type[ExecutionReader] = DynamoExecutions
+    _job_executions: type[JobExecutions] = DynamoExecutions

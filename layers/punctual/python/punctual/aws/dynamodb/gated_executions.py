@@ -1,9 +1,9 @@
-"""Executions at the gates: where only so many run at once, or start in a span of time."""
+"""Executions as the gatekeeper uses them: waiting for a concurrency limit, or postponed by a rate limit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.execution_item import item_to_execution
 from punctual.aws.dynamodb.execution_table import ExecutionTable, key_of
@@ -14,15 +14,14 @@ from punctual.domain.jobs.gate import Entrant
 from punctual.domain.status import Status
 
 
-@dataclass(frozen=True)
 class DynamoGatedExecutions(ExecutionTable):
     def wait(self, entrant: Entrant, gate: str, reason: str) -> bool:
-        key, unchanged, values = _of(entrant)
+        key, unchanged, values = _key_and_condition(entrant)
         return self._move(
             key,
             Status.WAITING,
             {"waits_at": gate, "turn": entrant.turn, "reason": reason},
-            # when its turn comes, another state machine run carries it, and another start is reserved
+            # when it is woken, a new state machine run executes it and a new start is reserved at the rate limit
             remove=["retry_at", "rate_at", "run_arn"],
             add={"restarts": 1},
             sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
@@ -42,22 +41,22 @@ class DynamoGatedExecutions(ExecutionTable):
         ).won
 
     def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
-        key, unchanged, values = _of(entrant)
+        key, unchanged, values = _key_and_condition(entrant)
         at = instant_text(until)
         return self._move(
             key,
             Status.QUEUED,
             {"retry_at": at, "rate_at": at, "reason": reason},
             remove=["waits_at", "turn"],
-            # one that waits got in just as it stood in line
+            # a waiter may acquire the gate while it is being queued
             sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
             also=f"{unchanged} AND (#status <> :waiting OR attribute_exists(#waits_at))",
             values={**values, "waiting": str(Status.WAITING)},
         ).won
 
     def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
-        key, unchanged, values = _of(entrant)
-        return self._leave_out(key, Status.SKIPPED, {"reason": reason}, now, unchanged, values)
+        key, unchanged, values = _key_and_condition(entrant)
+        return self._end_unstarted(key, Status.SKIPPED, {"reason": reason}, now, unchanged, values)
 
     def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
         written = self.table.update(
@@ -68,12 +67,18 @@ class DynamoGatedExecutions(ExecutionTable):
         )
         if not written.item:
             return None
-        standing = item_to_execution(written.item)
-        return standing if standing.status is Status.RUNNING and standing.cancel_at else None
+        stored = item_to_execution(written.item)
+        return stored if stored.status is Status.RUNNING and stored.cancel_at else None
 
 
-def _of(entrant: Entrant) -> tuple[Item, str, Item]:
-    """Its key, and the condition that it is still what it was sent as: by these rules, for this attempt."""
+def _key_and_condition(entrant: Entrant) -> tuple[Item, str, Item]:
+    """The key of an entrant, and the condition that its revision and attempt have not changed since it was sent."""
     key = {"job_id": job_of(entrant.execution_id), "execution_id": entrant.execution_id}
     condition = "#revision = :revision AND #attempt = :tried"
     return key, condition, {"revision": entrant.revision, "tried": entrant.tried}
+
+
+if TYPE_CHECKING:
+    from punctual.ports.gates import GatedExecutions
+
+    _gated_executions: type[GatedExecutions] = DynamoGatedExecutions

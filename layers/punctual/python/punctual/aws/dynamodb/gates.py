@@ -1,12 +1,13 @@
-"""The gates table: who is inside, who waits in line, and until when starts are reserved.
+"""The gates table: the holders and waiters of each gate, and the reserved starts of each rate limit.
 
 ::
 
-    held#<shard>   <gate>           one item per gate with somebody inside: how many, and who
-    line#<gate>    <turn>           who waits there; ``only`` where no more than one may
-    rate           <gate>           until when starts are reserved
+    held#<shard>   <gate>           one item per gate with holders: their number and their execution ids
+    line#<gate>    <turn>           one item per waiter; <turn> is ``only`` if the gate admits a single waiter
+    rate           <gate>           the instant until which starts are reserved
 
-Each method that changes something is one conditional write of one item.
+Each method that writes makes one conditional write of one item. Exceptions: ``leave`` may need two, and ``form_line``
+writes in bulk.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
 from punctual.aws.dynamodb.items import Item, instant_of, instant_text, typed
-from punctual.aws.dynamodb.table import Table, standing
+from punctual.aws.dynamodb.table import Table, conflicting_item
 from punctual.domain.executions.timer import shard_of
 from punctual.domain.jobs.gate import OF_JOB, ONLY, Gate, Rate, Waiter
 
@@ -27,8 +28,8 @@ INSIDE = "in:"
 WAITED_AT = "waited_at"
 ASKED = {"#it": WAITED_AT, "#count": "count"}
 RATE = "rate"
-TRIES = 20
-PAGE = 100
+MAX_CONFLICT_RETRIES = 20
+PAGE_SIZE = 100
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,13 @@ class DynamoGates:
                 {":yes": True, ":one": 1, ":limit": gate.limit},
             )
         except ClientError as error:
-            inside = _inside(standing(error))
+            inside = _inside(conflicting_item(error))
             return None if execution_id in inside else inside
         return None
 
-    def leave(self, name: str, execution_id: str) -> bool:
+    def release(self, name: str, execution_id: str) -> bool:
         me = {"#me": INSIDE + execution_id, "#count": "count"}
-        try:  # the last one takes the gate along
+        try:  # the last holder deletes the gate's item
             left = self.table.client.delete_item(
                 TableName=self.table.name,
                 Key=typed(self._key(name)),
@@ -64,7 +65,7 @@ class DynamoGates:
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except ClientError as error:
-            if execution_id in _inside(standing(error)):
+            if execution_id in _inside(conflicting_item(error)):
                 self._let_go(name, me)
             return True
         return WAITED_AT in left["Attributes"]
@@ -73,7 +74,7 @@ class DynamoGates:
         try:
             self._update(name, "SET #it = :yes", "attribute_exists(#count)", ASKED, {":yes": True})
         except ClientError as error:
-            standing(error)
+            conflicting_item(error)
             return False
         return True
 
@@ -87,7 +88,7 @@ class DynamoGates:
                 {":yes": True},
             )
         except ClientError as error:
-            standing(error)
+            conflicting_item(error)
             return False
         return True
 
@@ -95,11 +96,11 @@ class DynamoGates:
         return _inside(self.table.get(self._key(name), consistent=True) or {})
 
     def held(self, shard: int) -> Iterator[dict[str, frozenset[str]]]:
-        for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=PAGE):
+        for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=PAGE_SIZE):
             yield {item["entry"]: _inside(item) for item in page}
 
     def inside_jobs(self, shard: int) -> Iterator[str]:
-        """Who is inside the gate of its job."""
+        """The executions that hold their own job's gate."""
         for page in self.held(shard):
             for name, inside in page.items():
                 if name.startswith(OF_JOB):
@@ -118,13 +119,13 @@ class DynamoGates:
         condition = "attribute_not_exists(#execution_id) OR #execution_id IN (:me, :other)"
         values = {"me": execution_id, "other": instead_of or execution_id}
         place = self._place(name, ONLY, execution_id, now)
-        for _ in range(TRIES):
+        for _ in range(MAX_CONFLICT_RETRIES):
             if self.table.put_if(place, condition, values):
                 return None
             item = self.table.get({"gate": f"line#{name}", "entry": ONLY}, consistent=True)
             if item is not None:
                 return str(item["execution_id"])
-        raise RuntimeError(f"the line at {name} does not hold still")
+        raise RuntimeError(f"gate {name}: no stable read of the single waiter after {MAX_CONFLICT_RETRIES} tries")
 
     def first_in_line(self, name: str) -> Waiter | None:
         page = next(self.table.query("#gate = :gate", {"gate": f"line#{name}"}, consistent=True, page_size=1))
@@ -135,12 +136,12 @@ class DynamoGates:
             self.table.client.delete_item(
                 TableName=self.table.name,
                 Key=typed({"gate": f"line#{name}", "entry": waiter.turn}),
-                ConditionExpression="#id = :id",  # another may have taken the only place meanwhile
+                ConditionExpression="#id = :id",  # another waiter may have taken the single place in the meantime
                 ExpressionAttributeNames={"#id": "execution_id"},
                 ExpressionAttributeValues=typed({":id": waiter.execution_id}),
             )
         except ClientError as error:
-            standing(error)
+            conflicting_item(error)
 
     def ahead_of(self, name: str, turn: str) -> list[str]:
         pages = self.table.query("#gate = :gate AND #entry < :turn", {"gate": f"line#{name}", "turn": turn})
@@ -148,7 +149,7 @@ class DynamoGates:
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
         key = {"gate": RATE, "entry": name}
-        for _ in range(TRIES):
+        for _ in range(MAX_CONFLICT_RETRIES):
             item = self.table.get(key, consistent=True) or {}
             seen = instant_of(item.get("reserved_until"))
             start, until = rate.reserve(seen, now)
@@ -158,7 +159,9 @@ class DynamoGates:
             change = {"reserved_until": instant_text(until), "expires_at": expires_at}
             if self.table.update(key, set=change, condition=unchanged, values=values).won:
                 return start
-        raise RuntimeError(f"too many want to start at {name} at once")
+        raise RuntimeError(
+            f"gate {name}: could not reserve a start after {MAX_CONFLICT_RETRIES} tries, too much contention"
+        )
 
     def reserved_until(self, name: str) -> datetime | None:
         return instant_of((self.table.get({"gate": RATE, "entry": name}, consistent=True) or {}).get("reserved_until"))
@@ -167,7 +170,7 @@ class DynamoGates:
         try:
             self._update(name, "REMOVE #me ADD #count :less", "attribute_exists(#me)", me, {":less": -1})
         except ClientError as error:
-            standing(error)
+            conflicting_item(error)
 
     def _update(
         self, name: str, expression: str, condition: str, names: Mapping[str, str], values: Mapping[str, Any]
@@ -192,3 +195,9 @@ class DynamoGates:
 
 def _inside(item: Item) -> frozenset[str]:
     return frozenset(name.removeprefix(INSIDE) for name in item if name.startswith(INSIDE))
+
+
+if TYPE_CHECKING:
+    from punctual.ports.gates import Gates
+
+    _gates: type[Gates] = DynamoGates

@@ -1,6 +1,6 @@
-"""DynamoDB items as plain dictionaries of texts, whole numbers and truths.
+"""DynamoDB items as plain dictionaries of strings, integers, booleans and string sets.
 
-Structures are kept as JSON text: floats stay floats, nothing nests, and an item is as small as its text.
+Nested structures are stored as JSON text: floats keep their type, and items stay flat and small.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ Item = dict[str, Any]
 
 
 def typed(item: Mapping[str, Any]) -> Item:
-    """With DynamoDB's type tags; values that are ``None`` are left out."""
+    """Add DynamoDB's type tags. Values that are ``None`` are left out. Raises ``TypeError`` for other types."""
     return {name: _tag(value) for name, value in item.items() if value is not None}
 
 
 def plain(item: Mapping[str, Any]) -> Item:
-    """Without DynamoDB's type tags. Reads stream images just as well."""
+    """Remove DynamoDB's type tags, of items and of stream images."""
     return {name: _untag(value) for name, value in item.items()}
 
 
-def dumped(value: Any) -> str:
+def to_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def loaded(text: str | None, default: Any = None) -> Any:
+def from_json(text: str | None, default: Any = None) -> Any:
     return default if text is None else json.loads(text)
 
 
@@ -50,7 +50,7 @@ def _tag(value: Any) -> dict[str, Any]:
         return {"S": str(value)}
     if isinstance(value, frozenset):
         return {"SS": sorted(value)}
-    raise TypeError(f"{type(value).__name__} has no place in an item: dump it first")
+    raise TypeError(f"{type(value).__name__} cannot be stored in an item: convert it with to_json")
 
 
 def _untag(tagged: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A job as an item of the jobs table, and back."""
+"""Mapping between jobs and items of the jobs table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict
 from urllib.parse import quote
 
 from punctual.aws.dynamodb.execution_item import batch_of_text, batch_text, dependencies_of_text, dependencies_text
-from punctual.aws.dynamodb.items import Item, dumped, instant_of, instant_text, loaded
+from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import Unreadable
 from punctual.domain.jobs.concurrency import parse_concurrency
 from punctual.domain.jobs.deadline import parse_deadline
@@ -21,9 +21,9 @@ from punctual.domain.schedules.schedule import from_stored
 
 
 def marker_key(owner: str, dedupe_key: str) -> Item:
-    """Of the item beside the jobs that says which of an owner's jobs has a key.
+    """The key of the marker item that records which of an owner's jobs holds a dedupe key.
 
-    It has neither ``owner`` nor ``state``, so it is in no list of jobs, and its changes wake nobody.
+    The marker has neither ``owner`` nor ``state``: it appears in no index of jobs, and its stream records are ignored.
     """
     return {"job_id": f"#unique#{quote(owner, safe='')}#{dedupe_key}"}
 
@@ -35,27 +35,27 @@ def job_to_item(job: Job) -> Item:
         "owner": job.owner,
         "created_by": job.created_by,
         "task": job.task,
-        "parameters": dumped(job.parameters),
-        "schedule": dumped(job.schedule.to_stored()),
+        "parameters": to_json(job.parameters),
+        "schedule": to_json(job.schedule.to_stored()),
         "lane": str(job.lane),
         "priority": str(job.priority),
         "timeout_seconds": job.timeout_seconds,
-        "retry": dumped(asdict(job.retry)),
-        "deadline": dumped(job.deadline.to_spec()) if job.deadline else None,
+        "retry": to_json(asdict(job.retry)),
+        "deadline": to_json(job.deadline.to_spec()) if job.deadline else None,
         "expected_seconds": job.expected_seconds,
         "overlap": str(job.overlap) if job.overlap is not Overlap.ALLOW else None,
-        "misfire": dumped(job.misfire.to_spec()) if job.misfire != Misfire() else None,
-        "concurrency": dumped(job.concurrency.to_spec()) if job.concurrency else None,
+        "misfire": to_json(job.misfire.to_spec()) if job.misfire != Misfire() else None,
+        "concurrency": to_json(job.concurrency.to_spec()) if job.concurrency else None,
         "paused_at": instant_text(job.paused_at),
         "resumed_at": instant_text(job.resumed_at),
         "revised_at": instant_text(job.revised_at),
         "rescheduled_at": instant_text(job.rescheduled_at),
-        "notify": dumped(job.notify.to_spec()) if job.notify else None,
+        "notify": to_json(job.notify.to_spec()) if job.notify else None,
         "window": str(job.window) if job.window else None,
         "batch": batch_text(job.batch),
         "depends_on": dependencies_text(job.depends_on),
         "feeds": job.feeds or None,
-        "run_times": dumped(dict(job.run_times)) if job.run_times else None,
+        "run_times": to_json(dict(job.run_times)) if job.run_times else None,
         "live_since": instant_text(job.live_since),
         "dedupe_key": job.dedupe_key,
         "state": str(job.state),
@@ -66,7 +66,7 @@ def job_to_item(job: Job) -> Item:
 
 
 def item_to_job(item: Item) -> Job:
-    """Raises ``Unreadable`` for an item that is not a job."""
+    """Raises ``Unreadable`` if the item is not a job."""
     try:
         created_at, updated_at = instant_of(item["created_at"]), instant_of(item["updated_at"])
         assert created_at is not None
@@ -77,27 +77,27 @@ def item_to_job(item: Item) -> Job:
             owner=item["owner"],
             created_by=item["created_by"],
             task=item["task"],
-            parameters=loaded(item["parameters"]),
-            schedule=from_stored(loaded(item["schedule"])),
+            parameters=from_json(item["parameters"]),
+            schedule=from_stored(from_json(item["schedule"])),
             lane=Lane(item["lane"]),
             priority=Priority(item["priority"]),
             timeout_seconds=item["timeout_seconds"],
-            retry=RetryPolicy(**loaded(item["retry"])),
-            deadline=parse_deadline(loaded(item.get("deadline"))),
+            retry=RetryPolicy(**from_json(item["retry"])),
+            deadline=parse_deadline(from_json(item.get("deadline"))),
             expected_seconds=item.get("expected_seconds"),
             overlap=Overlap(item.get("overlap", Overlap.ALLOW)),
-            misfire=parse_misfire(loaded(item.get("misfire"))),
-            concurrency=parse_concurrency(loaded(item.get("concurrency"))),
+            misfire=parse_misfire(from_json(item.get("misfire"))),
+            concurrency=parse_concurrency(from_json(item.get("concurrency"))),
             paused_at=instant_of(item.get("paused_at")),
             resumed_at=instant_of(item.get("resumed_at")),
             revised_at=instant_of(item.get("revised_at")),
             rescheduled_at=instant_of(item.get("rescheduled_at")),
-            notify=parse_notify(loaded(item.get("notify"))),
+            notify=parse_notify(from_json(item.get("notify"))),
             window=WindowUnit(item["window"]) if "window" in item else None,
             batch=batch_of_text(item.get("batch")),
             depends_on=dependencies_of_text(item.get("depends_on")),
             feeds=item.get("feeds", False),
-            run_times={kind: tuple(times) for kind, times in loaded(item.get("run_times"), {}).items()},
+            run_times={kind: tuple(times) for kind, times in from_json(item.get("run_times"), {}).items()},
             live_since=instant_of(item.get("live_since")),
             dedupe_key=item.get("dedupe_key"),
             state=JobState(item["state"]),

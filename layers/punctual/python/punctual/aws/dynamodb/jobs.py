@@ -6,22 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from punctual.aws.dynamodb.items import Item, dumped, instant_text, loaded
+from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
 from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, marker_key
-from punctual.aws.dynamodb.table import Table, Written
-from punctual.domain.forecasts.run_history import noted
-from punctual.domain.jobs.job import LIVE, Job, JobState
+from punctual.aws.dynamodb.table import Table, WriteResult
+from punctual.domain.forecasts.run_history import append_run_times
+from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
 
 OWNERS_KEY = {"job_id": "#owners"}
-"""A single item beside the jobs: the set of all owners, so that lists over all of them need no scan."""
+"""The key of a single item in the jobs table with the set of all owners, so that listing all owners needs no scan."""
 
 
 @dataclass(frozen=True)
 class DynamoJobs:
     table: Table
     retention: timedelta
-    _noted: set[str] = field(default_factory=set)
+    _known_owners: set[str] = field(default_factory=set)
 
     def add(self, jobs: Iterable[Job]) -> None:
         items = [job_to_item(job) for job in jobs]
@@ -32,17 +33,17 @@ class DynamoJobs:
 
     def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
         own, seen = {job.job_id for job in jobs}, dict[str, str]()
-        while not self._added(jobs, seen):
+        while not self._try_add(jobs, seen):
             markers = self._markers(jobs)
             seen = {key: marker["holder"] for key, marker in markers.items()}
-            if own & set(seen.values()):  # it was done after all, and only the answer was lost
+            if own & set(seen.values()):  # the write succeeded, and only the response was lost
                 return {}
-            if taken := self._live(seen):
+            if taken := self._live_holders(seen):
                 return taken
         return {}
 
-    def holding(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        return self._live({key: marker["holder"] for key, marker in self._markers(jobs).items()})
+    def find_duplicates(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        return self._live_holders({key: marker["holder"] for key, marker in self._markers(jobs).items()})
 
     def get(self, job_id: str) -> Job | None:
         item = self.table.get({"job_id": job_id}, consistent=True)
@@ -52,26 +53,26 @@ class DynamoJobs:
         items = self.table.get_many(({"job_id": job_id} for job_id in job_ids), consistent=True)
         return {item["job_id"]: item_to_job(item) for item in items}
 
-    def move(self, job: Job, state: JobState, now: datetime) -> bool:
-        moved = job.moved(state, now)
+    def change_state(self, job: Job, state: JobState, now: datetime) -> bool:
+        moved = job.with_state(state, now)
         changes = {
             "state": str(state),
             "updated_at": instant_text(now),
             "paused_at": instant_text(moved.paused_at),
             "resumed_at": instant_text(moved.resumed_at),
-            "expires_at": None if state in LIVE else self._expiry(now),
+            "expires_at": None if state in LIVE_STATES else self._expiry(now),
         }
-        # by its revision too: what was tried out as a dry run must not be another thing when it is done
+        # the revision too: the action must apply to the same job as its dry run did
         written = self.table.update(
             {"job_id": job.job_id},
             set=changes,
             condition="#state = :state AND #revision = :revision",
             values={"state": str(job.state), "revision": job.revision},
         )
-        return self._with_its_marker(written)
+        return self._expire_marker_with(written)
 
     def replace(self, job: Job) -> bool:
-        # whoever comes to depend on it meanwhile must not be forgotten, nor anything old that is to run
+        # do not overwrite a dependant or an older live execution that was recorded since the job was read
         unfed = "" if job.feeds else " AND attribute_not_exists(#feeds)"
         since = {"since": instant_text(job.live_since)} if job.live_since else {}
         as_old = (
@@ -85,22 +86,22 @@ class DynamoJobs:
             {"before": job.revision - 1, "state": str(job.state), **since},
         )
 
-    def note_run(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
+    def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
         item = self.table.get({"job_id": job_id}, consistent=True)
         if item is None or item.get("last_run") == execution_id:
             return
-        known: dict[str, Iterable[int]] = loaded(item.get("run_times"), {})
+        known: dict[str, Iterable[int]] = from_json(item.get("run_times"), {})
         for kind, seconds in run_times.items():
-            known[kind] = noted(tuple(known.get(kind, ())), *seconds)
+            known[kind] = append_run_times(tuple(known.get(kind, ())), *seconds)
         self.table.update(
             {"job_id": job_id},
-            set={"run_times": dumped(known), "last_run": execution_id},
-            # two that end at once: one of them is not remembered, which does no harm
+            set={"run_times": to_json(known), "last_run": execution_id},
+            # of two executions that end at the same time only one is recorded, which is harmless
             condition="attribute_not_exists(#last_run) OR #last_run = :last_run",
             values={"last_run": item.get("last_run", "")},
         )
 
-    def note_old(self, job_id: str, since: datetime) -> None:
+    def extend_live_since(self, job_id: str, since: datetime) -> None:
         self.table.update(
             {"job_id": job_id},
             set={"live_since": instant_text(since)},
@@ -108,7 +109,7 @@ class DynamoJobs:
             values={"since": instant_text(since)},
         )
 
-    def note_dependant(self, job_id: str) -> bool:
+    def mark_as_upstream(self, job_id: str) -> bool:
         states = {"active": str(JobState.ACTIVE), "paused": str(JobState.PAUSED), "done": str(JobState.DONE)}
         condition = "#state IN (:active, :paused, :done)"
         return self.table.update({"job_id": job_id}, set={"feeds": True}, condition=condition, values=states).won
@@ -120,10 +121,10 @@ class DynamoJobs:
             condition="#state = :active AND #revision = :revision",
             values={"active": str(JobState.ACTIVE), "revision": job.revision},
         )
-        return self._with_its_marker(written)
+        return self._expire_marker_with(written)
 
-    def note_owner(self, owner: str) -> None:
-        if owner in self._noted:
+    def register_owner(self, owner: str) -> None:
+        if owner in self._known_owners:
             return
         self.table.client.update_item(
             TableName=self.table.name,
@@ -131,49 +132,49 @@ class DynamoJobs:
             UpdateExpression="ADD owners :owner",
             ExpressionAttributeValues={":owner": {"SS": [owner]}},
         )
-        self._noted.add(owner)
+        self._known_owners.add(owner)
 
     def owners(self) -> list[str]:
         item = self.table.get(OWNERS_KEY) or {}
         return sorted(item.get("owners", ()))
 
     def newest_first(self, owner: str, before: str | None) -> Iterator[list[Job]]:
-        """An owner's jobs, created before the job id ``before``."""
+        """An owner's jobs created before the job ``before``, newest first."""
         condition, values = "#owner = :owner", {"owner": owner}
         if before is not None:
             condition, values = f"{condition} AND #job_id < :before", {**values, "before": before}
         for page in self.table.query(condition, values, index="by_owner", descending=True, page_size=100):
             yield [item_to_job(item) for item in page]
 
-    def _added(self, jobs: Sequence[Job], seen: Mapping[str, str]) -> bool:
-        """Whether all were stored, each with its marker. ``seen`` are the ended jobs that have some of the keys."""
+    def _try_add(self, jobs: Sequence[Job], seen: Mapping[str, str]) -> bool:
+        """Store all jobs with their markers in one transaction, or none. ``seen``: ended jobs by dedupe key."""
         puts = []
         for job in jobs:
             key = job.dedupe_key or ""
             free, before = "attribute_not_exists(#job_id)", {"before": seen[key]} if key in seen else {}
             marker = {**marker_key(job.owner, key), "dedupe_key": key, "holder": job.job_id}
-            puts.append(self.table.placing(job_to_item(job), free))
-            puts.append(self.table.placing(marker, f"{free} OR #holder = :before" if before else free, before))
-        return all(self.table.put_all(puts))
+            puts.append(self.table.put_request(job_to_item(job), free))
+            puts.append(self.table.put_request(marker, f"{free} OR #holder = :before" if before else free, before))
+        return all(self.table.transact_puts(puts))
 
     def _markers(self, jobs: Sequence[Job]) -> dict[str, Item]:
         keys = (marker_key(job.owner, job.dedupe_key or "") for job in jobs)
         return {item["dedupe_key"]: item for item in self.table.get_many(keys, consistent=True)}
 
-    def _live(self, holders: Mapping[str, str]) -> dict[str, Job]:
-        """Of jobs by key, those that live."""
+    def _live_holders(self, holders: Mapping[str, str]) -> dict[str, Job]:
+        """The live jobs among the ``holders`` of dedupe keys."""
         jobs = self.get_many(set(holders.values()))
         found = {key: jobs.get(job_id) for key, job_id in holders.items()}
-        return {key: job for key, job in found.items() if job is not None and job.live}
+        return {key: job for key, job in found.items() if job is not None and job.is_live}
 
-    def _with_its_marker(self, written: Written) -> bool:
-        if written.won and "dedupe_key" in written.item and JobState(written.item["state"]) not in LIVE:
-            self._let_go(written.item, written.item["expires_at"])
+    def _expire_marker_with(self, written: WriteResult) -> bool:
+        if written.won and "dedupe_key" in written.item and JobState(written.item["state"]) not in LIVE_STATES:
+            self._expire_marker(written.item, written.item["expires_at"])
         return written.won
 
-    def _let_go(self, ended: Item, expires_at: int) -> None:
-        """Have the marker of a job that has ended expire with it. One that stays, after a crash, does no harm."""
-        with suppress(self.table.client.exceptions.TransactionConflictException):  # another takes it over just now
+    def _expire_marker(self, ended: Item, expires_at: int) -> None:
+        """Let the marker of an ended job expire together with it. A marker that a crash leaves behind is harmless."""
+        with suppress(self.table.client.exceptions.TransactionConflictException):  # a new job is taking over the key
             self.table.update(
                 marker_key(ended["owner"], ended["dedupe_key"]),
                 set={"expires_at": expires_at},
@@ -183,3 +184,10 @@ class DynamoJobs:
 
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())
+
+
+if TYPE_CHECKING:
+    from punctual.ports.jobs import JobIndex, Jobs
+
+    _jobs: type[Jobs] = DynamoJobs
+    _job_index: type[JobIndex] = DynamoJobs

@@ -1,35 +1,36 @@
-"""Executions of the long lane: carried by a state machine, and standing where their parts stand."""
+"""Executions of the long lane: each is driven by a state machine run, and its status follows its parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.execution_item import as_text, attempts_text, item_to_execution
-from punctual.aws.dynamodb.execution_table import CLEARED, WATCHED, ExecutionTable, key_of
+from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, IS_CLEARED, ExecutionTable, key_of
 from punctual.aws.dynamodb.items import instant_text
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.timer import shard_of
 from punctual.domain.lane import Lane
-from punctual.domain.status import FINAL, FOLLOWING, LIVE, Status
+from punctual.domain.status import FINAL, LIVE_STATUSES, PARENT_LIVE_STATUSES, Status
 
 if TYPE_CHECKING:
-    from punctual.domain.long_lane.parts_status import Ending, Standing
+    from punctual.domain.long_lane.parts_status import PartsOutcome, PartsStatus
 
 
-@dataclass(frozen=True)
 class DynamoLongExecutions(ExecutionTable):
-    def conduct(self, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Execution | None:
-        """Let a state machine run carry an execution through the long lane, and no other; ``None`` for another."""
+    def attach_run(self, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Execution | None:
+        """Attach a state machine run to an execution that has none. Idempotent.
+
+        Returns ``None`` if another run is attached, or if the execution has ended.
+        """
         key = {"job_id": job_id, "execution_id": execution_id}
         written = self._move(
             key,
             Status.QUEUED,
             {"queued_at": instant_text(now), "run_arn": run_arn},
-            sources=LIVE,  # one that was restarted may have been told of its parts meanwhile
-            also=f"attribute_not_exists(#run_arn) AND #lane = :lane AND {CLEARED}",
+            sources=LIVE_STATUSES,  # after a restart, the parts may already have changed the status
+            also=f"attribute_not_exists(#run_arn) AND #lane = :lane AND {IS_CLEARED}",
             values={"lane": str(Lane.LONG)},
         )
         if not written.item:
@@ -37,60 +38,72 @@ class DynamoLongExecutions(ExecutionTable):
         execution = item_to_execution(written.item)
         return execution if execution.run_arn == run_arn and execution.status not in FINAL else None
 
-    def change_conductor(self, execution: Execution, now: datetime) -> bool:
-        """Free an execution whose state machine run is gone for another; ``False`` when it has one already."""
+    def detach_run(self, execution: Execution, now: datetime) -> bool:
+        """Detach a state machine run that has stopped, so that another can be attached.
+
+        ``False`` if the attached run is no longer the one that was read.
+        """
         return self._move(
             key_of(execution),
             Status.QUEUED,
             {
                 "queued_at": instant_text(now),
-                "reason": "its state machine stopped and is started again",
+                "reason": "restarting: the state machine run stopped",
                 "restarts": execution.restarts + 1,
             },
             remove=["run_arn", "running_shard", "retry_at"],
-            sources=LIVE,
+            sources=LIVE_STATUSES,
             also="#run_arn = :run_arn" if execution.run_arn else "attribute_not_exists(#run_arn)",
             values={"run_arn": execution.run_arn} if execution.run_arn else {},
         ).won
 
-    def follow(self, job_id: str, execution_id: str, standing: Standing, told_at: datetime | None) -> bool:
-        running = standing.status is Status.RUNNING
-        told = {
-            "reason": standing.reason,
-            "attempt": standing.attempt,
-            "attempts": attempts_text(standing.attempts) if standing.attempts else None,
-            "started_at": instant_text(standing.started_at),
-            "retry_at": instant_text(standing.retry_at),
-            "worker_id": standing.worker_id,
-            "progress": as_text(standing.progress),
-            "progress_at": instant_text(told_at),
-            "error": as_text(standing.error),
+    def apply_parts_status(
+        self, job_id: str, execution_id: str, parts_status: PartsStatus, progress_at: datetime | None
+    ) -> bool:
+        running = parts_status.status is Status.RUNNING
+        changes = {
+            "reason": parts_status.reason,
+            "attempt": parts_status.attempt,
+            "attempts": attempts_text(parts_status.attempts) if parts_status.attempts else None,
+            "started_at": instant_text(parts_status.started_at),
+            "retry_at": instant_text(parts_status.retry_at),
+            "worker_id": parts_status.worker_id,
+            "progress": as_text(parts_status.progress),
+            "progress_at": instant_text(progress_at),
+            "error": as_text(parts_status.error),
             "running_shard": str(shard_of(execution_id, self.shards)) if running else None,
         }
-        missing = [name for name in ("reason", "retry_at", "error", "running_shard", "progress") if told[name] is None]
+        cleared = ("reason", "retry_at", "error", "running_shard", "progress")
+        absent = [name for name in cleared if changes[name] is None]
         key = {"job_id": job_id, "execution_id": execution_id}
-        return self._move(key, standing.status, told, remove=missing, sources=FOLLOWING).won
+        return self._move(key, parts_status.status, changes, remove=absent, sources=PARENT_LIVE_STATUSES).won
 
-    def close(self, execution: Execution, ending: Ending, now: datetime) -> bool:
-        """End an execution of the long lane; ``False`` when it has ended already."""
+    def close(self, execution: Execution, outcome: PartsOutcome, now: datetime) -> bool:
+        """End an execution of the long lane; ``False`` if it has already ended."""
         changes = {
-            "reason": ending.reason,
-            "attempt": ending.attempt,
-            "attempts": attempts_text(ending.attempts) if ending.attempts else None,
-            "started_at": instant_text(ending.started_at),
-            "worker_id": ending.worker_id,
-            "error": as_text(ending.error),
-            "result": as_text(ending.result),
-            "progress": as_text(ending.progress),
+            "reason": outcome.reason,
+            "attempt": outcome.attempt,
+            "attempts": attempts_text(outcome.attempts) if outcome.attempts else None,
+            "started_at": instant_text(outcome.started_at),
+            "worker_id": outcome.worker_id,
+            "error": as_text(outcome.error),
+            "result": as_text(outcome.result),
+            "progress": as_text(outcome.progress),
             "ended_at": instant_text(now),
             "expires_at": self._expiry(now),
         }
-        gone = ["running_shard", "long_shard", "retry_at", *WATCHED]
-        gone += [name for name in ("reason", "error") if changes[name] is None]
-        return self._move(key_of(execution), ending.status, changes, remove=gone, sources=FOLLOWING).won
+        removed = ["running_shard", "long_shard", "retry_at", *DEADLINE_ATTRIBUTES]
+        removed += [name for name in ("reason", "error") if changes[name] is None]
+        return self._move(key_of(execution), outcome.status, changes, remove=removed, sources=PARENT_LIVE_STATUSES).won
 
     def live_long(self) -> Iterator[Execution]:
-        """The executions of the long lane that have not ended."""
+        """The live executions of the long lane."""
         for shard in range(self.shards):
             for page in self.table.query("#long_shard = :shard", {"shard": str(shard)}, index="long"):
                 yield from self.get_many(item["execution_id"] for item in page)
+
+
+if TYPE_CHECKING:
+    from punctual.ports.long_lane import LongExecutions
+
+    _long_executions: type[LongExecutions] = DynamoLongExecutions

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from punctual.aws.dynamodb.items import dumped, instant_text, loaded
+from punctual.aws.dynamodb.items import from_json, instant_text, to_json
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.forecasts.queue_backlog import Sample, read_sample
 from punctual.domain.instant import from_text
-from punctual.domain.long_lane.lane_forecast import LaneOutlook, Start
+from punctual.domain.long_lane.lane_forecast import LaneOutlook, StartForecast
 
 _SAMPLE_KEY = {"id": "sample"}
 _LANE_KEY = {"id": "lane"}
@@ -28,7 +28,7 @@ class DynamoSamples:
 
     def keep(self, sample: Sample) -> None:
         """Replace the stored sample."""
-        self.table.put({**_SAMPLE_KEY, "at": instant_text(sample.at), "sample": dumped(sample.to_fields())})
+        self.table.put({**_SAMPLE_KEY, "at": instant_text(sample.at), "sample": to_json(sample.to_fields())})
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DynamoLaneOutlooks:
         """``None`` if there is no forecast, or if it was stored in an older format."""
         item = self.table.get(_LANE_KEY)
         try:
-            return None if item is None else _outlook(loaded(item["outlook"]))
+            return None if item is None else _outlook(from_json(item["outlook"]))
         except (KeyError, TypeError, ValueError):
             return None
 
@@ -53,7 +53,7 @@ class DynamoLaneOutlooks:
             "first_free": instant_text(outlook.first_free),
             "starts": [[instant_text(one.latest_start), instant_text(one.start_at)] for one in outlook.starts],
         }
-        self.table.put({**_LANE_KEY, "outlook": dumped(fields)})
+        self.table.put({**_LANE_KEY, "outlook": to_json(fields)})
 
 
 def _outlook(fields: dict[str, Any]) -> LaneOutlook:
@@ -62,6 +62,13 @@ def _outlook(fields: dict[str, Any]) -> LaneOutlook:
         | {
             "at": from_text(fields["at"]),
             "first_free": from_text(fields["first_free"]),
-            "starts": tuple(Start(from_text(latest), from_text(start)) for latest, start in fields["starts"]),
+            "starts": tuple(StartForecast(from_text(latest), from_text(start)) for latest, start in fields["starts"]),
         }
     )
+
+
+if TYPE_CHECKING:
+    from punctual.ports.monitoring import LaneOutlooks, Samples
+
+    _samples: type[Samples] = DynamoSamples
+    _lane_outlooks: type[LaneOutlooks] = DynamoLaneOutlooks

@@ -1,23 +1,31 @@
-"""The ledger of notices in the signals table: which are known, and what is counted in each group.
+"""The notice ledger in the signals table: the known notices, and the digest window of each group.
 
 ::
 
     notice#<id>                   state, expires_at; while due also body, window_until, lease_until
     group#<job>#<event>#<topic>   until, counted, executions, latest; without until no window is open
 
-A notice and its group change in one transaction, so a notice is counted exactly once, and told or counted, never both.
+A notice and its group are written in one transaction, so a notice is either published or counted, never both, and
+counted exactly once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.instant import from_text
-from punctual.domain.notices.digest_window import MOST_NAMED, DigestWindow, Group, Noted, Telling, group_of
+from punctual.domain.notices.digest_window import (
+    MAX_NAMED_EXECUTIONS,
+    DigestWindow,
+    Group,
+    Publication,
+    RecordResult,
+    group_of,
+)
 from punctual.domain.notices.notice import Notice, read_notice
 
 DUE = "due"
@@ -44,44 +52,44 @@ class DynamoNoticeLedger:
             latest=read_notice(item["latest"]) if "latest" in item else None,
         )
 
-    def begin(self, telling: Telling, seen: DigestWindow | None, now: datetime) -> Noted:
-        due = self.table.change(
-            _notice_key(telling.id),
+    def begin(self, publication: Publication, seen: DigestWindow | None, now: datetime) -> RecordResult:
+        due = self.table.update_request(
+            _notice_key(publication.id),
             set={
                 "state": DUE,
-                "body": telling.notice.to_body(),
-                "window_until": instant_text(telling.opens.until),
-                "lease_until": instant_text(telling.lease_until),
+                "body": publication.notice.to_body(),
+                "window_until": instant_text(publication.new_window.until),
+                "lease_until": instant_text(publication.lease_until),
                 "expires_at": self._expiry(now),
             },
             condition=_NEW,
         )
         condition, values = _unchanged(seen)
-        opened = self.table.change(
-            _group_key(telling.opens.group),
-            set={"until": instant_text(telling.opens.until), "counted": 0, "expires_at": self._expiry(now)},
+        opened = self.table.update_request(
+            _group_key(publication.new_window.group),
+            set={"until": instant_text(publication.new_window.until), "counted": 0, "expires_at": self._expiry(now)},
             remove=["executions", "latest"] if seen else [],
             condition=condition,
             values=values,
         )
-        return _noted(self.table.change_all(due, opened))
+        return _record_result(self.table.transact_updates(due, opened))
 
-    def count(self, notice: Notice, seen: DigestWindow, now: datetime) -> Noted:
-        counted = self.table.change(
+    def count(self, notice: Notice, seen: DigestWindow, now: datetime) -> RecordResult:
+        counted = self.table.update_request(
             _notice_key(notice.id), set={"state": COUNTED, "expires_at": self._expiry(now)}, condition=_NEW
         )
         newest = seen.latest is None or seen.latest.at <= notice.at
         grows: dict[str, Any] = {"counted": 1}
-        if len(seen.executions) < MOST_NAMED:
+        if len(seen.executions) < MAX_NAMED_EXECUTIONS:
             grows["executions"] = frozenset({notice.execution_id})
-        kept = self.table.change(
+        kept = self.table.update_request(
             _group_key(seen.group),
             set={"latest": notice.to_body() if newest else None, "expires_at": self._expiry(now)},
             add=grows,
             condition="#until = :until",
             values={"until": instant_text(seen.until)},
         )
-        return _noted(self.table.change_all(counted, kept))
+        return _record_result(self.table.transact_updates(counted, kept))
 
     def close(self, seen: DigestWindow) -> bool:
         condition, values = _unchanged(seen)
@@ -89,29 +97,29 @@ class DynamoNoticeLedger:
             _group_key(seen.group), set={}, remove=["until", "counted"], condition=condition, values=values
         ).won
 
-    def due(self, notice_id: str) -> Telling | None:
+    def pending(self, notice_id: str) -> Publication | None:
         item = self.table.get(_notice_key(notice_id), consistent=True)
         if item is None or item["state"] != DUE:
             return None
         notice = read_notice(item["body"])
-        return Telling(
+        return Publication(
             id=notice_id,
             notice=notice,
-            opens=DigestWindow(group=group_of(notice), until=from_text(item["window_until"])),
+            new_window=DigestWindow(group=group_of(notice), until=from_text(item["window_until"])),
             lease_until=from_text(item["lease_until"]),
         )
 
-    def take_over(self, telling: Telling, lease_until: datetime) -> bool:
+    def take_over(self, publication: Publication, lease_until: datetime) -> bool:
         return self.table.update(
-            _notice_key(telling.id),
+            _notice_key(publication.id),
             set={"lease_until": instant_text(lease_until)},
             condition="#state = :due AND #lease_until = :lapsed",
-            values={"due": DUE, "lapsed": instant_text(telling.lease_until)},
+            values={"due": DUE, "lapsed": instant_text(publication.lease_until)},
         ).won
 
-    def told(self, telling: Telling) -> None:
+    def mark_published(self, publication: Publication) -> None:
         self.table.update(
-            _notice_key(telling.id),
+            _notice_key(publication.id),
             set={"state": TOLD},
             remove=["body", "window_until", "lease_until"],
             condition="#state = :due",
@@ -136,8 +144,14 @@ def _unchanged(seen: DigestWindow | None) -> tuple[str, Item]:
     return "#until = :until AND #counted = :counted", {"until": instant_text(seen.until), "counted": seen.counted}
 
 
-def _noted(held: list[bool]) -> Noted:
+def _record_result(held: list[bool]) -> RecordResult:
     is_new, as_seen = held
     if not is_new:
-        return Noted.KNOWN
-    return Noted.NEW if as_seen else Noted.MOVED
+        return RecordResult.DUPLICATE
+    return RecordResult.RECORDED if as_seen else RecordResult.CONFLICT
+
+
+if TYPE_CHECKING:
+    from punctual.ports.notices import NoticeLedger
+
+    _notice_ledger: type[NoticeLedger] = DynamoNoticeLedger

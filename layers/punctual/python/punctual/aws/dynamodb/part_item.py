@@ -1,4 +1,4 @@
-"""A part as an item of the parts table, and back."""
+"""Mapping between parts and items of the parts table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from punctual.aws.dynamodb.execution_item import (
     window_of_text,
     window_text,
 )
-from punctual.aws.dynamodb.items import Item, dumped, instant_of, instant_text, loaded
+from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import Unreadable
 from punctual.domain.executions.execution import Failure, Progress, Result
 from punctual.domain.instant import from_text
@@ -35,14 +35,14 @@ def part_to_item(part: Part) -> Item:
         "expected_seconds": part.expected_seconds,
         "spot": part.spot or None,
         "image": part.image or None,
-        "command": dumped(part.command) if part.command else None,
+        "command": to_json(part.command) if part.command else None,
         "timeout_seconds": part.timeout_seconds,
-        "retry": dumped(asdict(part.retry)),
+        "retry": to_json(asdict(part.retry)),
         "priority": str(part.priority),
         "preemptible": part.preemptible or None,
         "number": part.number,
         "count": part.count,
-        "value": None if part.value is None else dumped(part.value),
+        "value": None if part.value is None else to_json(part.value),
         "window": window_text(part.window),
         "reason": part.reason,
         "attempt": part.attempt,
@@ -69,7 +69,7 @@ def part_to_item(part: Part) -> Item:
 
 
 def item_to_part(item: Item) -> Part:
-    """Raises ``Unreadable`` for an item that is not a part."""
+    """Raises ``Unreadable`` if the item is not a part."""
     try:
         return Part(
             execution_id=item["execution_id"],
@@ -83,14 +83,14 @@ def item_to_part(item: Item) -> Part:
             expected_seconds=item["expected_seconds"],
             spot=item.get("spot", False),
             image=item.get("image", ""),
-            command=tuple(loaded(item.get("command"), ())),
+            command=tuple(from_json(item.get("command"), ())),
             timeout_seconds=item["timeout_seconds"],
-            retry=RetryPolicy(**loaded(item["retry"])),
+            retry=RetryPolicy(**from_json(item["retry"])),
             priority=Priority(item["priority"]),
             preemptible=item.get("preemptible", False),
             number=item["number"],
             count=item["count"],
-            value=loaded(item.get("value")),
+            value=from_json(item.get("value")),
             window=window_of_text(item.get("window")),
             reason=item.get("reason"),
             attempt=item["attempt"],

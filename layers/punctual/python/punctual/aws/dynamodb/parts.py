@@ -1,6 +1,6 @@
-"""The parts table, and in it the lane's own record: how much of the lane is taken.
+"""The parts table, and in it the occupancy record of the long lane.
 
-A part gets its slot, and gives it back, in one transaction with that record, so the two never disagree.
+A part acquires and releases its slot in one transaction with that record, so parts and occupancy always agree.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.execution_item import as_text, attempts_text
 from punctual.aws.dynamodb.items import Item, instant_text
@@ -18,13 +18,13 @@ from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Progress
 from punctual.domain.instant import from_text
 from punctual.domain.long_lane.assignment import Assignment
-from punctual.domain.long_lane.laxity import Grant, Occupancy, turn_of
+from punctual.domain.long_lane.laxity import Grant, Occupancy, admission_key
 from punctual.domain.long_lane.part import Part
-from punctual.domain.status import FINAL, HOLDING, Status, sources_of
+from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status, sources_of
 
 LANE = "long"
 LANE_KEY = {"execution_id": "#lane", "part": LANE}
-PAGE = 50
+PAGE_SIZE = 50
 NEVER = "never"
 
 
@@ -34,7 +34,7 @@ class DynamoParts:
     retention: timedelta
 
     def add(self, part: Part) -> None:
-        """Store a new one; one that is there already stays."""
+        """Store a new part; an existing part stays unchanged."""
         self.table.put_new(part_to_item(part), key="part")
 
     def get(self, execution_id: str, name: str) -> Part | None:
@@ -45,9 +45,9 @@ class DynamoParts:
         pages = self.table.query("#execution_id = :id", {"id": execution_id}, consistent=True)
         return [item_to_part(item) for page in pages for item in page]
 
-    def ask(self, part: Part, ticket: str, now: datetime) -> bool:
+    def request_slot(self, part: Part, ticket: str, now: datetime) -> bool:
         if part.status is Status.STARTING:
-            return self._hand_over(part, ticket)
+            return self._transfer_grant(part, ticket)
         asked_at = part.asked_at or now
         return self._move(
             part,
@@ -56,14 +56,14 @@ class DynamoParts:
                 "ticket": ticket,
                 "asked_at": instant_text(asked_at),
                 "waiting": LANE,
-                "turn": turn_of(part, asked_at),
+                "turn": admission_key(part, asked_at),
             },
             remove=["retry_at"],
-            sources=[*sources_of(Status.WAITING), Status.WAITING],  # who asks again has a new ticket
+            sources=[*sources_of(Status.WAITING), Status.WAITING],  # a repeated request replaces the ticket
         )
 
-    def _hand_over(self, part: Part, ticket: str) -> bool:
-        """Its slot came while whoever had asked was gone: the one who asks now gets the grant."""
+    def _transfer_grant(self, part: Part, ticket: str) -> bool:
+        """Give a slot that was granted after its requester had stopped to the current requester."""
         return self.table.update(
             _key(part),
             set={"ticket": ticket},
@@ -72,14 +72,14 @@ class DynamoParts:
         ).won
 
     def waiting(self) -> Iterator[Part]:
-        for page in self.table.query("#waiting = :lane", {"lane": LANE}, index="waiting", page_size=PAGE):
+        for page in self.table.query("#waiting = :lane", {"lane": LANE}, index="waiting", page_size=PAGE_SIZE):
             yield from (item_to_part(item) for item in page)
 
     def holders(self) -> Iterator[Part]:
         for page in self.table.query("#holding = :lane", {"lane": LANE}, index="holding"):
             keys = ({"execution_id": item["execution_id"], "part": item["part"]} for item in page)
             parts = (item_to_part(item) for item in self.table.get_many(keys, consistent=True))
-            yield from (part for part in parts if part.status in HOLDING)
+            yield from (part for part in parts if part.status in SLOT_HOLDING_STATUSES)
 
     def occupancy(self) -> Occupancy:
         item = self.table.get(LANE_KEY, consistent=True) or {}
@@ -91,10 +91,10 @@ class DynamoParts:
     def grant(
         self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
     ) -> Grant:
-        taken = self.table.change(
+        taken = self.table.update_request(
             LANE_KEY, set=_occupancy_item(after), condition=_UNCHANGED, values=_occupancy_item(seen)
         )
-        given = self._change(
+        given = self._transition(
             part,
             Status.STARTING,
             {
@@ -108,15 +108,15 @@ class DynamoParts:
             also="#ticket = :ticket",
             values={"ticket": part.ticket},
         )
-        part_held, lane_held = self.table.change_all(given, taken)
+        part_held, lane_held = self.table.transact_updates(given, taken)
         if part_held and lane_held:
-            return Grant.GIVEN
-        return Grant.CROWDED if part_held else Grant.GONE
+            return Grant.GRANTED
+        return Grant.CONTENDED if part_held else Grant.WITHDRAWN
 
     def claim(
         self, assignment: Assignment, token: str, task_arn: str | None, lease: datetime | None, now: datetime
     ) -> Part | None:
-        """To ``running``; again for the same container. ``None`` for one that was superseded."""
+        """Move the part to ``running``. Idempotent for the same container; ``None`` for a superseded container."""
         written = self.table.update(
             {"execution_id": assignment.execution_id, "part": assignment.part},
             set={
@@ -138,18 +138,18 @@ class DynamoParts:
         )
         return item_to_part(written.item) if written.won else None
 
-    def pass_on(self, assignment: Assignment, token: str) -> bool:
-        """A container was started twice: the state machine now waits with the second one's token."""
-        return self._tell(assignment, {"token": token}) is not None
+    def replace_token(self, assignment: Assignment, token: str) -> bool:
+        """Replace the token after a container was started twice: the state machine waits for the second token."""
+        return self._update_running(assignment, {"token": token}) is not None
 
     def renew(self, assignment: Assignment, lease: datetime, progress: Progress | None) -> Part | None:
-        """The part with its lease extended; ``None`` for a container that has lost it."""
-        return self._tell(assignment, {"lease_until": instant_text(lease), "progress": as_text(progress)})
+        """Extend the lease and store the progress; ``None`` for a container that has lost its lease."""
+        return self._update_running(assignment, {"lease_until": instant_text(lease), "progress": as_text(progress)})
 
-    def keep_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None:
-        return self._tell(assignment, {"lease_until": instant_text(lease), "checkpoint": location})
+    def record_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None:
+        return self._update_running(assignment, {"lease_until": instant_text(lease), "checkpoint": location})
 
-    def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:  # noqa: ARG002 - as the port has it
+    def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:  # noqa: ARG002 - part of the port
         return self.table.update(
             _key(part),
             set={"leave": reason},
@@ -158,7 +158,10 @@ class DynamoParts:
         ).won
 
     def ask_to_stop(self, part: Part, until: datetime, reason: str) -> bool:
-        """Give a running part so long to stop for good; again is fine. ``False`` when it does not run this attempt."""
+        """Ask a running part to stop by ``until``, without a retry. Idempotent.
+
+        ``False`` if the part is not running this attempt.
+        """
         return self.table.update(
             _key(part),
             set={"cancel_at": instant_text(until), "cancel_reason": reason},
@@ -167,10 +170,10 @@ class DynamoParts:
         ).won
 
     def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
-        """Apply the end of an attempt, and free its slot; ``False`` when that has happened already."""
+        """Apply the end of an attempt and release its slot; ``False`` if it was already applied."""
         final = decision.status in FINAL
         error = decision.attempt.error
-        ended = self._change(
+        ended = self._transition(
             part,
             decision.status,
             {
@@ -187,33 +190,33 @@ class DynamoParts:
             remove=["holding", "lease_until", "ticket", "key", "leave"]
             + ([] if error is not None else ["error"])
             + ([] if decision.reason is not None else ["reason"]),
-            sources=HOLDING,
-            # what was asked to stop is not tried again
+            sources=SLOT_HOLDING_STATUSES,
+            # a part that was asked to stop is not retried
             also="attribute_not_exists(#cancel_at)" if decision.status is Status.RETRYING else "",
         )
-        return all(self.table.change_all(ended, self._freed(part)))
+        return all(self.table.transact_updates(ended, self._slot_release(part)))
 
     def cancel(self, part: Part, reason: str, now: datetime) -> bool:
-        """Withdraw a part wherever it is, and free its slot if it has one; ``False`` when it has moved meanwhile."""
+        """Cancel a part in any status and release its slot if it holds one; ``False`` if its status has changed."""
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        gone = ["holding", "waiting", "turn", "lease_until", "ticket", "key", "leave", "retry_at"]
-        ended = self._change(part, Status.CANCELLED, ending, remove=gone, sources=[part.status])
-        if part.status in HOLDING:
-            return all(self.table.change_all(ended, self._freed(part)))
+        removed = ["holding", "waiting", "turn", "lease_until", "ticket", "key", "leave", "retry_at"]
+        ended = self._transition(part, Status.CANCELLED, ending, remove=removed, sources=[part.status])
+        if part.status in SLOT_HOLDING_STATUSES:
+            return all(self.table.transact_updates(ended, self._slot_release(part)))
         return self.table.apply(ended).won
 
-    def step_back(self, part: Part, reason: str, now: datetime) -> bool:
-        told = {"reason": reason, "retry_at": instant_text(now)}
-        gone = ["waiting", "turn", "ticket"]
-        return self._move(part, Status.RETRYING, told, remove=gone, sources=[Status.WAITING])
+    def withdraw_request(self, part: Part, reason: str, now: datetime) -> bool:
+        changes = {"reason": reason, "retry_at": instant_text(now)}
+        removed = ["waiting", "turn", "ticket"]
+        return self._move(part, Status.RETRYING, changes, remove=removed, sources=[Status.WAITING])
 
     def fail_waiting(self, part: Part, reason: str, now: datetime) -> bool:
-        """End a part that never got a slot."""
+        """End a part that never acquired a slot."""
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
         return self._move(part, Status.FAILED, ending, remove=["waiting", "turn", "ticket"], sources=[Status.WAITING])
 
     def recount(self, seen: Occupancy, holders: Iterable[Part]) -> bool:
-        """Set the lane's record to what its holders say, unless it has changed since ``seen``."""
+        """Set the occupancy to the sum over ``holders``, if it is still as ``seen`` (compare-and-swap)."""
         holders = list(holders)
         return self.table.update(
             LANE_KEY,
@@ -222,24 +225,24 @@ class DynamoParts:
             values=_occupancy_item(seen),
         ).won
 
-    def _tell(self, assignment: Assignment, told: Item) -> Part | None:
+    def _update_running(self, assignment: Assignment, changes: Item) -> Part | None:
         written = self.table.update(
             {"execution_id": assignment.execution_id, "part": assignment.part},
-            set=told,
+            set=changes,
             condition="#status = :running AND #attempt = :attempt AND #key = :key",
             values={"running": str(Status.RUNNING), "attempt": assignment.attempt, "key": assignment.key},
         )
         return item_to_part(written.item) if written.won else None
 
-    def _freed(self, part: Part) -> dict[str, Any]:
-        return self.table.change(LANE_KEY, add={"tasks": -1, "cpu": -part.cpu})
+    def _slot_release(self, part: Part) -> dict[str, Any]:
+        return self.table.update_request(LANE_KEY, add={"tasks": -1, "cpu": -part.cpu})
 
     def _move(
         self, part: Part, target: Status, changes: Item, *, remove: Iterable[str] = (), sources: Iterable[Status]
     ) -> bool:
-        return self.table.apply(self._change(part, target, changes, remove=remove, sources=sources)).won
+        return self.table.apply(self._transition(part, target, changes, remove=remove, sources=sources)).won
 
-    def _change(
+    def _transition(
         self,
         part: Part,
         target: Status,
@@ -250,10 +253,13 @@ class DynamoParts:
         also: str = "",
         values: Item | None = None,
     ) -> dict[str, Any]:
-        """The only way a part's status changes: from one that may become ``target``, and within its attempt."""
+        """Build the update to ``target`` if the attempt is unchanged and the current status is in ``sources``.
+
+        ``sources`` defaults to all statuses with a transition to ``target``.
+        """
         origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
         condition = f"#attempt = :attempt AND #status IN ({', '.join(f':{name}' for name in origins)})"
-        return self.table.change(
+        return self.table.update_request(
             _key(part),
             set={"status": str(target), **changes},
             remove=remove,
@@ -281,3 +287,11 @@ _UNCHANGED = (
     "(attribute_not_exists(#tasks) OR #tasks = :tasks) AND (attribute_not_exists(#cpu) OR #cpu = :cpu)"
     " AND (attribute_not_exists(#next_start) OR #next_start = :next_start)"
 )
+
+
+if TYPE_CHECKING:
+    from punctual.ports.long_lane import Parts, RecountableSlots, RunningParts
+
+    _parts: type[Parts] = DynamoParts
+    _running_parts: type[RunningParts] = DynamoParts
+    _recountable_slots: type[RecountableSlots] = DynamoParts

@@ -1,4 +1,7 @@
-"""A DynamoDB table with the few operations that Punctual needs. A condition that fails is an answer, not an error."""
+"""A DynamoDB table with the operations that Punctual uses.
+
+A conditional write whose condition fails returns a value; it raises nothing. Every other ``ClientError`` propagates.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ _NAME = re.compile(r"#(\w+)")
 
 
 @dataclass(frozen=True)
-class Written:
-    """How a conditional write went, and the item as it is now: the new one, or the one that stood against it."""
+class WriteResult:
+    """Whether a conditional write won, and the stored item: the new item, or the item that failed the condition."""
 
     won: bool
     item: Item
@@ -38,7 +41,7 @@ class Table:
         self.client.put_item(TableName=self.name, Item=typed(item))
 
     def put_new(self, item: Item, key: str) -> Item | None:
-        """Store ``item`` unless there is one with its key: then that one is returned and stays."""
+        """Store ``item`` if its key is free and return ``None``; otherwise return the existing item unchanged."""
         try:
             self.client.put_item(
                 TableName=self.name,
@@ -48,28 +51,30 @@ class Table:
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except ClientError as error:
-            return standing(error)
+            return conflicting_item(error)
         return None
 
     def put_if(self, item: Item, condition: str, values: Mapping[str, Any]) -> bool:
-        """Store ``item`` in place of the one with its key, if ``condition`` holds for that one."""
-        return self._if(self.client.put_item, condition, values, Item=typed(item))
+        """Replace the item with the same key by ``item`` if ``condition`` holds. ``False`` if it does not."""
+        return self._write_if(self.client.put_item, condition, values, Item=typed(item))
 
     def delete_if(self, key: Item, condition: str, values: Mapping[str, Any]) -> bool:
-        """Remove the item with this key, if ``condition`` holds for it."""
-        return self._if(self.client.delete_item, condition, values, Key=typed(key))
+        """Delete the item with this key if ``condition`` holds. ``False`` if it does not."""
+        return self._write_if(self.client.delete_item, condition, values, Key=typed(key))
 
-    def _if(self, act: Callable[..., Any], condition: str, values: Mapping[str, Any], **what: Any) -> bool:
+    def _write_if(
+        self, operation: Callable[..., Any], condition: str, values: Mapping[str, Any], **request: Any
+    ) -> bool:
         try:
-            act(
+            operation(
                 TableName=self.name,
                 ConditionExpression=condition,
                 ExpressionAttributeNames={f"#{name}": name for name in _NAME.findall(condition)},
                 ExpressionAttributeValues=typed({f":{name}": value for name, value in values.items()}),
-                **what,
+                **request,
             )
         except ClientError as error:
-            standing(error)
+            conflicting_item(error)
             return False
         return True
 
@@ -81,21 +86,24 @@ class Table:
         remove: Iterable[str] = (),
         condition: str,
         values: Mapping[str, Any],
-    ) -> Written:
-        """Change an item if ``condition`` holds. Write ``#name`` for attributes and ``:name`` for ``values``."""
-        return self.apply(self.change(key, set=set, remove=remove, condition=condition, values=values))
+    ) -> WriteResult:
+        """Update an item if ``condition`` holds.
 
-    def apply(self, change: Mapping[str, Any]) -> Written:
-        """Carry out a change of one item, if its condition holds."""
+        In ``condition``, write ``#name`` for an attribute and ``:name`` for an entry of ``values``.
+        """
+        return self.apply(self.update_request(key, set=set, remove=remove, condition=condition, values=values))
+
+    def apply(self, request: Mapping[str, Any]) -> WriteResult:
+        """Execute the result of ``update_request`` as a single write."""
         try:
             answer = self.client.update_item(
-                **change, ReturnValues="ALL_NEW", ReturnValuesOnConditionCheckFailure="ALL_OLD"
+                **request, ReturnValues="ALL_NEW", ReturnValuesOnConditionCheckFailure="ALL_OLD"
             )
         except ClientError as error:
-            return Written(False, standing(error))
-        return Written(True, plain(answer["Attributes"]))
+            return WriteResult(False, conflicting_item(error))
+        return WriteResult(True, plain(answer["Attributes"]))
 
-    def change(
+    def update_request(
         self,
         key: Item,
         *,
@@ -105,7 +113,10 @@ class Table:
         condition: str = "",
         values: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """The request for a change of one item, alone or in a transaction. ``add`` is what counters grow by."""
+        """Build an update of one item, for ``apply`` or ``transact_updates``.
+
+        ``set`` ignores values that are ``None``; ``add`` increments counters.
+        """
         assigned = {name: value for name, value in set.items() if value is not None}
         clauses = {
             "SET": [f"#{name} = :set_{name}" for name in assigned],
@@ -128,19 +139,22 @@ class Table:
         request |= {"ExpressionAttributeValues": typed(bound)} if bound else {}
         return request
 
-    def change_all(self, *changes: Mapping[str, Any]) -> list[bool]:
-        """All of the changes, or none: for each, whether its own condition held. All hold if it was done.
+    def transact_updates(self, *updates: Mapping[str, Any]) -> list[bool]:
+        """Apply all ``updates`` in one transaction, or none. Returns for each whether its own condition held.
 
-        One that only met another transaction on its way is tried again.
+        The transaction was applied if all are ``True``. A conflict with another transaction is retried with backoff;
+        the error of the last try propagates.
         """
-        return self._together([{"Update": change} for change in changes])
+        return self._transact([{"Update": update} for update in updates])
 
-    def put_all(self, puts: Iterable[Mapping[str, Any]]) -> list[bool]:
-        """``change_all`` for what ``placing`` makes."""
-        return self._together([{"Put": put} for put in puts])
+    def transact_puts(self, puts: Iterable[Mapping[str, Any]]) -> list[bool]:
+        """Like ``transact_updates``, for the results of ``put_request``."""
+        return self._transact([{"Put": put} for put in puts])
 
-    def placing(self, item: Item, condition: str, values: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-        """The request for storing an item in a transaction, if ``condition`` holds for the one with its key."""
+    def put_request(
+        self, item: Item, condition: str, values: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """Build a put for ``transact_puts`` that requires ``condition`` of the item with the same key."""
         request = {
             "TableName": self.name,
             "Item": typed(item),
@@ -150,18 +164,18 @@ class Table:
         bound = typed({f":{name}": value for name, value in values.items()})
         return request | ({"ExpressionAttributeValues": bound} if bound else {})
 
-    def _together(self, parts: list[dict[str, Any]]) -> list[bool]:
-        for rest in (0.02, 0.05, 0.1, 0.2, None):
+    def _transact(self, writes: list[dict[str, Any]]) -> list[bool]:
+        for backoff in (0.02, 0.05, 0.1, 0.2, None):
             try:
-                self.client.transact_write_items(TransactItems=parts)
-                return [True] * len(parts)
+                self.client.transact_write_items(TransactItems=writes)
+                return [True] * len(writes)
             except self.client.exceptions.TransactionCanceledException as error:
                 reasons = [reason.get("Code", "None") for reason in error.response["CancellationReasons"]]
                 if "ConditionalCheckFailed" in reasons:
                     return [reason != "ConditionalCheckFailed" for reason in reasons]
-                if rest is None or "TransactionConflict" not in reasons:
+                if backoff is None or "TransactionConflict" not in reasons:
                     raise
-                time.sleep(rest)
+                time.sleep(backoff)
         raise AssertionError("unreachable")
 
     def query(
@@ -176,9 +190,9 @@ class Table:
         only: Iterable[str] = (),
         where: Mapping[str, list[str]] | None = None,
     ) -> Iterator[list[Item]]:
-        """The matching items in order, page by page; a page may be empty.
+        """Yield the matching items in sort-key order, page by page. A page may be empty.
 
-        ``only`` names the attributes to fetch; ``where`` keeps items whose attribute has one of the values.
+        ``only`` projects attributes; ``where`` filters by attribute: its value must be in the list.
         """
         where = where or {}
         filters = {f"{name}{n}": value for name, wanted in where.items() for n, value in enumerate(wanted)}
@@ -207,7 +221,7 @@ class Table:
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def count(self, condition: str, values: Mapping[str, Any], *, index: str) -> int:
-        """How many items match."""
+        """Count the matching items."""
         request: dict[str, Any] = {
             "TableName": self.name,
             "IndexName": index,
@@ -225,7 +239,7 @@ class Table:
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def get_many(self, keys: Iterable[Item], *, consistent: bool = False) -> list[Item]:
-        """The items with these keys that exist, in no order."""
+        """Fetch the items with these keys. Missing items are left out; the order is undefined."""
         found: list[Item] = []
         pending = [typed(key) for key in keys]
         while pending:
@@ -236,21 +250,21 @@ class Table:
         return found
 
     def put_many(self, items: Iterable[Item]) -> None:
-        """Store all, 25 at a time, again and again until none is refused for lack of capacity."""
+        """Store ``items`` in batches of 25. Unprocessed items are retried with backoff until all are stored."""
         remaining = iter(items)
         while chunk := list(islice(remaining, 25)):
             requests = [{"PutRequest": {"Item": typed(item)}} for item in chunk]
-            rest = 0.05
+            backoff = 0.05
             while requests:
                 answer = self.client.batch_write_item(RequestItems={self.name: requests})
                 requests = answer.get("UnprocessedItems", {}).get(self.name, [])
                 if requests:
-                    time.sleep(rest)
-                    rest = min(rest * 2, 2)
+                    time.sleep(backoff)
+                    backoff = min(backoff * 2, 2)
 
 
-def standing(error: ClientError) -> Item:
-    """The item that a condition failed on; any other error goes on its way."""
+def conflicting_item(error: ClientError) -> Item:
+    """Return the item that failed a condition, empty if there is none. Re-raises any other error."""
     if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
         raise error
     item: Any = error.response.get("Item", {})

@@ -1,22 +1,23 @@
-"""The timers table: the wheel, and beside it how far each shard was swept."""
+"""The timers table: the timer wheel, and the sweep position of each shard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.timer import Reached, Timer, TimerReason, shard_of, slot_of, slots_between
+from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason, shard_of, slot_of, slots_between
 from punctual.domain.instant import from_text, to_text
 
-PATIENCE = timedelta(hours=1)
-"""How long after its instant a timer lives. When TTL then removes it, the planner looks whether it did its duty."""
+EXPIRY_DELAY = timedelta(hours=1)
+"""How long after its instant a timer expires. When TTL removes it, the planner checks that the timer was handled."""
 
-PAGE = 200
-"""How many timers are swept before the position is recorded: a crash repeats no more than these."""
+PAGE_SIZE = 200
+"""Timers swept between two records of the position: a crash repeats at most these."""
 
 
 @dataclass(frozen=True)
@@ -30,30 +31,32 @@ class DynamoTimers:
                 "slot": slot_of(timer.at, shard_of(timer.execution_id, self.shards)),
                 "due": timer.position,
                 "job_id": timer.job_id,
-                "expires_at": int((timer.at + PATIENCE).timestamp()),
+                "expires_at": int((timer.at + EXPIRY_DELAY).timestamp()),
             }
         )
 
-    def reached(self, shard: int) -> Reached | None:
+    def swept_to(self, shard: int) -> SweepPosition | None:
         item = self.table.get(_checkpoint(shard), consistent=True)
-        return None if item is None else Reached(at=from_text(item["swept_to"]), position=item.get("position", ""))
+        return (
+            None if item is None else SweepPosition(at=from_text(item["swept_to"]), position=item.get("position", ""))
+        )
 
-    def due(self, shard: int, since: Reached, until: datetime) -> Iterator[tuple[list[Timer], Reached]]:
+    def due(self, shard: int, since: SweepPosition, until: datetime) -> Iterator[tuple[list[Timer], SweepPosition]]:
         lowest, highest = max(since.position, to_text(since.at)), f"{to_text(until)}~"
         for slot, end in slots_between(since.at, until, shard):
             condition = "#slot = :slot AND #due BETWEEN :lowest AND :highest"
             values = {"slot": slot, "lowest": lowest, "highest": highest}
-            for page in self.table.query(condition, values, consistent=True, page_size=PAGE):
+            for page in self.table.query(condition, values, consistent=True, page_size=PAGE_SIZE):
                 if timers := [item_to_timer(item) for item in page if item["due"] > since.position]:
-                    yield timers, Reached(at=timers[-1].at, position=timers[-1].position)
-            yield [], Reached(at=min(end, until))
+                    yield timers, SweepPosition(at=timers[-1].at, position=timers[-1].position)
+            yield [], SweepPosition(at=min(end, until))
 
-    def advance(self, shard: int, to: Reached) -> None:
+    def advance(self, shard: int, to: SweepPosition) -> None:
         self.table.put({**_checkpoint(shard), "swept_to": instant_text(to.at), "position": to.position or None})
 
 
 def item_to_timer(item: Item) -> Timer:
-    """Raises ``Unreadable`` for an item that is not a timer."""
+    """Raises ``Unreadable`` if the item is not a timer."""
     try:
         at, execution_id, reason = item["due"].split("#")
         return Timer(at=from_text(at), job_id=item["job_id"], execution_id=execution_id, reason=TimerReason(reason))
@@ -63,3 +66,9 @@ def item_to_timer(item: Item) -> Timer:
 
 def _checkpoint(shard: int) -> Item:
     return {"slot": "checkpoint", "due": f"shard-{shard}"}
+
+
+if TYPE_CHECKING:
+    from punctual.ports.planning import Timers
+
+    _timers: type[Timers] = DynamoTimers

@@ -1,20 +1,23 @@
-"""The containers on Fargate."""
+"""The containers of the long lane: ECS tasks on Fargate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
 from punctual.domain.long_lane.container_death import cause_of_stop
 
-BATCH = 100
+DESCRIBE_BATCH_SIZE = 100
+"""DescribeTasks takes at most this many tasks."""
 
 
 @dataclass(frozen=True)
 class FargateContainers:
+    """Implements ``InspectableContainers``."""
+
     cluster: str
     ecs: Callable[[], Any]
 
@@ -25,15 +28,21 @@ class FargateContainers:
             if error.response["Error"]["Code"] not in ("InvalidParameterException", "ClusterNotFoundException"):
                 raise
 
-    def gone(self, task_arns: Iterable[str]) -> dict[str, str]:
+    def find_stopped(self, task_arns: Iterable[str]) -> dict[str, str]:
         remaining = list(task_arns)
         found: dict[str, str] = {}
         while remaining:
-            batch, remaining = remaining[:BATCH], remaining[BATCH:]
+            batch, remaining = remaining[:DESCRIBE_BATCH_SIZE], remaining[DESCRIBE_BATCH_SIZE:]
             answer = self.ecs().describe_tasks(cluster=self.cluster, tasks=batch)
             for task in answer["tasks"]:
                 if task["lastStatus"] == "STOPPED":
                     found[task["taskArn"]] = cause_of_stop(task)
             for missing in answer.get("failures", ()):
-                found[missing["arn"]] = cause_of_stop({"stoppedReason": "ECS does not know this container any more"})
+                found[missing["arn"]] = cause_of_stop({"stoppedReason": "ECS has no record of this container"})
         return found
+
+
+if TYPE_CHECKING:
+    from punctual.ports.long_lane import InspectableContainers
+
+    _inspectable_containers: type[InspectableContainers] = FargateContainers

@@ -1,11 +1,11 @@
-"""Checkpoints, in the results bucket."""
+"""Checkpoints of long executions, in the results bucket."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.long_lane.assignment import Assignment
 
@@ -15,8 +15,9 @@ class S3Checkpoints:
     bucket: str
     s3: Callable[[], Any]
 
-    def keep(self, assignment: Assignment, state: Any) -> str:
-        """Each attempt overwrites its own: one that was superseded cannot touch those of its successor."""
+    def store(self, assignment: Assignment, state: Any) -> str:
+        """Store ``state`` and return its key. Each attempt has its own key, so a superseded attempt cannot overwrite
+        the checkpoint of its successor."""
         part = f"{assignment.job_id}/{assignment.execution_id}/{assignment.part}"
         key = f"checkpoints/{part}/{assignment.attempt}.json"
         body = json.dumps(state, ensure_ascii=False, allow_nan=False).encode()
@@ -25,3 +26,9 @@ class S3Checkpoints:
 
     def load(self, location: str) -> Any:
         return json.loads(self.s3().get_object(Bucket=self.bucket, Key=location)["Body"].read())
+
+
+if TYPE_CHECKING:
+    from punctual.ports.long_lane import Checkpoints
+
+    _checkpoints: type[Checkpoints] = S3Checkpoints

@@ -1,15 +1,15 @@
-"""Results: inline in the execution's record when small and not too deep to be shown, else in the results bucket."""
+"""Results: inline in the execution's item if small and not nested too deeply to display, else in the results bucket."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal
 from punctual.domain.executions.execution import Result
-from punctual.domain.limits import INLINE_RESULT_BYTES, is_deep
+from punctual.domain.limits import MAX_INLINE_RESULT_BYTES, is_too_deep
 
 LINK_SECONDS = 300
 
@@ -18,11 +18,11 @@ LINK_SECONDS = 300
 class S3Results:
     bucket: str
     s3: Callable[[], Any]
-    """Made only when it is needed: most results are small, and the client is slow to make."""
+    """Called only when needed: most results are inline, and creating the client is slow."""
 
-    def keep(self, name: str, value: Any, *, always: bool = False) -> Result:
+    def store(self, name: str, value: Any, *, always: bool = False) -> Result:
         text = _json(value)
-        small = len(text) <= INLINE_RESULT_BYTES and not is_deep(value)
+        small = len(text) <= MAX_INLINE_RESULT_BYTES and not is_too_deep(value)
         if small and not always:
             return Result(value=value)
         key = f"results/{name}.json"
@@ -30,7 +30,7 @@ class S3Results:
         return Result(value=value if small else None, location=f"s3://{self.bucket}/{key}")
 
     def link(self, result: Result) -> str | None:
-        """An address from which a stored result can be fetched for a while; ``None`` for one that is inline."""
+        """A presigned URL for a stored result, valid for ``LINK_SECONDS``; ``None`` for an inline result."""
         if result.location is None or result.value is not None:
             return None
         bucket, _, key = result.location.removeprefix("s3://").partition("/")
@@ -45,3 +45,9 @@ def _json(value: Any) -> bytes:
         return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise Fatal(f"the task's result cannot be written as JSON: {error}") from error
+
+
+if TYPE_CHECKING:
+    from punctual.ports.running import Results
+
+    _results: type[Results] = S3Results

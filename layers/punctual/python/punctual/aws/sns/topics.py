@@ -1,18 +1,18 @@
-"""The topics on which people listen. Subscribers filter by the attributes: owner, job, job_id and event."""
+"""The SNS topics for notices. Subscribers can filter by the message attributes owner, job, job_id and event."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from punctual.aws.dynamodb.items import dumped
+from punctual.aws.dynamodb.items import to_json
 from punctual.domain.jobs.notify_rule import Topic
 from punctual.domain.notices.notice import Notice
 
-LONGEST_SUBJECT = 99
-LONGEST_ATTRIBUTE = 256
+MAX_SUBJECT_LENGTH = 99
+MAX_ATTRIBUTE_LENGTH = 256
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class SnsTopics:
     sns: Callable[[], Any]
 
     def publish(self, notice: Notice) -> None:
-        """Readable text to an email address; to everything else JSON, which has that text too."""
+        """Send plain text to email subscriptions, and JSON that includes this text to all other protocols."""
         attributes = {
             "owner": notice.owner,
             "job": notice.job_name,
@@ -32,7 +32,7 @@ class SnsTopics:
             TopicArn=self.arns[notice.to],
             Subject=subject(notice.title),
             MessageStructure="json",
-            Message=dumped({"default": notice.to_body(), "email": notice.text}),
+            Message=to_json({"default": notice.to_body(), "email": notice.text}),
             MessageAttributes={
                 name: {"DataType": "String", "StringValue": attribute(value)} for name, value in attributes.items()
             },
@@ -40,17 +40,23 @@ class SnsTopics:
 
 
 def subject(title: str) -> str:
-    """``title`` as SNS takes it: one line of ASCII, shorter than 100 characters, and never empty."""
-    letters = (one for one in unicodedata.normalize("NFKD", _one_line(title)) if not unicodedata.combining(one))
+    """Convert ``title`` to a valid SNS subject: one line of ASCII, shorter than 100 characters, not empty."""
+    letters = (char for char in unicodedata.normalize("NFKD", _one_line(title)) if not unicodedata.combining(char))
     plain = "".join(letters).encode("ascii", "replace").decode()
-    return (plain if len(plain) <= LONGEST_SUBJECT else f"{plain[: LONGEST_SUBJECT - 3]}...") or "Punctual"
+    return (plain if len(plain) <= MAX_SUBJECT_LENGTH else f"{plain[: MAX_SUBJECT_LENGTH - 3]}...") or "Punctual"
 
 
 def attribute(value: str) -> str:
-    """``value`` as a message attribute: one line, and never empty."""
-    return _one_line(value)[:LONGEST_ATTRIBUTE] or "-"
+    """Convert ``value`` to a valid message attribute: one line, at most 256 characters, not empty."""
+    return _one_line(value)[:MAX_ATTRIBUTE_LENGTH] or "-"
 
 
 def _one_line(text: str) -> str:
-    """Without line breaks and control characters; what XML cannot carry is among those."""
-    return " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    """Replace line breaks and control characters, which include all characters invalid in XML, by single spaces."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+if TYPE_CHECKING:
+    from punctual.ports.notices import Topics
+
+    _topics: type[Topics] = SnsTopics

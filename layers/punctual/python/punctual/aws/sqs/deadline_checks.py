@@ -1,11 +1,11 @@
-"""The queue of checks: looks at deadlines, held back until they are due."""
+"""The queue of deadline checks, each delayed until it is due."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.aws.sqs.sending import seconds_until, send_all
 from punctual.domain.forecasts.deadline_check import Check
@@ -17,6 +17,12 @@ class SqsChecks:
     sqs: Callable[[], Any]
 
     def send(self, checks: Iterable[Check], now: datetime) -> None:
-        """Raises when any was refused. Sending one again is fine: a look happens once."""
-        messages = ({"MessageBody": one.to_body(), "DelaySeconds": seconds_until(one.at, now)} for one in checks)
+        """Raises if SQS rejects any message. Sending a check twice is harmless: the monitor performs it once."""
+        messages = ({"MessageBody": check.to_body(), "DelaySeconds": seconds_until(check.at, now)} for check in checks)
         send_all(self.sqs(), self.queue_url, messages)
+
+
+if TYPE_CHECKING:
+    from punctual.ports.monitoring import Checks
+
+    _checks: type[Checks] = SqsChecks

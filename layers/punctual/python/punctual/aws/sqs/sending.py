@@ -1,4 +1,4 @@
-"""Sending messages to a queue: ten at a time, and each at its time."""
+"""Sending messages to a queue: in batches of ten, each with its delay."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from punctual.domain.executions.horizon import LONGEST_DELAY
+from punctual.domain.executions.horizon import MAX_SQS_DELAY
 
-BATCH = 10
+BATCH_SIZE = 10
 
 
 def send_all(sqs: Any, queue_url: str, messages: Iterable[Mapping[str, Any]]) -> None:
-    """Raises when any was refused: ``ValueError`` if the sender is at fault, which is for ever, else ``ClientError``,
-    as all of AWS's own trouble is: whoever meets that comes again."""
+    """Send all ``messages`` in batches. Raises if SQS rejects any of them; earlier batches stay sent.
+
+    ``ValueError`` is a permanent fault of the sender. ``ClientError`` is a transient fault of AWS: the caller retries.
+    """
     remaining = iter(messages)
-    while batch := list(islice(remaining, BATCH)):
+    while batch := list(islice(remaining, BATCH_SIZE)):
         entries = [{"Id": str(number), **message} for number, message in enumerate(batch)]
-        refused = sqs.send_message_batch(QueueUrl=queue_url, Entries=entries).get("Failed", [])
-        if refused:
-            words = f"{len(refused)} of {len(batch)} messages were refused: {refused[0].get('Message')}"
-            if any(one["SenderFault"] for one in refused):
-                raise ValueError(words)
-            raise ClientError({"Error": {"Code": refused[0]["Code"], "Message": words}}, "SendMessageBatch")
+        rejected = sqs.send_message_batch(QueueUrl=queue_url, Entries=entries).get("Failed", [])
+        if rejected:
+            message = f"SQS rejected {len(rejected)} of {len(batch)} messages: {rejected[0].get('Message')}"
+            if any(entry["SenderFault"] for entry in rejected):
+                raise ValueError(message)
+            raise ClientError({"Error": {"Code": rejected[0]["Code"], "Message": message}}, "SendMessageBatch")
 
 
 def seconds_until(instant: datetime, now: datetime) -> int:
-    """How long a queue has to hold a message back so that it does not come before ``instant``, if it can so long."""
-    return math.ceil(min(max(instant - now, timedelta()), LONGEST_DELAY) / timedelta(seconds=1))
+    """The delay with which a message does not arrive before ``instant``, capped at the maximum of SQS. Rounds up."""
+    return math.ceil(min(max(instant - now, timedelta()), MAX_SQS_DELAY) / timedelta(seconds=1))

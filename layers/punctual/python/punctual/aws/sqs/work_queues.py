@@ -7,19 +7,19 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.aws.sqs.sending import send_all
-from punctual.domain.executions.horizon import LONGEST_DELAY
+from punctual.domain.executions.horizon import MAX_SQS_DELAY
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.lane import Priority
 
-LARGEST_BODY = 250_000
-"""Characters of a buried message: with its reason it must fit into a message itself, whatever it is made of."""
+MAX_BODY_LENGTH = 250_000
+"""Characters kept of a dead-lettered body, so that body and reason fit into one SQS message in any encoding."""
 
 
 @dataclass(frozen=True)
-class SqsLanes:
+class SqsWorkQueues:
     queue_urls: Mapping[Priority, str]
     sqs: Callable[[], Any]
 
@@ -35,12 +35,12 @@ class SqsLanes:
 class SqsDeadLetters:
     queue_url: str
     sqs: Callable[[], Any]
-    """Made when first needed: most functions never bury anything, and a client is slow to make."""
+    """Called only when needed: most functions never send a dead letter, and creating the client is slow."""
 
-    def bury(self, body: str, reason: str) -> None:
+    def dead_letter(self, body: str, reason: str) -> None:
         self.sqs().send_message(
             QueueUrl=self.queue_url,
-            MessageBody=body[:LARGEST_BODY] or "(empty)",
+            MessageBody=body[:MAX_BODY_LENGTH] or "(empty)",
             MessageAttributes={"reason": {"DataType": "String", "StringValue": reason[:1000]}},
         )
 
@@ -49,18 +49,25 @@ def _message(order: WorkOrder, now: datetime) -> dict[str, Any]:
     return {
         "MessageBody": order.to_body(),
         "DelaySeconds": delay_seconds(order, now),
-        # the owner as message group: SQS shares a queue fairly between groups
+        # the owner as message group: SQS fair queues prevent an owner from starving the others
         "MessageGroupId": group_id(order.owner),
     }
 
 
 def delay_seconds(order: WorkOrder, now: datetime) -> int:
-    """Whole seconds, rounded down: the worker waits out the fraction, which a queue cannot."""
-    remaining = min(order.not_before - now, LONGEST_DELAY)
+    """The delay in whole seconds, rounded down: SQS has no fractions, so the worker sleeps for the rest."""
+    remaining = min(order.not_before - now, MAX_SQS_DELAY)
     return max(0, math.floor(remaining / timedelta(seconds=1)))
 
 
 def group_id(owner: str) -> str:
-    """The owner as a message group: at most 128 characters of those that SQS allows."""
+    """The owner as a message group id. An owner that is not a valid id, of up to 128 ASCII characters, is hashed."""
     plain = owner.isascii() and owner.isprintable() and " " not in owner and len(owner) <= 128
     return owner if plain else hashlib.sha256(owner.encode()).hexdigest()
+
+
+if TYPE_CHECKING:
+    from punctual.ports.planning import DeadLetters, WorkQueues
+
+    _work_queues: type[WorkQueues] = SqsWorkQueues
+    _dead_letters: type[DeadLetters] = SqsDeadLetters

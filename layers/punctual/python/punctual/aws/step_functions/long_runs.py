@@ -1,4 +1,7 @@
-"""The state machine of the long lane: its runs, the one-time schedules that start them, and those who wait for word."""
+"""The state machine of the long lane: its runs, the one-time schedules that start them, and its task tokens.
+
+A *run* is an execution in the sense of Step Functions: one pass of the state machine, for one execution of a job.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
@@ -15,15 +18,15 @@ from punctual.aws.dynamodb.items import instant_text
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import short_name
 
-AHEAD = timedelta(seconds=60)
-"""EventBridge Scheduler is precise to a minute. So it starts a run this much early, which then waits for the second."""
+SCHEDULE_LEAD = timedelta(seconds=60)
+"""EventBridge Scheduler is precise to a minute: it starts a run this early, and the run waits for the exact second."""
 
-_ENDED = {"TaskDoesNotExist", "TaskTimedOut", "InvalidToken"}
+_NO_LONGER_WAITING = {"TaskDoesNotExist", "TaskTimedOut", "InvalidToken"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class LongRuns:
-    """Undoing what belongs to one execution."""
+    """Removes the schedule and stops the run of an execution. Both are idempotent."""
 
     schedule_group: str
     states: Callable[[], Any]
@@ -33,18 +36,18 @@ class LongRuns:
         try:
             self.scheduler().delete_schedule(Name=short_name(execution_id), GroupName=self.schedule_group)
         except ClientError as error:
-            _unless(error, "ResourceNotFoundException")
+            _raise_unless(error, "ResourceNotFoundException")
 
-    def stop(self, run: str, reason: str) -> None:
+    def stop(self, run_arn: str, reason: str) -> None:
         try:
-            self.states().stop_execution(executionArn=run, error="Punctual.Cancelled", cause=reason)
+            self.states().stop_execution(executionArn=run_arn, error="Punctual.Cancelled", cause=reason)
         except ClientError as error:
-            _unless(error, "ExecutionDoesNotExist", "ValidationException")
+            _raise_unless(error, "ExecutionDoesNotExist", "ValidationException")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LongStateMachine(LongRuns):
-    """And setting it up."""
+    """Starts runs, now or by a one-time schedule, and lists them."""
 
     arn: str
     schedule_role_arn: str
@@ -53,10 +56,10 @@ class LongStateMachine(LongRuns):
         try:
             self.states().start_execution(stateMachineArn=self.arn, name=_run_name(execution), input=_input(execution))
         except ClientError as error:
-            _unless(error, "ExecutionAlreadyExists")
+            _raise_unless(error, "ExecutionAlreadyExists")
 
     def arm(self, execution: Execution) -> None:
-        at = execution.released_at - AHEAD
+        at = execution.released_at - SCHEDULE_LEAD
         schedule = {
             "Name": short_name(execution.execution_id),
             "GroupName": self.schedule_group,
@@ -70,8 +73,8 @@ class LongStateMachine(LongRuns):
         try:
             self.scheduler().create_schedule(**schedule)
         except ClientError as error:
-            _unless(error, "ConflictException")
-            self.scheduler().update_schedule(**schedule)  # with another jitter it fires at another time
+            _raise_unless(error, "ConflictException")
+            self.scheduler().update_schedule(**schedule)  # an edit of the job's jitter moves the instant
 
     def armed(self) -> Iterator[str]:
         for page in self.scheduler().get_paginator("list_schedules").paginate(GroupName=self.schedule_group):
@@ -85,13 +88,17 @@ class LongStateMachine(LongRuns):
 
 @dataclass(frozen=True)
 class FailedLongRuns:
-    """The state machine runs that did not end well."""
+    """Counts the state machine runs that failed or timed out."""
 
     arn: str
     states: Callable[[], Any]
 
     def failed_since(self, since: datetime) -> int:
-        """Of each kind the newest page is looked at, which is more than one minute ever has."""
+        """The number of runs that failed since ``since``, at most 100 of each status.
+
+        Reads only the newest page of each status: more than the runs that end within the minute that the monitor asks
+        for.
+        """
         count = 0
         for status in ("FAILED", "TIMED_OUT"):
             answer = self.states().list_executions(stateMachineArn=self.arn, statusFilter=status, maxResults=100)
@@ -101,34 +108,35 @@ class FailedLongRuns:
 
 @dataclass(frozen=True)
 class TaskTokens:
-    """Those who wait with a task token."""
+    """Answers the states that wait for a task token. Returns ``False`` for a token that nothing waits for any more."""
 
     states: Callable[[], Any]
 
     def succeed(self, token: str, answer: Mapping[str, Any]) -> bool:
-        return self._tell("send_task_success", taskToken=token, output=json.dumps(answer))
+        return self._send("send_task_success", taskToken=token, output=json.dumps(answer))
 
     def fail(self, token: str, error: str, cause: str) -> bool:
-        return self._tell("send_task_failure", taskToken=token, error=error, cause=cause[:30_000])
+        return self._send("send_task_failure", taskToken=token, error=error, cause=cause[:30_000])
 
-    def beat(self, token: str) -> bool:
-        return self._tell("send_task_heartbeat", taskToken=token)
+    def heartbeat(self, token: str) -> bool:
+        return self._send("send_task_heartbeat", taskToken=token)
 
-    def _tell(self, call: str, **arguments: Any) -> bool:
+    def _send(self, call: str, **arguments: Any) -> bool:
         if not arguments["taskToken"]:
             return False
         try:
             getattr(self.states(), call)(**arguments)
         except ClientError as error:
-            _unless(error, *_ENDED)
+            _raise_unless(error, *_NO_LONGER_WAITING)
             return False
         return True
 
 
 def _run_name(execution: Execution) -> str:
-    """The same for what is asked for twice; another for what was replaced, or forgotten and planned again.
+    """The name of the run of ``execution``, which makes ``start`` idempotent.
 
-    Step Functions never starts a second run of a name, also when the first has ended. A name has 80 characters at most.
+    Step Functions starts at most one run of a name, even after that run has ended. The name changes when the execution
+    is edited, restarted, or removed and planned again. A name has at most 80 characters.
     """
     planned = f"{execution.revision} {instant_text(execution.queued_at)} {execution.restarts}"
     return f"{short_name(execution.execution_id)}-{hashlib.sha256(planned.encode()).hexdigest()[:8]}"
@@ -138,6 +146,16 @@ def _input(execution: Execution) -> str:
     return json.dumps({"job_id": execution.job_id, "execution_id": execution.execution_id})
 
 
-def _unless(error: ClientError, *expected: str) -> None:
+def _raise_unless(error: ClientError, *expected: str) -> None:
     if error.response["Error"]["Code"] not in expected:
         raise error
+
+
+if TYPE_CHECKING:
+    from punctual.ports.long_lane import Callbacks, StateMachineRuns, StateMachines
+    from punctual.ports.monitoring import LongRunFailures
+
+    _state_machine_runs: type[StateMachineRuns] = LongRuns
+    _state_machines: type[StateMachines] = LongStateMachine
+    _long_run_failures: type[LongRunFailures] = FailedLongRuns
+    _callbacks: type[Callbacks] = TaskTokens

@@ -1,4 +1,7 @@
-"""What becomes of an execution when an attempt has ended: decided here, applied by whoever stores it."""
+"""Decides what follows from a finished attempt: success, retry, failure, time-out or cancellation.
+
+The decision is a value. The caller applies it to the table.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from punctual.domain.executions.execution import UNCOUNTED, Attempt, Failure, Outcome, Result
+from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Attempt, Failure, Outcome, Result
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.status import Status
 
 
-class Tried(Protocol):
-    """An execution, or a part of one, with an attempt that has ended."""
+class AttemptedWork(Protocol):
+    """An execution, or a part of a long execution, whose current attempt has ended."""
 
     @property
     def attempt(self) -> int: ...
@@ -33,20 +36,20 @@ class Tried(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptResult:
-    """How a try went, as seen by whoever watched it."""
+    """The observed result of an attempt, from the worker, the container or AWS."""
 
     outcome: Outcome
     value: Any = None
     error: Failure | None = None
-    words: str | None = None
-    """What AWS itself said of it, when nothing else could be known."""
-    after: float | None = None
-    """Seconds to rest before the next attempt, when the task asked for them itself."""
+    aws_message: str | None = None
+    """The message from AWS, when it is the only information about the failure."""
+    retry_after_seconds: float | None = None
+    """Delay before the next attempt, if the task asked for one. Replaces the backoff."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptDecision:
-    """The decision: the execution's next status, why, and the attempt's entry in its history."""
+    """The execution's next status, the reason, and the attempt's entry in its history."""
 
     status: Status
     reason: str | None
@@ -56,42 +59,43 @@ class AttemptDecision:
 
 
 def decide(
-    tried: Tried, verdict: AttemptResult, *, now: datetime, uniform: Callable[[float, float], float]
+    work: AttemptedWork, result: AttemptResult, *, now: datetime, uniform: Callable[[float, float], float]
 ) -> AttemptDecision:
-    """Decide what follows from ``verdict``. ``uniform`` draws the backoff's jitter.
+    """Decide what follows from ``result``. ``uniform`` draws the backoff's jitter.
 
-    What was asked to stop is not tried again: it has succeeded in the time that it was given, or is cancelled.
+    A cancelled execution is never retried: it has succeeded if it finished within the cancellation grace period, and
+    is cancelled otherwise.
     """
-    if tried.cancel_at is not None and (verdict.outcome is not Outcome.SUCCEEDED or now > tried.cancel_at):
-        verdict = replace(verdict, outcome=Outcome.CANCELLED)
+    if work.cancel_at is not None and (result.outcome is not Outcome.SUCCEEDED or now > work.cancel_at):
+        result = replace(result, outcome=Outcome.CANCELLED)
     attempt = Attempt(
-        number=tried.attempt,
-        outcome=verdict.outcome,
-        started_at=tried.started_at,
+        number=work.attempt,
+        outcome=result.outcome,
+        started_at=work.started_at,
         ended_at=now,
-        worker_id=tried.worker_id,
-        error=verdict.error,
+        worker_id=work.worker_id,
+        error=result.error,
     )
-    if verdict.outcome is Outcome.SUCCEEDED:
+    if result.outcome is Outcome.SUCCEEDED:
         return AttemptDecision(status=Status.SUCCEEDED, reason=None, attempt=attempt)
-    if verdict.outcome is Outcome.FATAL:
+    if result.outcome is Outcome.FATAL:
         return AttemptDecision(status=Status.FAILED, reason="fatal", attempt=attempt)
-    if verdict.outcome is Outcome.CANCELLED:
-        return AttemptDecision(status=Status.CANCELLED, reason=tried.cancel_reason, attempt=attempt)
-    if verdict.outcome in UNCOUNTED:
-        why = verdict.error.message if verdict.error else "was asked to leave"
-        return AttemptDecision(status=Status.RETRYING, reason=why, attempt=attempt, retry_at=now)
-    tries = tried.attempt - sum(earlier.outcome in UNCOUNTED for earlier in tried.attempts)
-    if tried.retry.allows_after(tries):
-        rest = tried.retry.rest(tries, uniform)
-        if verdict.after is not None:
-            rest = timedelta(seconds=verdict.after)
-        reason = f"attempt {tries} of {tried.retry.max_attempts} {_past(verdict.outcome)}"
-        return AttemptDecision(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + rest)
-    status = Status.TIMED_OUT if verdict.outcome is Outcome.TIMED_OUT else Status.FAILED
-    reason = f"{tries} of {tries} attempts" + (f": {verdict.words[:500]}" if verdict.words else "")
+    if result.outcome is Outcome.CANCELLED:
+        return AttemptDecision(status=Status.CANCELLED, reason=work.cancel_reason, attempt=attempt)
+    if result.outcome in UNCOUNTED_OUTCOMES:
+        reason = result.error.message if result.error else "the container was asked to stop"
+        return AttemptDecision(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now)
+    counted = work.attempt - sum(earlier.outcome in UNCOUNTED_OUTCOMES for earlier in work.attempts)
+    if work.retry.allows_after(counted):
+        backoff = work.retry.backoff(counted, uniform)
+        if result.retry_after_seconds is not None:
+            backoff = timedelta(seconds=result.retry_after_seconds)
+        reason = f"attempt {counted} of {work.retry.max_attempts} {_past_tense(result.outcome)}"
+        return AttemptDecision(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + backoff)
+    status = Status.TIMED_OUT if result.outcome is Outcome.TIMED_OUT else Status.FAILED
+    reason = f"{counted} of {counted} attempts" + (f": {result.aws_message[:500]}" if result.aws_message else "")
     return AttemptDecision(status=status, reason=reason, attempt=attempt)
 
 
-def _past(outcome: Outcome) -> str:
+def _past_tense(outcome: Outcome) -> str:
     return {Outcome.TIMED_OUT: "timed out", Outcome.LOST: "lost its worker"}.get(outcome, "failed")

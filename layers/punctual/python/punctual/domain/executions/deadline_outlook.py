@@ -1,11 +1,12 @@
-"""Whether an execution will make its deadline: where that stands, when to look again, and what is told of it.
+"""The deadline outlook of an execution: its state, its forecast, and when to check it next.
 
 ::
 
     on_track ⇄ at_risk ⇄ will_miss → missed
-        └──────────────────────────────┘     from any of them, once the deadline has passed
+        └──────────────────────────────┘     from any state, once the deadline has passed
 
-The way back asks for more than the way there, so that a forecast at the edge does not go to and fro.
+Each threshold has hysteresis: recovery needs a higher probability than degradation, so a forecast that fluctuates
+around a threshold does not flap between two states.
 """
 
 from __future__ import annotations
@@ -18,26 +19,27 @@ from punctual.domain.identity import due_key
 
 
 class DeadlineState(StrEnum):
-    """How it stands with a deadline."""
+    """Whether an execution is expected to meet its deadline."""
 
     ON_TRACK = "on_track"
     AT_RISK = "at_risk"
-    """It may miss: the probability of making it has fallen below 80%; above 90% it is on track again."""
+    """May miss: the probability of meeting the deadline fell below 80%. Back on track from 90%."""
     WILL_MISS = "will_miss"
-    """It will most likely miss: below 10%; above 25% it is only at risk again."""
+    """Will most likely miss: the probability fell below 10%. Back at risk from 25%."""
     MISSED = "missed"
-    """The deadline has passed, and it has not ended."""
+    """The deadline passed before the execution ended, or it ended without success. Final."""
 
 
 IN_DANGER = frozenset({DeadlineState.AT_RISK, DeadlineState.WILL_MISS})
 
-RISKY_BELOW, SAFE_ABOVE = 0.80, 0.90
-LOST_BELOW, HOPE_ABOVE = 0.10, 0.25
+AT_RISK_BELOW, ON_TRACK_ABOVE = 0.80, 0.90
+WILL_MISS_BELOW, AT_RISK_ABOVE = 0.10, 0.25
 
-LOOKS_BEFORE_THE_END = 8
-"""The next look comes after this part of the time that is left: looks are denser as the deadline nears."""
-BRIEF = timedelta(hours=1)
-SHORTEST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(minutes=30)
+CHECK_INTERVAL_DIVISOR = 8
+"""The next check comes after the remaining time divided by this: checks get denser as the deadline nears."""
+SHORT_DEADLINE = timedelta(hours=1)
+"""With less time than this to the deadline, the first check is delayed: see ``first_check``."""
+MIN_CHECK_INTERVAL, MAX_CHECK_INTERVAL = timedelta(seconds=5), timedelta(minutes=30)
 
 _URGENCY = {
     DeadlineState.MISSED: 0,
@@ -48,8 +50,8 @@ _URGENCY = {
 
 
 @dataclass(frozen=True)
-class Seen:
-    """How far an execution was at an instant: two of these tell its pace."""
+class ProgressSample:
+    """An execution's progress at an instant. Two samples give its rate."""
 
     at: datetime
     percent: float
@@ -57,69 +59,73 @@ class Seen:
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    """What the last look at an execution found."""
+    """The result of the last deadline check of an execution."""
 
     state: DeadlineState
     probability: float
-    """Of making the deadline."""
+    """Of meeting the deadline."""
     median_end: datetime
     p95_end: datetime
     latest_safe_start: datetime | None = None
-    """Only before it starts."""
+    """Set only until the execution starts."""
     cause: str | None = None
-    """Why it is in danger."""
+    """Why the deadline is at risk."""
     remedy: str | None = None
-    """What would help."""
+    """What an operator can do about it."""
     checked_at: datetime
-    seen: tuple[Seen, ...] = ()
-    """Its progress at the last looks, the newest last."""
+    progress_samples: tuple[ProgressSample, ...] = ()
+    """Progress at the last checks, newest last."""
 
 
 def state_after(
     before: DeadlineState | None, probability: float, deadline_at: datetime, now: datetime
 ) -> DeadlineState:
-    """Where a deadline stands, given where it stood."""
+    """Return the state that follows from ``before`` and the forecast ``probability``."""
     if before is DeadlineState.MISSED or now >= deadline_at:
         return DeadlineState.MISSED
-    if probability < LOST_BELOW or (before is DeadlineState.WILL_MISS and probability < HOPE_ABOVE):
+    if probability < WILL_MISS_BELOW or (before is DeadlineState.WILL_MISS and probability < AT_RISK_ABOVE):
         return DeadlineState.WILL_MISS
-    if probability < RISKY_BELOW or (before in IN_DANGER and probability < SAFE_ABOVE):
+    if probability < AT_RISK_BELOW or (before in IN_DANGER and probability < ON_TRACK_ABOVE):
         return DeadlineState.AT_RISK
     return DeadlineState.ON_TRACK
 
 
 def state_at_end(deadline_at: datetime, ended_at: datetime | None, *, succeeded: bool) -> DeadlineState:
-    """Where it stood with a deadline once the execution had ended."""
+    """Return the final state of an execution that has ended: on track only if it succeeded in time."""
     in_time = succeeded and ended_at is not None and ended_at <= deadline_at
     return DeadlineState.ON_TRACK if in_time else DeadlineState.MISSED
 
 
 def first_check(released_at: datetime, deadline_at: datetime, now: datetime) -> datetime:
-    """When to look first.
+    """Return when to check an execution first.
 
-    At once at what is planned well ahead, so that the impossible is known early; at what is due shortly when it is. But
-    of jobs that have less than an hour there may be many, and most have ended when the first of it has passed.
+    Executions planned more than 30 minutes ahead are checked immediately, so that an impossible deadline is known
+    early. Others are checked when they are due. With less than an hour to the deadline, the first check is delayed by
+    an eighth of that time: there may be many such executions, and most have ended by then.
     """
-    if released_at > now + LONGEST_REST:
+    if released_at > now + MAX_CHECK_INTERVAL:
         return now
-    begins = max(released_at, now)
-    left = max(deadline_at - begins, timedelta())
-    return begins + left / LOOKS_BEFORE_THE_END if left < BRIEF else begins
+    starts_at = max(released_at, now)
+    left = max(deadline_at - starts_at, timedelta())
+    return starts_at + left / CHECK_INTERVAL_DIVISOR if left < SHORT_DEADLINE else starts_at
 
 
 def next_check(released_at: datetime, deadline_at: datetime, now: datetime) -> datetime | None:
-    """When to look again; ``None`` once the deadline has passed: its end is all that is left to tell."""
+    """Return when to check again, at the deadline at the latest; ``None`` once it has passed.
+
+    After the deadline the state is final, and only the end of the execution is still reported.
+    """
     if now >= deadline_at:
         return None
-    rest = min(max((deadline_at - now) / LOOKS_BEFORE_THE_END, SHORTEST_REST), LONGEST_REST)
-    return min(max(now + rest, released_at), deadline_at)
+    interval = min(max((deadline_at - now) / CHECK_INTERVAL_DIVISOR, MIN_CHECK_INTERVAL), MAX_CHECK_INTERVAL)
+    return min(max(now + interval, released_at), deadline_at)
 
 
-def danger_of(state: DeadlineState, deadline_at: datetime, execution_id: str) -> str:
-    """The place of an execution among all that have a deadline: the worst first, then the nearest deadline. Unique."""
+def danger_key(state: DeadlineState, deadline_at: datetime, execution_id: str) -> str:
+    """Return the sort key among all executions with a deadline: worst state first, then nearest deadline. Unique."""
     return f"{_URGENCY[state]}-{due_key(deadline_at)}-{execution_id}"
 
 
-def dangers_of(state: DeadlineState) -> tuple[str, str]:
-    """The first and the last place that an execution in this state can have."""
+def danger_key_range(state: DeadlineState) -> tuple[str, str]:
+    """Return the lower and upper bound of ``danger_key`` for this state."""
     return f"{_URGENCY[state]}-", f"{_URGENCY[state]}-~"

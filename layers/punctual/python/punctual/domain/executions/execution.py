@@ -24,57 +24,56 @@ class Outcome(StrEnum):
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
-    """The task raised something that another attempt may cure."""
+    """The task raised an error that a retry may fix."""
     FATAL = "fatal"
-    """The task said, or the scheduler knows, that another attempt would not help."""
+    """The task reported, or the scheduler knows, that a retry would not help."""
     TIMED_OUT = "timed_out"
     LOST = "lost"
-    """The worker stopped renewing its lease: killed, frozen, or out of the function's own time."""
+    """The worker stopped renewing its lease: it was killed, frozen, or reached the Lambda time-out."""
     PREEMPTED = "preempted"
-    """Stopped at a checkpoint to let in one that would have missed its deadline."""
+    """Stopped at a checkpoint to free its slot for an execution that would have missed its deadline."""
     CANCELLED = "cancelled"
-    """It was asked to stop: it did so, or was given up."""
+    """Cancelled: the task stopped by itself, or was terminated after the grace period."""
     INTERRUPTED = "interrupted"
-    """Its container was told to leave: Spot capacity was taken back, or a person stopped it."""
+    """The container was asked to stop: AWS reclaimed its Spot capacity, or a user stopped it."""
 
 
-class Hold(StrEnum):
-    """How a running attempt stands, as it learns when it renews its lease."""
+class LeaseState(StrEnum):
+    """The state of a running attempt's lease, as returned by its renewal."""
 
     KEPT = "kept"
     STOPPING = "stopping"
-    """It was asked to stop."""
+    """Still held, but the execution was cancelled: the task should stop."""
     LOST = "lost"
-    """Another attempt has taken over, or it was cancelled."""
+    """Another attempt has taken over, or the execution has been cancelled."""
 
 
 class Origin(StrEnum):
-    """Why there is an execution."""
+    """Why an execution exists."""
 
     SCHEDULE = "schedule"
-    """Its job's schedule, or a message of its queue."""
+    """The job's schedule, or a message in the job's queue."""
     BACKFILL = "backfill"
-    """A person asked for a due instant of the past."""
+    """A user requested a past due instant."""
     RUN = "run"
-    """A person asked for it now."""
+    """Manual run: a user requested an execution now."""
     RETRY = "retry"
-    """A person asked for one that had ended to be done again."""
+    """Manual retry: a user requested to repeat an ended execution."""
 
 
-ASKED_FOR = frozenset({Origin.BACKFILL, Origin.RETRY})
-"""These are for an instant of the past, and count from when they were asked for."""
+RETROACTIVE_ORIGINS = frozenset({Origin.BACKFILL, Origin.RETRY})
+"""Executions for a past instant. Their deadline and waiting time count from the request."""
 
+UPSTREAM_BOUND_ORIGINS = frozenset({Origin.SCHEDULE, Origin.BACKFILL})
+"""Executions that wait for the upstreams of their job."""
 
-DEPENDENT = frozenset({Origin.SCHEDULE, Origin.BACKFILL})
-"""Those that wait for what their job depends on."""
-
-UNCOUNTED = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED})
-"""Not the task's doing: such an attempt goes on from its checkpoint and does not count against the retry rules."""
+UNCOUNTED_OUTCOMES = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED})
+"""Not the task's fault: the next attempt resumes from the checkpoint, and the retry policy does not count this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """What went wrong, in words fit for people."""
+    """An error, in a form to show to users."""
 
     type: str
     message: str
@@ -83,7 +82,7 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One finished try. ``number`` was its fencing token."""
+    """One finished attempt. ``number`` was its fencing token."""
 
     number: int
     outcome: Outcome
@@ -95,7 +94,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a task returned: inline when small, and where it lies in the results bucket if it does."""
+    """The value that a task returned: inline when small, and its location if it is stored in the results bucket."""
 
     value: Any = None
     location: str | None = None
@@ -103,7 +102,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """Carries all that a worker needs to run it, so that nobody reads the job on the way."""
+    """Carries everything that a worker needs, so that running it does not read the job."""
 
     job_id: str
     execution_id: str
@@ -119,47 +118,47 @@ class Execution:
     revision: int = 1
     origin: Origin = Origin.SCHEDULE
     once: bool = False
-    """The job has only this execution, or no more after it: when it ends, the job is done."""
+    """The job's only or last execution: when it ends, the job is done."""
     leads: bool = False
-    """The last one planned of a recurring job: when it is queued, its successors are planned."""
+    """Leader: the last planned execution of a recurring job. Queueing it plans its successors."""
     delay_seconds: float = 0
-    """How much later than its due instant it may run: its job's jitter."""
+    """Jitter: how long after the due instant it is released."""
     gates: tuple[Gate, ...] = ()
-    """What it passes on its way in, where only so many may run at once."""
+    """The concurrency and rate gates that it has to acquire, in order."""
     waits_at: str | None = None
-    """The gate that it waits at."""
+    """The gate in whose queue it waits."""
     turn: str | None = None
-    """Its place in line there."""
+    """Its sort key in that queue."""
     woken_at: datetime | None = None
-    """When its turn came, if it had to wait."""
+    """When the gate admitted it, if it had to wait."""
     rate_at: datetime | None = None
-    """When it may start, where only so many may in a span of time."""
+    """Its reserved start under a rate limit."""
     cancel_at: datetime | None = None
-    """It was asked to stop, and has until then to do so by itself."""
+    """Cancelled: the end of the grace period in which the task may stop by itself."""
     cancel_reason: str | None = None
     covered_by: str | None = None
-    """The execution that runs, or ran, in its place."""
+    """The execution that runs or ran instead of this one."""
     retry_of: str | None = None
-    """The execution that it does again."""
+    """The execution that this one retries."""
     depends_on: tuple[Dependency, ...] = ()
-    """What it waits for, as its job said when it was planned."""
+    """The upstreams of its job at the time of planning."""
     cleared: bool = False
-    """Whether all that it waited for has ended as it should."""
+    """Whether all upstreams have met their conditions."""
     feeds: bool = False
-    """Whether others may wait for it: then its end is listened for."""
+    """Whether dependants may wait for it: then its end wakes them."""
     window: DataWindow | None = None
     batch: Batch | None = None
     run_arn: str | None = None
-    """The state machine run that carries it through the long lane."""
+    """The Step Functions execution that runs it in the long lane."""
     restarts: int = 0
-    """How often another run had to take over from one that stopped."""
+    """How often a new state machine run replaced a stopped one."""
     deadline_at: datetime | None = None
     outlook: Outlook | None = None
-    """Whether it will make its deadline, as the last look found."""
+    """The result of the last deadline check."""
     check_at: datetime | None = None
-    """When to look next; only while it lives and has a deadline ahead."""
+    """The next deadline check. Set only while the execution is live and its deadline has not passed."""
     notify: bool = False
-    """Whether the job's people want to hear how it ended."""
+    """Whether the job's ``notify`` rule covers its outcome."""
     reason: str | None = None
     attempt: int = 0
     queued_at: datetime | None = None
@@ -170,45 +169,48 @@ class Execution:
     worker_id: str | None = None
     progress: Progress | None = None
     progress_at: datetime | None = None
-    """When that was told."""
+    """When the task reported ``progress``."""
     result: Result | None = None
     error: Failure | None = None
     attempts: tuple[Attempt, ...] = ()
 
     @property
-    def held(self) -> bool:
-        """Whether it must not start yet, for what it depends on."""
+    def has_pending_upstreams(self) -> bool:
+        """Whether it has upstreams that have not met their conditions yet. If so, it must not start."""
         return bool(self.depends_on) and not self.cleared
 
     @property
     def has_aftermath(self) -> bool:
-        """Whether something follows from its end: it is the last of its job, others wait for it, people or forecasts
-        want to know how it went, or it has things in AWS that are to be cleared away."""
-        followed = self.once or self.feeds or self.notify or self.deadline_at is not None
-        return followed or self.lane is Lane.LONG
+        """Whether its end needs follow-up work.
+
+        It may be the last of its job, have dependants, cause a notification, feed the run-time forecast, or leave AWS
+        resources to clean up.
+        """
+        has_followers = self.once or self.feeds or self.notify or self.deadline_at is not None
+        return has_followers or self.lane is Lane.LONG
 
     def belongs_in(self, gate: str) -> bool:
-        """Whether it has business inside a gate: it is on its way or runs, and has to pass there by its rules."""
-        on_its_way = self.status not in FINAL and self.status is not Status.SCHEDULED
-        return on_its_way and any(one.name == gate for one in self.gates)
+        """Whether it may hold a place in ``gate``: it is queued, waiting or running, and its rules include the gate."""
+        is_active = self.status not in FINAL and self.status is not Status.SCHEDULED
+        return is_active and any(one.name == gate for one in self.gates)
 
     def waits_before(self, gate: str) -> bool:
-        """Whether it waits for what it depends on, or at a gate that it has to pass before this one."""
+        """Whether it waits for its upstreams, or at a gate that it acquires before ``gate``."""
         names = [one.name for one in self.gates]
         before = names[: names.index(gate)] if gate in names else []
-        return self.status is Status.WAITING and (self.held or self.waits_at in before)
+        return self.status is Status.WAITING and (self.has_pending_upstreams or self.waits_at in before)
 
     @property
     def released_at(self) -> datetime:
-        """From when on it may run: its due instant, or for one of the past when it was asked for."""
-        if self.origin in ASKED_FOR and self.queued_at is not None:
+        """The earliest start: the due instant plus jitter, or the time of the request for a past instant."""
+        if self.origin in RETROACTIVE_ORIGINS and self.queued_at is not None:
             return self.queued_at
         return self.scheduled_at + timedelta(seconds=self.delay_seconds)
 
 
 @dataclass(frozen=True)
-class Planned:
-    """An execution that has not ended, as much as its replacement has to know of it."""
+class LiveExecution:
+    """The fields of an execution that has not ended which replanning needs."""
 
     execution_id: str
     scheduled_at: datetime
@@ -220,10 +222,10 @@ class Planned:
     lane: Lane = Lane.SHORT
 
     @property
-    def is_of_an_instant(self) -> bool:
-        """Whether its schedule planned it. What several messages bring at one instant has more in its id."""
-        own = execution_id(job_of(self.execution_id), self.scheduled_at)
-        return self.origin is Origin.SCHEDULE and self.execution_id == own
+    def is_from_schedule(self) -> bool:
+        """Whether it was planned by the schedule. Executions of queue messages have a longer id."""
+        scheduled_id = execution_id(job_of(self.execution_id), self.scheduled_at)
+        return self.origin is Origin.SCHEDULE and self.execution_id == scheduled_id
 
     @property
     def has_not_started(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a job brings forth: the execution of one of its due instants."""
+"""Builds the execution of one due instant of a job."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from punctual.domain import identity
 from punctual.domain.executions.deadline_outlook import first_check
-from punctual.domain.executions.execution import ASKED_FOR, DEPENDENT, Execution, Origin
+from punctual.domain.executions.execution import RETROACTIVE_ORIGINS, UPSTREAM_BOUND_ORIGINS, Execution, Origin
 from punctual.domain.instant import in_milliseconds
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.notify_rule import OUTCOMES
+from punctual.domain.jobs.notify_rule import OUTCOME_EVENTS
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.jitter import delay
 from punctual.domain.status import Status
@@ -28,14 +28,14 @@ def execution_of(
     source: str | None = None,
     parameters: dict[str, Any] | None = None,
     origin: Origin = Origin.SCHEDULE,
-    at_once: Gate | None = None,
+    backfill_gate: Gate | None = None,
     last: bool = False,
 ) -> Execution:
-    """The execution of ``job`` that is due at ``due``, under the rules that the job has now.
+    """Build the execution of ``job`` due at ``due``, under the job's current rules.
 
-    The deadline of one that is asked for later counts from then. ``at_once`` is the gate of a backfill.
+    The deadline counts from ``due``, or from ``now`` for backfills and manual retries.
     """
-    released_at = now if origin in ASKED_FOR else due
+    released_at = now if origin in RETROACTIVE_ORIGINS else due
     parameters = job.parameters if parameters is None else parameters
     deadline_at = job.deadline.of(released_at) if job.deadline else None
     return Execution(
@@ -55,12 +55,12 @@ def execution_of(
         once=last or (not job.schedule.recurring and job.schedule.kind != "queue"),
         leads=leads,
         delay_seconds=_jitter(job, due) if origin is Origin.SCHEDULE else 0,
-        gates=_gates(job, parameters, origin, at_once),
-        depends_on=job.depends_on if origin in DEPENDENT else (),
+        gates=_gates(job, parameters, origin, backfill_gate),
+        depends_on=job.depends_on if origin in UPSTREAM_BOUND_ORIGINS else (),
         feeds=job.feeds,
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
-        notify=bool(job.notify and job.notify.on & OUTCOMES),
+        notify=bool(job.notify and job.notify.on & OUTCOME_EVENTS),
         deadline_at=deadline_at,
         check_at=in_milliseconds(first_check(released_at, deadline_at, now)) if deadline_at else None,
         queued_at=now if status is Status.QUEUED else None,
@@ -68,12 +68,12 @@ def execution_of(
 
 
 def _jitter(job: Job, due: datetime) -> float:
-    most = job.schedule.jitter_seconds
-    return delay(job.job_id, due, most).total_seconds() if most else 0
+    max_seconds = job.schedule.jitter_seconds
+    return delay(job.job_id, due, max_seconds).total_seconds() if max_seconds else 0
 
 
-def _gates(job: Job, parameters: Mapping[str, Any], origin: Origin, at_once: Gate | None) -> tuple[Gate, ...]:
-    """Always in the same order: so nobody waits for one who waits for them."""
-    apart = at_once if origin is Origin.BACKFILL else job.overlap.gate(job.job_id)
+def _gates(job: Job, parameters: Mapping[str, Any], origin: Origin, backfill_gate: Gate | None) -> tuple[Gate, ...]:
+    """Return the gates to acquire. The order is fixed, so two executions cannot deadlock."""
+    own = backfill_gate if origin is Origin.BACKFILL else job.overlap.gate(job.job_id)
     shared = job.concurrency.gate(job.owner, parameters) if job.concurrency else None
-    return tuple(gate for gate in (apart, shared) if gate is not None)
+    return tuple(gate for gate in (own, shared) if gate is not None)

@@ -1,31 +1,35 @@
-"""How far ahead of their due instant executions leave the table for a queue, and how long a lease holds."""
+"""How long before their due instant executions are queued, and how long leases and grace periods last."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-SWEEP = timedelta(seconds=180)
-"""The dispatcher queues what is due within this. Two missed ticks delay nothing."""
+SWEEP_HORIZON = timedelta(seconds=180)
+"""The dispatcher queues executions due within this time. Two missed ticks delay no execution."""
 
-REACH = timedelta(seconds=240)
-"""The planner queues what is due within this without a timer. It exceeds ``SWEEP`` by what a slow planner and two
-clocks may differ, so a timer is never set behind the sweep."""
+PLANNER_HORIZON = timedelta(seconds=240)
+"""The planner queues executions due within this time directly, without a timer.
 
-LONGEST_DELAY = timedelta(seconds=900)
-"""SQS holds no message back for longer."""
+It exceeds ``SWEEP_HORIZON`` by a margin for a slow planner and for clock skew, so that a timer is never set in a range
+that the sweep has already passed.
+"""
 
-LEASE = timedelta(seconds=30)
-"""A worker owns its execution for this long after the last renewal."""
+MAX_SQS_DELAY = timedelta(seconds=900)
+"""The longest delay of an SQS message."""
 
-RENEWAL = timedelta(seconds=10)
-"""How often a worker renews. Two renewals may fail before the lease lapses."""
+LEASE_DURATION = timedelta(seconds=30)
+"""A worker owns its execution for this long after the last lease renewal."""
+
+LEASE_RENEWAL_INTERVAL = timedelta(seconds=10)
+"""How often a worker renews its lease. Two renewals may fail before the lease expires."""
 
 CANCEL_GRACE = timedelta(seconds=30)
-"""How long a task has to stop by itself once it was asked to, unless whoever asks says otherwise."""
+"""How long a cancelled task has to stop by itself, unless the caller sets another grace period."""
 
-LONGEST_LEAVE = timedelta(seconds=100)
-"""How long a container can be given to stop. Fargate kills it two minutes after it was told to: the rest is for the
-last checkpoint, and for the word to get out."""
+MAX_CONTAINER_STOP_GRACE = timedelta(seconds=100)
+"""The longest grace period of a container. Fargate kills a container two minutes after the stop request; the remaining
+20 seconds are for the last checkpoint and the final report."""
 
-SUSPICION = timedelta(seconds=12)
-"""A lease not renewed for this long is suspect: the dispatcher sends a successor, delayed until the lease's end."""
+LEASE_SUSPECT_AFTER = timedelta(seconds=12)
+"""A lease not renewed for this long is suspect: the dispatcher sends a work order for the next attempt, delayed until
+the lease expires."""

@@ -1,7 +1,7 @@
-"""Timers: at an instant, look at an execution, for a reason. They are the wheel that the dispatcher turns.
+"""Timers: re-examine an execution at an instant, for a reason. Together they form the dispatcher's timer wheel.
 
-The wheel's partitions are minutes times shards. Within one, timers sort by due instant, so a position in that
-order says how far a shard was swept.
+A slot of the wheel is one minute of one shard, and one partition of the table. Within a slot timers sort by instant, so
+a position in that order records how far a shard has been swept.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from punctual.domain.executions.execution import Execution
 from punctual.domain.instant import to_text
 
 MINUTE = timedelta(minutes=1)
 
 
 class TimerReason(StrEnum):
-    """Why to look at an execution."""
+    """Why the dispatcher re-examines an execution."""
 
     DUE = "due"
-    """It was planned beyond the horizon and is now near: queue it."""
+    """It was planned beyond the planner's horizon and is due soon: queue it."""
 
     RETRY = "retry"
-    """It rests between two attempts for longer than a queue can hold a message: queue it again."""
+    """Its retry backoff is longer than the maximum SQS delay: queue it again."""
 
     UPSTREAM = "upstream"
-    """It waits for what it depends on, and no word has come: look again."""
+    """It waits for its upstreams and has not been woken: check them again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,25 +40,30 @@ class Timer:
 
     @property
     def position(self) -> str:
-        """Its place in the order of its slot; unique."""
+        """Sort key within the slot. Unique."""
         return f"{to_text(self.at)}#{self.execution_id}#{self.reason}"
 
 
+def timer_for(execution: Execution, at: datetime, reason: TimerReason) -> Timer:
+    """Build a timer of ``execution``."""
+    return Timer(at=at, job_id=execution.job_id, execution_id=execution.execution_id, reason=reason)
+
+
 def slot_of(at: datetime, shard: int) -> str:
-    """The wheel's partition for instant ``at``."""
+    """Return the slot of the wheel that holds instant ``at``."""
     return f"{to_text(at)[:16]}#{shard}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reached:
-    """How far a sweep has come: all timers up to ``at`` were seen, and those at ``at`` itself up to ``position``."""
+class SweepPosition:
+    """How far a shard has been swept: all timers before ``at``, and those at ``at`` up to ``position``."""
 
     at: datetime
     position: str = ""
 
 
 def slots_between(start: datetime, end: datetime, shard: int) -> Iterator[tuple[str, datetime]]:
-    """Every slot from the one that holds ``start`` to the one that holds ``end``, with the instant at which it ends."""
+    """Yield every slot from that of ``start`` to that of ``end``, each with the instant at which it ends."""
     at = start.replace(second=0, microsecond=0)
     while at <= end:
         yield slot_of(at, shard), at + MINUTE
@@ -65,5 +71,5 @@ def slots_between(start: datetime, end: datetime, shard: int) -> Iterator[tuple[
 
 
 def shard_of(execution_id: str, shards: int) -> int:
-    """The shard that carries an execution's timers, and the execution itself while it runs."""
+    """Return the shard of an execution's timers, and of the execution itself while it runs."""
     return zlib.crc32(execution_id.encode()) % shards

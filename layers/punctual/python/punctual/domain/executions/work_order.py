@@ -15,7 +15,7 @@ from punctual.domain.lane import Priority
 
 @dataclass(frozen=True, kw_only=True)
 class WorkOrder:
-    """Points at an execution; what to run is in the execution itself, so an order is never out of date."""
+    """Refers to an execution by id. The task and its parameters stay in the execution, so an order is never stale."""
 
     job_id: str
     execution_id: str
@@ -24,17 +24,17 @@ class WorkOrder:
     priority: Priority
     owner: str
     gates: tuple[Gate, ...] = ()
-    """What it passes on its way in."""
+    """The gates that the execution has to acquire."""
     released_at: datetime | None = None
-    """Since when it may run, where that is not ``not_before``: the order of those who wait goes by it."""
+    """The earliest start, if it differs from ``not_before``. Orders the queue at a gate."""
     revision: int = 1
-    """Of the job, when it was ordered."""
+    """The job's revision when the order was sent."""
     rated: bool = False
-    """Whether its start was reserved already where only so many may start."""
+    """Whether a start under the rate limit is already reserved."""
 
     def to_body(self) -> str:
-        """The message's text. Queue and message group carry the priority and the owner."""
-        said = {
+        """Serialise to the message body. The queue also reflects the priority, and the message group the owner."""
+        fields = {
             "job_id": self.job_id,
             "execution_id": self.execution_id,
             "attempt": self.attempt,
@@ -44,20 +44,20 @@ class WorkOrder:
             "revision": self.revision,
         }
         if self.gates:
-            said |= {"gates": [gate.to_entry() for gate in self.gates], "rated": self.rated}
+            fields |= {"gates": [gate.to_entry() for gate in self.gates], "rated": self.rated}
         if self.released_at:
-            said |= {"released_at": to_text(self.released_at)}
-        return json.dumps(said)
+            fields |= {"released_at": to_text(self.released_at)}
+        return json.dumps(fields)
 
 
 def work_order_for(execution: Execution, not_before: datetime, now: datetime | None = None) -> WorkOrder:
-    """The order for the next attempt of ``execution``. What is sent late, or again, goes by a higher priority."""
+    """Build the order for the next attempt of ``execution``. Late orders and retries get a higher priority."""
     return WorkOrder(
         job_id=execution.job_id,
         execution_id=execution.execution_id,
         attempt=execution.attempt + 1,
         not_before=not_before,
-        priority=aged(execution.priority, execution.attempt, (now or not_before) - execution.released_at),
+        priority=aged_priority(execution.priority, execution.attempt, (now or not_before) - execution.released_at),
         owner=execution.owner,
         gates=execution.gates,
         revision=execution.revision,
@@ -66,18 +66,18 @@ def work_order_for(execution: Execution, not_before: datetime, now: datetime | N
     )
 
 
-LATE = timedelta(minutes=5)
-"""What is sent this much after its time goes one priority up."""
+LATE_AFTER = timedelta(minutes=5)
+"""An order sent this long after the execution's release is raised by one priority."""
 
 
-def aged(priority: Priority, attempt: int, late: timedelta) -> Priority:
-    """Waiting raises priority: by one for what was tried before, and by one for what is late."""
+def aged_priority(priority: Priority, attempt: int, late: timedelta) -> Priority:
+    """Return the priority after ageing: one level up for a retry, and one for a late execution. Prevents starvation."""
     ranks = [Priority.LOW, Priority.NORMAL, Priority.HIGH]
-    return ranks[min(ranks.index(priority) + (attempt > 0) + (late > LATE), len(ranks) - 1)]
+    return ranks[min(ranks.index(priority) + (attempt > 0) + (late > LATE_AFTER), len(ranks) - 1)]
 
 
 def read_work_order(body: str) -> WorkOrder:
-    """The order in a message's text. Raises ``Unreadable``."""
+    """Parse a message body. Raises ``Unreadable`` if it is not a work order."""
     try:
         fields = json.loads(body)
         return WorkOrder(

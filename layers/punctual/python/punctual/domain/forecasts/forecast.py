@@ -1,4 +1,4 @@
-"""When an execution will end, told from how long it ran before, how long it waits, and how far it is."""
+"""The forecast of an execution's end, from earlier run times, the expected wait and the reported progress."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import exp, hypot, inf, log, pi, sqrt
 
-from punctual.domain.forecasts.run_time import HIGHEST, NARROWEST, RunTime
+from punctual.domain.forecasts.run_time import MAX_LOG_SECONDS, MIN_SPREAD, RunTime
 
-SAFE = 0.95
-TOLD_TO = 0.01
-"""Progress may be off by a point in a hundred: many tasks tell it in whole ones, and what is all done is not over."""
-WANDERS = 0.1
-"""What remains goes faster or slower than what was done, by about this share."""
-LATELY = 0.05
-"""Of the run: so much should have been done since the earlier point for it to count half."""
-LEANS = 0.8
-"""How far the rate leans to the recent one at most. Who stands still is taken to be five times slower, not to stop."""
-DOUBT = 0.25
-"""By how much of what it is off from the usual a pace may err, beyond what it always may."""
-LOGISTIC = sqrt(3) / pi
+SAFE_PROBABILITY = 0.95
+PROGRESS_PRECISION = 0.01
+"""Progress may be off by one percentage point: many tasks report whole ones, and a task at 100% has not ended yet."""
+PACE_VARIATION = 0.1
+"""The remaining work is faster or slower than the finished work by about this share."""
+RECENT_SHARE = 0.05
+"""If this share of the run should have been done since the earlier sample, that sample has half of its full weight."""
+MAX_RECENT_WEIGHT = 0.8
+"""Upper bound of the weight of the recent rate. A run at a standstill is taken to be five times slower, not stopped."""
+DEVIATION_DOUBT = 0.25
+"""The share of its deviation from the usual run time by which a pace may be wrong, beyond its usual error."""
+LOGISTIC_SCALE = sqrt(3) / pi
 """The scale of a logistic distribution with standard deviation 1."""
 NORMAL_P95 = 1.645
-HALVINGS = 40
-WAITS = 10
+BISECTION_STEPS = 40
+WAIT_SAMPLES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """How far a run is, and since when: ``fraction`` of it was done after ``elapsed`` seconds.
+    """The progress of a run: ``fraction`` of it was done after ``elapsed`` seconds.
 
-    An earlier point tells how fast it goes lately. The more should have been done since, the more it counts: minutes
-    of a run of hours say next to nothing.
+    An earlier sample shows the recent rate. Its weight grows with the progress that was due since: a few minutes of a
+    run of hours say next to nothing.
     """
 
     fraction: float
@@ -40,25 +40,25 @@ class Pace:
     earlier_elapsed: float | None = None
 
     def rate(self, elapsed: float) -> float:
-        """The fraction done per second, overall and lately, if nothing was done between the last word and now."""
+        """Fraction per second, overall and recent combined, if no progress was made since the last report."""
         overall = self.fraction / elapsed
         if self.earlier_fraction is None or self.earlier_elapsed is None or self.earlier_elapsed >= self.elapsed:
             return overall
         recent = max(self.fraction - self.earlier_fraction, 0.0) / (elapsed - self.earlier_elapsed)
-        seen = self.fraction * (1 - self.earlier_elapsed / self.elapsed) / LATELY
-        return overall + (recent - overall) * LEANS * seen**2 / (1 + seen**2)
+        evidence = self.fraction * (1 - self.earlier_elapsed / self.elapsed) / RECENT_SHARE
+        return overall + (recent - overall) * MAX_RECENT_WEIGHT * evidence**2 / (1 + evidence**2)
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Seconds until it starts."""
+    """Seconds until an execution starts."""
 
     median: float = 0.0
     p95: float = 0.0
 
     def quantile(self, p: float) -> float:
-        """Laplace's distribution, cut off at none: the least that two figures say."""
-        scale = max(self.p95 - self.median, 0.0) / log(0.5 / (1 - SAFE))
+        """The wait not exceeded with probability ``p``: a Laplace distribution through both figures, cut off at 0."""
+        scale = max(self.p95 - self.median, 0.0) / log(0.5 / (1 - SAFE_PROBABILITY))
         return max(self.median + (scale * log(0.5 / (1 - p)) if p > 0.5 else -scale * log(0.5 / p)), 0.0)
 
 
@@ -66,11 +66,11 @@ class Wait:
 class Forecast:
     median_end: datetime
     p95_end: datetime
-    """Nineteen of twenty end before it."""
+    """95% of all executions end before it."""
     probability: float | None
-    """Of meeting the deadline, if there is one."""
+    """Of success by the deadline; ``None`` without a deadline."""
     latest_safe_start: datetime | None
-    """Whoever starts no later meets the deadline in nineteen of twenty cases. ``None`` once it runs."""
+    """A start no later than this meets the deadline with a probability of 95%. ``None`` while running."""
 
 
 def forecast(
@@ -83,143 +83,146 @@ def forecast(
     pace: Pace | None,
     deadline_at: datetime | None,
 ) -> Forecast:
-    """When an execution will end, never before ``now``.
+    """Forecast the end of an execution, never before ``now``.
 
-    Until it starts it waits, from ``not_before`` on if that is to come. ``deadline_at`` may lie in the past. What the
-    time-out stops has ended, too, but the probability is of success.
+    An execution that has not started waits for ``wait`` from now on, or from ``not_before`` if that is later.
+    ``deadline_at`` may be in the past. A run that its time-out stops counts as ended, but not as a success.
     """
     if started_at is None:
-        since, rest = max(now, not_before), _after(wait, run_time)
+        since, rest = max(now, not_before), _run_after_wait(wait, run_time)
     else:
         since, rest = now, remaining(run_time, max((now - started_at).total_seconds(), 0.0), pace)
     return Forecast(
         median_end=since + timedelta(seconds=rest.quantile(0.5)),
-        p95_end=since + timedelta(seconds=rest.quantile(SAFE)),
+        p95_end=since + timedelta(seconds=rest.quantile(SAFE_PROBABILITY)),
         probability=_probability(rest, run_time, wait, started_at, deadline_at - since) if deadline_at else None,
-        latest_safe_start=deadline_at - timedelta(seconds=run_time.quantile(SAFE))
+        latest_safe_start=deadline_at - timedelta(seconds=run_time.quantile(SAFE_PROBABILITY))
         if deadline_at and started_at is None
         else None,
     )
 
 
 def _probability(rest: RunTime, run_time: RunTime, wait: Wait, started_at: datetime | None, left: timedelta) -> float:
-    """Of success in the time that is left: what a time-out stops has ended, but not made it."""
+    """The probability of success in the time ``left``. A run that its time-out stops does not count."""
     if started_at is not None:
-        return rest.succeeds_within(left.total_seconds())
-    waits = _waits(wait)
-    return sum(run_time.succeeds_within(left.total_seconds() - one) for one in waits) / len(waits)
+        return rest.success_probability(left.total_seconds())
+    waits = _wait_samples(wait)
+    return sum(run_time.success_probability(left.total_seconds() - one) for one in waits) / len(waits)
 
 
 def remaining(run_time: RunTime, elapsed: float, pace: Pace | None) -> RunTime:
-    """How many seconds more a run takes that has taken ``elapsed``.
+    """The remaining seconds of a run that has run for ``elapsed``.
 
-    Without a pace, what is usual for one that has run so long. With one, that pace, drawn towards what is usual by no
-    more than the pace may err: a run that is a little slow so far may not be, one that is far too slow is. The first
-    word of progress may err by so much that what is usual stands. What was told a while ago counts as if it were told
-    now, so whoever stands still, or falls silent, ends later and later.
+    Without a pace: the usual remaining time of a run that has run so long. With one: the time at that pace, corrected
+    towards the usual one by no more than the error of the pace. A run that seems a little slow may be on time; a run
+    that is far too slow is late. The first progress report has such a large error that the usual time prevails. An old
+    report is treated as the current progress, so a run that makes or reports no progress ends later and later.
     """
     left = max(run_time.timeout - elapsed, 0.0)
     usual = run_time.given(elapsed)
-    if pace is None or pace.fraction < TOLD_TO / 10 or elapsed <= 0 or left <= 0:
-        return RunTime(_Usual(usual), left)
-    undone = max(1 - pace.fraction, TOLD_TO)
+    if pace is None or pace.fraction < PROGRESS_PRECISION / 10 or elapsed <= 0 or left <= 0:
+        return RunTime(_UsualRest(usual), left)
+    undone = max(1 - pace.fraction, PROGRESS_PRECISION)
     rest = undone / pace.rate(max(elapsed, pace.elapsed))
-    spread = hypot(WANDERS, TOLD_TO / pace.fraction, TOLD_TO / undone / 2)
-    errs = undone * spread
-    varies = max(log(run_time.quantile(SAFE) / run_time.quantile(1 - SAFE)) / (2 * NORMAL_P95), NARROWEST)
-    trust = varies**2 / (varies**2 + errs**2)
-    off = abs(log((elapsed + rest) / run_time.quantile(0.5)))
-    doubt = DOUBT * max(off - hypot(varies, errs), 0.0)
+    spread = hypot(PACE_VARIATION, PROGRESS_PRECISION / pace.fraction, PROGRESS_PRECISION / undone / 2)
+    pace_error = undone * spread
+    variation = max(
+        log(run_time.quantile(SAFE_PROBABILITY) / run_time.quantile(1 - SAFE_PROBABILITY)) / (2 * NORMAL_P95),
+        MIN_SPREAD,
+    )
+    trust = variation**2 / (variation**2 + pace_error**2)
+    deviation = abs(log((elapsed + rest) / run_time.quantile(0.5)))
+    doubt = DEVIATION_DOUBT * max(deviation - hypot(variation, pace_error), 0.0)
     return RunTime(
-        _Paced(
+        _PacedRest(
             usual=usual,
             rest=log(rest),
             spread=min(spread * sqrt(trust) + doubt, spread),
-            pull=1 - trust,
-            pulled_at_most=(1 - trust) * hypot(varies, errs),
+            correction=1 - trust,
+            max_correction=(1 - trust) * hypot(variation, pace_error),
         ),
         left,
     )
 
 
 @dataclass(frozen=True)
-class _Usual:
-    """What remains of a run that tells nothing."""
+class _UsualRest:
+    """The remaining time of a run that reports no progress."""
 
     run_time: RunTime
 
-    def beyond(self, seconds: float) -> float:
-        elapsed, shape = self.run_time.elapsed, self.run_time.shape
-        so_far = shape.beyond(elapsed)
-        return shape.beyond(elapsed + seconds) / so_far if so_far > 0 else 0.0
+    def survival(self, seconds: float) -> float:
+        elapsed, whole = self.run_time.elapsed, self.run_time.distribution
+        so_far = whole.survival(elapsed)
+        return whole.survival(elapsed + seconds) / so_far if so_far > 0 else 0.0
 
-    def at(self, beyond: float) -> float:
-        return self.run_time.quantile(1 - beyond) - self.run_time.elapsed
+    def inverse_survival(self, probability: float) -> float:
+        return self.run_time.quantile(1 - probability) - self.run_time.elapsed
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Paced:
-    """What remains of a run that tells how far it is. In logarithms, as run times are."""
+class _PacedRest:
+    """The remaining time of a run that reports progress. In logarithms, like all run times."""
 
     usual: RunTime
     rest: float
     spread: float
-    pull: float
-    """Of the way from the pace to what is usual, how much it is drawn."""
-    pulled_at_most: float
+    correction: float
+    """The share of the distance from the paced to the usual run time by which the result is corrected."""
+    max_correction: float
 
-    def beyond(self, seconds: float) -> float:
+    def survival(self, seconds: float) -> float:
         if seconds <= 0:
             return 1.0
         low, high = 0.0, 1.0
-        for _ in range(HALVINGS):
+        for _ in range(BISECTION_STEPS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.at(middle) > seconds else (low, middle)
+            low, high = (middle, high) if self.inverse_survival(middle) > seconds else (low, middle)
         return high
 
-    def at(self, beyond: float) -> float:
-        if beyond <= 0:
+    def inverse_survival(self, probability: float) -> float:
+        if probability <= 0:
             return inf
-        if beyond >= 1:
+        if probability >= 1:
             return 0.0
         elapsed = self.usual.elapsed
-        usual = log(self.usual.quantile(1 - beyond))
-        rest = self.rest + self.spread * LOGISTIC * log(1 / beyond - 1)
-        paced = log(elapsed + exp(min(rest, HIGHEST)))
-        pulled = max(-self.pulled_at_most, min(self.pull * (paced - usual), self.pulled_at_most))
-        return max(exp(paced - pulled) - elapsed, 0.0)
+        usual = log(self.usual.quantile(1 - probability))
+        rest = self.rest + self.spread * LOGISTIC_SCALE * log(1 / probability - 1)
+        paced = log(elapsed + exp(min(rest, MAX_LOG_SECONDS)))
+        corrected = max(-self.max_correction, min(self.correction * (paced - usual), self.max_correction))
+        return max(exp(paced - corrected) - elapsed, 0.0)
 
 
-def _after(wait: Wait, run_time: RunTime) -> RunTime:
-    """From now to the end: the wait, and then the run."""
-    waits = _waits(wait)
+def _run_after_wait(wait: Wait, run_time: RunTime) -> RunTime:
+    """The time from now to the end: the wait, then the run."""
+    waits = _wait_samples(wait)
     return RunTime(_Delayed(run_time, waits), inf) if waits[-1] > 0 else run_time
 
 
-def _waits(wait: Wait) -> tuple[float, ...]:
-    """Some waits, each as likely as any other, rising."""
+def _wait_samples(wait: Wait) -> tuple[float, ...]:
+    """Equally likely waits, ascending."""
     if max(wait.median, wait.p95) <= 0:
         return (0.0,)
-    return tuple(wait.quantile((place + 0.5) / WAITS) for place in range(WAITS))
+    return tuple(wait.quantile((place + 0.5) / WAIT_SAMPLES) for place in range(WAIT_SAMPLES))
 
 
 @dataclass(frozen=True)
 class _Delayed:
-    """A run that begins after one of some waits, each as likely as any other. The two know nothing of each other."""
+    """A run that starts after one of several equally likely waits. Wait and run time are independent."""
 
     run_time: RunTime
     waits: tuple[float, ...]
-    """Rising."""
+    """Ascending."""
 
-    def beyond(self, seconds: float) -> float:
+    def survival(self, seconds: float) -> float:
         if seconds <= 0:
             return 1.0
-        return 1 - sum(self.run_time.within(seconds - wait) for wait in self.waits) / len(self.waits)
+        return 1 - sum(self.run_time.end_probability(seconds - wait) for wait in self.waits) / len(self.waits)
 
-    def at(self, beyond: float) -> float:
-        alone = self.run_time.quantile(1 - beyond)
+    def inverse_survival(self, probability: float) -> float:
+        alone = self.run_time.quantile(1 - probability)
         low, high = alone + self.waits[0], alone + self.waits[-1]
         while high - low > 0.01:
             middle = (low + high) / 2
-            low, high = (middle, high) if self.beyond(middle) > beyond else (low, middle)
+            low, high = (middle, high) if self.survival(middle) > probability else (low, middle)
         return high

@@ -1,7 +1,8 @@
-"""How full the queues are, how fast they fill and drain, and what comes of that at present rates.
+"""Backlog samples: depth, arrival rate and capacity of each queue, and a forecast at current rates.
 
-A sample is made of the one before it and what is read now. It never fails for what it reads: a queue that could not be
-read, a first look, a clock that went back and counters that began anew leave figures out, and never make up wrong ones.
+A sample is computed from the previous one and the current readings. It never fails because of a reading: an unreadable
+queue, a first sample, a clock that went back and counters that were reset leave figures out instead of producing wrong
+ones.
 """
 
 from __future__ import annotations
@@ -16,26 +17,26 @@ from typing import Any
 from punctual.domain.forecasts.queue_capacity import (
     Depth,
     Interval,
-    Memory,
+    QueueMemory,
     capacity_of,
-    remembered_capacity,
-    run_seconds,
+    updated_capacity,
+    updated_run_seconds,
 )
-from punctual.domain.forecasts.queue_flow import INTAKE, LONG, Flow, flow_of, late_quantile
+from punctual.domain.forecasts.queue_flow import INTAKE, LONG, Flow, flow_of, lateness_quantile
 from punctual.domain.instant import from_text, to_text
 from punctual.domain.lane import Lane
 from punctual.domain.metrics import Metric
 
-SHORTEST = 1.0
-"""Seconds. Between two looks that are closer there are no rates."""
+MIN_INTERVAL_SECONDS = 1.0
+"""Two samples that are closer together have no rates."""
 
-NEVER = 7 * 24 * 60.0
-"""Minutes: no drain time is longer. Where nothing is worked off at all, it stands for never, which JSON cannot say."""
+MAX_DRAIN_MINUTES = 7 * 24 * 60.0
+"""Upper bound of a drain time. It stands for infinity, which JSON lacks, when a queue does not drain at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BacklogLimits:
-    """When a backlog is too long."""
+    """The size from which a backlog is too long, in minutes of work and in messages."""
 
     minutes: int
     messages: int
@@ -43,61 +44,61 @@ class BacklogLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class Backlog:
-    """One queue. ``None`` is unknown: no forecast is better than a wrong one."""
+    """The state of one queue. ``None`` means unknown: no forecast is better than a wrong one."""
 
     depth: int | None
-    """Messages that are due and wait. Unknown, as the next two, when the queue could not be read."""
+    """Messages that are due and waiting. This and the next two are unknown when the queue could not be read."""
     in_flight: int | None
     delayed: int | None
     arrival_per_minute: float | None
     finished_per_minute: float | None
     capacity_per_minute: float | None
-    """What its workers can do when there is enough to do."""
+    """Throughput of its workers under full load."""
     drain_minutes: float | None
-    """Until the last of those that wait now has started."""
+    """Until the last message that is waiting now has started."""
     drains: bool | None
-    """Whether less arrives than can be done."""
+    """Whether the arrival rate is below the capacity."""
     oldest_seconds: float | None
-    """An estimate. It may be high by as long as tasks take, because a start is told when its task has ended."""
+    """An estimate. It may be too high by one run time, because a start is reported only when its task has ended."""
     minutes_until_breach: float | None
-    """Until the first of the two limits is reached; also ``None`` when none will be."""
+    """Until the first of the two limits is reached; also ``None`` when neither will be."""
     limit_minutes: int
     limit_messages: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moved:
-    """What a lane did since the sample before."""
+class LaneFlow:
+    """The work of a lane since the previous sample."""
 
     started: int
     finished: int
     failed: int
     busy_seconds: float
-    """How long its attempts took, all together."""
+    """Total run time of its attempts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """All queues at one moment, and what happened since the moment before."""
+    """All queues at one moment, and the work done since the previous sample."""
 
     at: datetime
     seconds: float | None
-    """Since the sample before; ``None`` without one, or when the clock went back: then there are no rates."""
+    """Since the previous sample; ``None`` without one, or when the clock went back: then there are no rates."""
     queues: Mapping[str, Backlog]
-    lanes: Mapping[str, Moved]
+    lanes: Mapping[str, LaneFlow]
     lateness_p99: float | None
-    """Seconds from the due instant to the start, of the short lane's first attempts; ``None`` when none started."""
+    """Seconds from the due instant to the start of the short lane's first attempts; ``None`` when none started."""
     failure_rate: float | None
     """Percent of the short lane's attempts; ``None`` when none ended."""
-    memory: Mapping[str, Memory]
+    memory: Mapping[str, QueueMemory]
 
     def to_fields(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The stored form, as JSON types; ``read_sample`` is the inverse."""
         memory = {queue: asdict(one) | {"flow": one.flow.to_fields()} for queue, one in self.memory.items()}
         return asdict(self) | {"at": to_text(self.at), "memory": memory}
 
     def figures(self) -> dict[Metric, float]:
-        """What alarms watch: of each, the worst queue's. Left out where it is unknown of all queues."""
+        """The metrics that alarms watch: the value of the worst queue, left out when unknown for all queues."""
         drain = [one.drain_minutes for one in self.queues.values() if one.drain_minutes is not None]
         depth = [one.depth for one in self.queues.values() if one.depth is not None]
         oldest = [one.oldest_seconds for one in self.queues.values() if one.oldest_seconds is not None]
@@ -113,16 +114,16 @@ class Sample:
 
 
 def read_sample(text: str) -> Sample | None:
-    """A stored sample; ``None`` for one of another form, so that the next is like the first."""
+    """Parse a stored sample; ``None`` for one of another format, so that the next sample starts anew."""
     try:
         fields = json.loads(text)
-        memory = {queue: Memory(**one | {"flow": flow_of(one["flow"])}) for queue, one in fields["memory"].items()}
+        memory = {queue: QueueMemory(**one | {"flow": flow_of(one["flow"])}) for queue, one in fields["memory"].items()}
         return Sample(
             **fields
             | {
                 "at": from_text(fields["at"]),
                 "queues": {queue: Backlog(**one) for queue, one in fields["queues"].items()},
-                "lanes": {lane: Moved(**one) for lane, one in fields["lanes"].items()},
+                "lanes": {lane: LaneFlow(**one) for lane, one in fields["lanes"].items()},
                 "memory": memory,
             }
         )
@@ -134,55 +135,57 @@ def sample_of(
     now: datetime,
     depths: Mapping[str, Depth],
     flows: Mapping[str, Flow],
-    before: Sample | None,
+    previous: Sample | None,
     *,
     concurrency: Mapping[str, int],
     limits: BacklogLimits,
 ) -> Sample:
-    """The sample that follows ``before``. ``depths`` has the queues that could be read, ``concurrency`` has all."""
-    seconds = _seconds(before, now)
-    memory, moved = {}, {}
+    """Compute the sample after ``previous``. ``depths`` has the readable queues, ``concurrency`` has all."""
+    seconds = _seconds(previous, now)
+    memory, added = {}, {}
     for queue in (*concurrency, LONG):
-        memory[queue], moved[queue] = _counted(before.memory.get(queue) if before else None, flows.get(queue, Flow()))
+        memory[queue], added[queue] = _update_memory(
+            previous.memory.get(queue) if previous else None, flows.get(queue, Flow())
+        )
     queues = {}
     for queue, workers in concurrency.items():
-        earlier, depth = before.queues.get(queue) if before else None, depths.get(queue)
-        interval = _interval(seconds, earlier, depth, moved[queue], workers)
-        memory[queue] = replace(memory[queue], capacity=remembered_capacity(interval, memory[queue]))
-        oldest = _oldest(now, seconds, earlier, depth, memory[queue].flow)
+        earlier, depth = previous.queues.get(queue) if previous else None, depths.get(queue)
+        interval = _interval(seconds, earlier, depth, added[queue], workers)
+        memory[queue] = replace(memory[queue], capacity=updated_capacity(interval, memory[queue]))
+        oldest = _oldest_seconds(now, seconds, earlier, depth, memory[queue].flow)
         queues[queue] = _backlog(depth, interval, capacity_of(memory[queue], workers), oldest, limits)
-    short = reduce(Flow.plus, (moved[queue] for queue in concurrency if queue != INTAKE), Flow())
+    short = reduce(Flow.plus, (added[queue] for queue in concurrency if queue != INTAKE), Flow())
     return Sample(
         at=now,
         seconds=seconds,
         queues=queues,
-        lanes={Lane.SHORT: _moved(short), Lane.LONG: _moved(moved[LONG])},
-        lateness_p99=_rounded(late_quantile(short.late, 0.99)),
+        lanes={Lane.SHORT: _lane_flow(short), Lane.LONG: _lane_flow(added[LONG])},
+        lateness_p99=_rounded(lateness_quantile(short.late, 0.99)),
         failure_rate=_rounded(100 * short.failed / short.finished) if short.finished else None,
         memory=memory,
     )
 
 
-def _counted(known: Memory | None, flow: Flow) -> tuple[Memory, Flow]:
-    """What is now known of a queue, and what has moved since: nothing, as far as a first look can tell."""
+def _update_memory(known: QueueMemory | None, flow: Flow) -> tuple[QueueMemory, Flow]:
+    """Update a queue's memory and return it with the counts added since. A first sample has no added counts."""
     if known is None:
-        return Memory(flow=flow, run_seconds=run_seconds(None, flow)), Flow()
+        return QueueMemory(flow=flow, run_seconds=updated_run_seconds(None, flow)), Flow()
     since = flow.since(known.flow)
-    return replace(known, flow=flow, run_seconds=run_seconds(known.run_seconds, since)), since
+    return replace(known, flow=flow, run_seconds=updated_run_seconds(known.run_seconds, since)), since
 
 
-def _seconds(before: Sample | None, now: datetime) -> float | None:
-    seconds = (now - before.at) / timedelta(seconds=1) if before else 0.0
-    return seconds if seconds >= SHORTEST else None
+def _seconds(previous: Sample | None, now: datetime) -> float | None:
+    seconds = (now - previous.at) / timedelta(seconds=1) if previous else 0.0
+    return seconds if seconds >= MIN_INTERVAL_SECONDS else None
 
 
 def _interval(
-    seconds: float | None, earlier: Backlog | None, depth: Depth | None, moved: Flow, concurrency: int
+    seconds: float | None, earlier: Backlog | None, depth: Depth | None, added: Flow, concurrency: int
 ) -> Interval | None:
     if seconds is None or depth is None or earlier is None or earlier.depth is None:
         return None
     before = Depth(visible=earlier.depth, in_flight=earlier.in_flight or 0, delayed=earlier.delayed or 0)
-    return Interval(seconds, before, depth, moved, concurrency)
+    return Interval(seconds, before, depth, added, concurrency)
 
 
 def _backlog(
@@ -200,7 +203,9 @@ def _backlog(
         drain_minutes=_rounded(_drain_minutes(depth.visible, capacity)) if depth else None,
         drains=None if arrival is None or capacity is None else arrival < capacity,
         oldest_seconds=_rounded(oldest),
-        minutes_until_breach=_rounded(_breach(depth.visible, arrival, finished, capacity, limits)) if depth else None,
+        minutes_until_breach=_rounded(_minutes_until_breach(depth.visible, arrival, finished, capacity, limits))
+        if depth
+        else None,
         limit_minutes=limits.minutes,
         limit_messages=limits.messages,
     )
@@ -211,10 +216,10 @@ def _drain_minutes(waiting: int, capacity: float | None) -> float | None:
         return 0.0
     if capacity is None:
         return None
-    return min(waiting / capacity, NEVER) if capacity else NEVER
+    return min(waiting / capacity, MAX_DRAIN_MINUTES) if capacity else MAX_DRAIN_MINUTES
 
 
-def _breach(
+def _minutes_until_breach(
     waiting: int, arrival: float | None, finished: float | None, capacity: float | None, limits: BacklogLimits
 ) -> float | None:
     limit = limits.messages if capacity is None else min(limits.messages, limits.minutes * capacity)
@@ -226,13 +231,14 @@ def _breach(
     return (limit - waiting) / growth if growth > 0 else None
 
 
-def _oldest(
+def _oldest_seconds(
     now: datetime, seconds: float | None, earlier: Backlog | None, depth: Depth | None, flow: Flow
 ) -> float | None:
-    """As messages leave about in the order they came, the oldest has waited since about when the last to start was due.
+    """Estimate the age of the oldest message.
 
-    But never longer than the oldest had at the look before, and since then: whoever started last may have done so long
-    ago, and what waits now come a moment ago.
+    Messages leave roughly in the order of arrival, so the oldest one has waited since about the due instant of the last
+    start. The result is capped at the age in the previous sample plus the time since then: the last start may be long
+    ago, and the messages that are waiting now may have arrived a moment ago.
     """
     if depth is None or not depth.visible:
         return None if depth is None else 0.0
@@ -247,8 +253,8 @@ def _oldest(
     return waited if before is None else min(waited, longest)
 
 
-def _moved(flow: Flow) -> Moved:
-    return Moved(started=flow.started, finished=flow.finished, failed=flow.failed, busy_seconds=flow.busy_ms / 1000)
+def _lane_flow(flow: Flow) -> LaneFlow:
+    return LaneFlow(started=flow.started, finished=flow.finished, failed=flow.failed, busy_seconds=flow.busy_ms / 1000)
 
 
 def _rounded(number: float | None) -> float | None:

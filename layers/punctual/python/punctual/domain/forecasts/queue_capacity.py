@@ -1,7 +1,7 @@
-"""What the workers of a queue can do, told from two looks at the queue and from what was counted in between.
+"""The capacity of a queue's workers, measured between two samples of the queue.
 
-How fast work is done says what *can* be done only while work waits for workers. It is measured then and remembered:
-when the next flood comes, its end is known at once.
+Throughput shows the capacity only while messages wait for workers. It is measured then and remembered, so that the
+drain time of the next backlog is known at once.
 """
 
 from __future__ import annotations
@@ -9,60 +9,61 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from punctual.domain.forecasts.queue_flow import Flow, mean_late
+from punctual.domain.forecasts.queue_flow import Flow, mean_lateness
 
-SPAN_RELIED_ON = (20.0, 300.0)
-"""Seconds. In less, counts that are told every five say little; in more, nobody knows whether work always waited."""
+MEASURABLE_SECONDS = (20.0, 300.0)
+"""Shortest and longest interval to measure. Counters are flushed every 5 seconds, so a shorter one is too inexact; in a
+longer one the queue may have been empty in between."""
 
-TRANSIT = 5.0
-"""Seconds. What is picked up sooner than this is on its way, not waiting."""
+TRANSIT_SECONDS = 5.0
+"""A message that is received sooner than this is in transit, not waiting."""
 
-WAITED = 0.4
-"""Of what is expected: what waits since a moment ago has waited half as long, and some counts are told late."""
+MIN_WAIT_SHARE = 0.4
+"""Of the expected wait: messages that began to wait a moment ago have waited half as long, and some counts are late."""
 
-HANDLING = 0.05
-"""Seconds that a message takes besides its task: to be fetched, claimed and settled."""
+HANDLING_SECONDS = 0.05
+"""Time that a message takes besides its task: to be received, claimed and settled."""
 
-NOISE = 4
-"""Times the square root of a count: by so much counts of the same thing differ. Beyond, something has changed."""
+NOISE_FACTOR = 4
+"""Counts may differ by this multiple of their square root by chance. A larger difference is a real change."""
 
-RUNS_REMEMBERED = 10
-"""How many runs the remembered run time weighs against those that ended since."""
+REMEMBERED_RUNS_WEIGHT = 10
+"""The weight of the remembered run time, in runs, against the runs that ended since."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Depth:
-    """One look at a queue."""
+    """The message counts of a queue at one moment."""
 
     visible: int
-    """Due, and waiting for a worker."""
+    """Due and waiting for a worker."""
     in_flight: int
     delayed: int
     """Not due yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Memory:
-    """What the next sample has to know of a queue."""
+class QueueMemory:
+    """State of a queue that is carried from one sample to the next."""
 
     flow: Flow = field(default_factory=Flow)
-    """All that was ever counted."""
+    """Totals since counting began."""
     capacity: float | None = None
-    """A minute, as last measured while work waited."""
+    """Messages per minute, as last measured while messages waited."""
     run_seconds: float | None = None
-    """How long tasks take, on average."""
+    """Mean run time of a task."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """What happened to a queue between two looks at it."""
+    """The changes of a queue between two samples."""
 
     seconds: float
     before: Depth
     after: Depth
     flow: Flow
     concurrency: int
-    """How many workers there may be."""
+    """Maximum number of workers."""
 
     @property
     def minutes(self) -> float:
@@ -70,29 +71,29 @@ class Interval:
 
     @property
     def workers(self) -> int:
-        """Those at work. More than there may be in flight are held back after a failure."""
+        """Busy workers. In-flight messages beyond the concurrency are hidden after a failure."""
         return min(self.after.in_flight, self.concurrency)
 
     @property
-    def _grown(self) -> int:
+    def _growth(self) -> int:
         return self.after.visible + self.after.in_flight - self.before.visible - self.before.in_flight
 
     @property
     def done(self) -> int:
-        """Messages that left: as many as were counted, and no fewer than the queue has shrunk by, told or not."""
-        return max(self.flow.done, -self._grown)
+        """Messages that left the queue: the counted ones, but at least as many as the queue shrank by."""
+        return max(self.flow.done, -self._growth)
 
     @property
     def arrived(self) -> int:
-        return self._grown + self.done
+        return self._growth + self.done
 
     @property
-    def backlogged(self) -> bool:
-        """Whether work waited for workers all the time.
+    def was_backlogged(self) -> bool:
+        """Whether messages waited for workers throughout the interval.
 
-        Waiting messages at both ends are not enough: jobs that are due on the minute, when the looks are taken, wait at
-        every look and are gone a second later. So there must be one for each worker, more than are just on their way,
-        and what started must on average have waited as long as it would where so many wait all the time.
+        Waiting messages at both ends are not enough: jobs that are due on the minute, when samples are taken, wait in
+        every sample and are gone a second later. So at least one message per worker must wait, more than are in
+        transit, and the started ones must on average have waited as long as in a permanent backlog of this size.
         """
         waiting = min(self.before.visible, self.after.visible)
         if waiting < max(self.workers, 1):
@@ -100,17 +101,18 @@ class Interval:
         if not self.done:
             return True
         wait = waiting / self.done * self.seconds
-        if wait < TRANSIT:
+        if wait < TRANSIT_SECONDS:
             return False
         expected = min(wait, self.seconds)
-        waited = mean_late(self.flow.late, longest=expected)
-        return waited is None or waited >= WAITED * expected
+        waited = mean_lateness(self.flow.late, longest=expected)
+        return waited is None or waited >= MIN_WAIT_SHARE * expected
 
-    def capacity(self, memory: Memory) -> float | None:
-        """What can be done in a minute, for an interval that was backlogged.
+    def capacity(self, memory: QueueMemory) -> float | None:
+        """Messages per minute, for an interval that was backlogged.
 
-        Each worker may have one in hand, so what was done is right within one per worker. That is next to nothing where
-        many were done, and too coarse where tasks take as long as the interval: within it, the run time decides.
+        Each worker may hold one unfinished message, so the count is exact within one message per worker. That is
+        negligible when many were done, but too coarse when tasks take as long as the interval: within these bounds the
+        run time decides.
         """
         workers = self.workers
         least, most = (self.done - workers) / self.minutes, (self.done + workers) / self.minutes
@@ -125,44 +127,44 @@ class Interval:
         return min(max(likely, least), most)
 
 
-def run_seconds(remembered: float | None, since: Flow) -> float | None:
-    """The mean run time, with what has ended since."""
+def updated_run_seconds(remembered: float | None, since: Flow) -> float | None:
+    """The mean run time, updated with the runs that ended since."""
     if not since.finished:
         return remembered
     mean = since.busy_ms / since.finished / 1000
     if remembered is None:
         return mean
-    return remembered + (mean - remembered) * since.finished / (since.finished + RUNS_REMEMBERED)
+    return remembered + (mean - remembered) * since.finished / (since.finished + REMEMBERED_RUNS_WEIGHT)
 
 
-def remembered_capacity(interval: Interval | None, memory: Memory) -> float | None:
-    """The measured capacity after an interval."""
-    if interval is None or not SPAN_RELIED_ON[0] <= interval.seconds <= SPAN_RELIED_ON[1]:
+def updated_capacity(interval: Interval | None, memory: QueueMemory) -> float | None:
+    """The measured capacity, updated with an interval."""
+    if interval is None or not MEASURABLE_SECONDS[0] <= interval.seconds <= MEASURABLE_SECONDS[1]:
         return memory.capacity
-    measured = interval.capacity(memory) if interval.backlogged else None
+    measured = interval.capacity(memory) if interval.was_backlogged else None
     if measured is not None:
         return _smoothed(memory.capacity, measured, interval.minutes)
     counted = interval.flow.done / interval.minutes
     if memory.capacity:
-        return max(memory.capacity, counted)  # what was done can be done
+        return max(memory.capacity, counted)  # the capacity is at least the observed throughput
     return memory.capacity if interval.after.visible and not counted else None
 
 
-def capacity_of(memory: Memory, concurrency: int) -> float | None:
-    """What can be done in a minute: as measured, but never more than all workers could at the present run time."""
+def capacity_of(memory: QueueMemory, concurrency: int) -> float | None:
+    """Messages per minute: as measured, but never more than all workers can do at the current run time."""
     if memory.run_seconds is None:
         return memory.capacity
     if memory.capacity is None:
-        return _per_minute(concurrency, memory.run_seconds + HANDLING)
+        return _per_minute(concurrency, memory.run_seconds + HANDLING_SECONDS)
     return min(memory.capacity, _per_minute(concurrency, memory.run_seconds))
 
 
 def _smoothed(remembered: float | None, measured: float, minutes: float) -> float:
-    """Halfway from the remembered one, unless it has changed by more than chance would have it, or all stands still."""
+    """The mean of both, unless the change is larger than chance explains or either is zero: then the measured one."""
     if not remembered or not measured:
         return measured
-    chance = NOISE * math.sqrt(max(measured, remembered) / minutes)
-    return measured if abs(measured - remembered) > chance else (measured + remembered) / 2
+    noise = NOISE_FACTOR * math.sqrt(max(measured, remembered) / minutes)
+    return measured if abs(measured - remembered) > noise else (measured + remembered) / 2
 
 
 def _per_minute(workers: int, seconds: float) -> float:

@@ -1,8 +1,8 @@
-"""What moves through a queue, counted by those who move it.
+"""Throughput counters of a queue.
 
-Each process counts in its memory and tells the queue's record now and then. So a count may come seconds late, twice
-after a request that was answered too late, or never from a process that ends before it told: these are statistics, and
-nothing but forecasts and pictures is made of them.
+Each process counts in memory and flushes its counts to the queue's record from time to time. A count may arrive seconds
+late, twice (after a request that succeeded but timed out), or never (from a process that ends before it flushes). These
+are statistics: only forecasts and dashboards use them.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from punctual.domain.instant import EPOCH, MILLISECOND, from_text, to_text
 
 INTAKE = "intake"
 LONG = "long"
-"""Not a queue of messages, but counted like one: what ends in the long lane."""
+"""Not an SQS queue, but counted like one: executions that end in the long lane."""
 
-PACE = timedelta(seconds=5)
-"""How often a process tells what it has counted, at most."""
+FLUSH_INTERVAL = timedelta(seconds=5)
+"""Minimum time between two flushes of one process."""
 
-BOUNDS = (0.25, 0.5, 1, 2, 5, 15, 60, 300, 1800, math.inf)
-"""Seconds: a start counts in the first of these that it was not later than."""
+LATENESS_BOUNDS = (0.25, 0.5, 1, 2, 5, 15, 60, 300, 1800, math.inf)
+"""Upper bounds of the lateness buckets, in seconds. A start counts in the first bucket whose bound is not exceeded."""
 
 _NUMBERS = ("started", "finished", "failed", "passed", "busy_ms")
-_LATE = tuple("late_inf" if math.isinf(bound) else f"late_{bound * 1000:.0f}" for bound in BOUNDS)
+_LATE = tuple("late_inf" if math.isinf(bound) else f"late_{bound * 1000:.0f}" for bound in LATENESS_BOUNDS)
 
 
 @dataclass(frozen=True)
 class Flow:
-    """What was counted of one queue: since ever, or in an interval."""
+    """Counts of one queue: totals, or those of an interval."""
 
     started: int = 0
     finished: int = 0
-    """Attempts that ended, whichever way."""
+    """Attempts that ended, with any outcome."""
     failed: int = 0
-    """Those of them that did not succeed."""
+    """Finished attempts that did not succeed."""
     passed: int = 0
-    """Messages that came to nothing: someone else ran the attempt, or it was withdrawn."""
+    """Discarded messages: another worker ran the attempt, or it was withdrawn."""
     busy_ms: int = 0
-    """Time in the tasks that ended."""
-    late: tuple[int, ...] = (0,) * len(BOUNDS)
-    """First attempts by how late they started, one number for each of ``BOUNDS``."""
+    """Run time of the finished tasks."""
+    late: tuple[int, ...] = (0,) * len(LATENESS_BOUNDS)
+    """First attempts by lateness of their start, one count per bucket of ``LATENESS_BOUNDS``."""
     last_wait_ms: int | None = None
-    """How long the one that started last had waited, and when that was."""
+    """How long the last started attempt had waited."""
     last_started_at: datetime | None = None
 
     @property
     def done(self) -> int:
-        """Messages that left the queue for good."""
+        """Messages that left the queue permanently."""
         return self.finished + self.passed
 
     def plus(self, other: Flow) -> Flow:
@@ -62,13 +62,13 @@ class Flow:
         )
 
     def since(self, earlier: Flow) -> Flow:
-        """What came after ``earlier``. Where any count has shrunk, they began anew: then all of it did."""
+        """The counts added after ``earlier``. A smaller count means that the counters were reset: then all are new."""
         grown = {name: getattr(self, name) - getattr(earlier, name) for name in _NUMBERS}
         late = tuple(now - then for now, then in zip(self.late, earlier.late, strict=True))
         return self if min(*grown.values(), *late) < 0 else replace(self, **grown, late=late)
 
     def to_fields(self) -> dict[str, Any]:
-        """As it is stored, without what is nothing."""
+        """The stored form, without zeros."""
         counts = {name: getattr(self, name) for name in _NUMBERS} | dict(zip(_LATE, self.late, strict=True))
         last = {} if self.last_started_at is None else {"last_started_at": to_text(self.last_started_at)}
         waited = {} if self.last_wait_ms is None else {"last_wait_ms": self.last_wait_ms}
@@ -76,7 +76,7 @@ class Flow:
 
 
 def flow_of(fields: Mapping[str, Any]) -> Flow:
-    """From the stored form; whatever is not there is nothing."""
+    """Read the stored form; a missing field is zero."""
     last = fields.get("last_started_at")
     return Flow(
         **{name: int(fields.get(name, 0)) for name in _NUMBERS},
@@ -86,71 +86,76 @@ def flow_of(fields: Mapping[str, Any]) -> Flow:
     )
 
 
-def late_quantile(late: Sequence[int], share: float) -> float | None:
-    """Seconds that this share of the starts was not later than, evenly spread within a bucket; ``None`` without any.
+def lateness_quantile(late: Sequence[int], share: float) -> float | None:
+    """The lateness in seconds that this share of the starts did not exceed; ``None`` without starts.
 
-    The last bucket has no end: what lies in it was at least as late as it begins.
+    Starts are assumed to be spread evenly within a bucket. The last bucket has no upper bound: its lower one is used.
     """
     rank, below, low = share * sum(late), 0, 0.0
-    for bound, count in zip(BOUNDS, late, strict=True):
+    for bound, count in zip(LATENESS_BOUNDS, late, strict=True):
         if count and below + count >= rank:
             return low if math.isinf(bound) else low + (bound - low) * (rank - below) / count
         below, low = below + count, bound
     return None
 
 
-def mean_late(late: Sequence[int], longest: float) -> float | None:
-    """How many seconds late starts were on average, none taken for later than ``longest``; ``None`` without any."""
-    lows = (0.0, *BOUNDS[:-1])
-    middles = [low if math.isinf(bound) else (low + bound) / 2 for low, bound in zip(lows, BOUNDS, strict=True)]
+def mean_lateness(late: Sequence[int], longest: float) -> float | None:
+    """The mean lateness in seconds, with each start capped at ``longest``; ``None`` without starts."""
+    lows = (0.0, *LATENESS_BOUNDS[:-1])
+    middles = [
+        low if math.isinf(bound) else (low + bound) / 2 for low, bound in zip(lows, LATENESS_BOUNDS, strict=True)
+    ]
     capped = (min(middle, longest) * count for middle, count in zip(middles, late, strict=True))
     return sum(capped) / sum(late) if any(late) else None
 
 
-class Tally:
-    """What one process has counted and not told yet."""
+class FlowCounter:
+    """Counts of one process that are not flushed yet."""
 
     def __init__(self) -> None:
-        self._untold: dict[str, Flow] = {}
-        self._tried_at: datetime | None = None
+        self._pending: dict[str, Flow] = {}
+        self._flushed_at: datetime | None = None
 
-    def started(self, queue: str, due: datetime, now: datetime, *, first: bool = True) -> None:
-        """An attempt begins ``now`` that could have begun when it was ``due``. Retries are not counted as late."""
+    def count_start(self, queue: str, due: datetime, now: datetime, *, first: bool = True) -> None:
+        """Count an attempt that starts ``now`` and was ``due`` earlier. Only a ``first`` attempt counts as late."""
         wait = max(now - due, timedelta())
-        late = next(place for place, bound in enumerate(BOUNDS) if wait.total_seconds() <= bound)
-        self._count(
+        late = next(place for place, bound in enumerate(LATENESS_BOUNDS) if wait.total_seconds() <= bound)
+        self._add(
             queue,
             Flow(
                 started=1,
-                late=tuple(int(first and place == late) for place in range(len(BOUNDS))),
+                late=tuple(int(first and place == late) for place in range(len(LATENESS_BOUNDS))),
                 last_wait_ms=wait // MILLISECOND,
                 last_started_at=now,
             ),
         )
 
-    def ended(self, queue: str, busy: timedelta, *, succeeded: bool) -> None:
+    def count_end(self, queue: str, busy: timedelta, *, succeeded: bool) -> None:
         busy_ms = max(busy // MILLISECOND, 0)
-        self._count(queue, Flow(finished=1, failed=int(not succeeded), busy_ms=busy_ms))
+        self._add(queue, Flow(finished=1, failed=int(not succeeded), busy_ms=busy_ms))
 
-    def passed(self, queue: str) -> None:
-        self._count(queue, Flow(passed=1))
+    def count_discard(self, queue: str) -> None:
+        """Count a message that was deleted without running an attempt."""
+        self._add(queue, Flow(passed=1))
 
-    def tell(self, add: Callable[[str, Flow], None], now: datetime, warn: Callable[[str], None]) -> None:
-        """Add what was counted to the record of the queue that has waited for it the longest; never more than one.
+    def flush(self, add: Callable[[str, Flow], None], now: datetime, warn: Callable[[str], None]) -> None:
+        """Add the counts of one queue to its record: of the queue whose counts have been pending the longest.
 
-        Called at the end of an invocation, when the work is settled; it may fail, and is tried again at the end of one
-        after ``PACE``. A Lambda that is frozen in between tells when it is next thawed.
+        Called at the end of an invocation, when the work is settled. Never raises: a failure is logged and retried at
+        the end of an invocation after ``FLUSH_INTERVAL``. A frozen Lambda flushes when it is thawed.
         """
-        if not self._untold or (self._tried_at is not None and timedelta() <= now - self._tried_at < PACE):
+        if not self._pending or (
+            self._flushed_at is not None and timedelta() <= now - self._flushed_at < FLUSH_INTERVAL
+        ):
             return
-        self._tried_at = now
-        queue = next(iter(self._untold))
+        self._flushed_at = now
+        queue = next(iter(self._pending))
         try:
-            add(queue, self._untold[queue])
+            add(queue, self._pending[queue])
         except Exception as error:
-            warn(f"what was counted of {queue} could not be told: {type(error).__name__}: {error}")
+            warn(f"flow counts of queue {queue} not saved, will retry: {type(error).__name__}: {error}")
         else:
-            del self._untold[queue]
+            del self._pending[queue]
 
-    def _count(self, queue: str, more: Flow) -> None:
-        self._untold[queue] = self._untold.get(queue, Flow()).plus(more)
+    def _add(self, queue: str, more: Flow) -> None:
+        self._pending[queue] = self._pending.get(queue, Flow()).plus(more)

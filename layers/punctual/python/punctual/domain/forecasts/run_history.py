@@ -1,30 +1,31 @@
-"""How long a job's recent runs took, as it is kept with the job."""
+"""The run times of a job's recent executions, as stored with the job."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 RunTimes = tuple[int, ...]
-"""In seconds, the newest last."""
+"""Seconds, in the order of the runs, newest last."""
 
 KEPT_RUNS = 50
-FEWEST_RELIED_ON = 5
+MIN_RUNS = 5
+"""With fewer recorded runs, forecasts use the declared run time or the time-out instead."""
 QUANTILE = 90
-"""Percent of the runs that took no longer than the forecast. The median would serve as well if all jobs varied alike;
-where some vary more than others it loses three times as many deadlines (docs/benchmarks.md)."""
+"""Percentile of the run times that admission expects. The median would do as well if all jobs varied alike; where some
+vary more than others, it misses three times as many deadlines (docs/benchmarks.md)."""
 
 
-def noted(run_times: Sequence[int], *seconds: int) -> RunTimes:
-    """``run_times`` and the newest; the oldest are forgotten."""
+def append_run_times(run_times: Sequence[int], *seconds: int) -> RunTimes:
+    """Append the newest run times and drop the oldest beyond ``KEPT_RUNS``."""
     return (*run_times, *seconds)[-KEPT_RUNS:]
 
 
 def expected_seconds(run_times: Sequence[int], declared: int | None, timeout: int) -> int:
-    """What admission relies on: the runs when there are enough of them, else what was declared, else the time-out.
+    """The run time that admission relies on: from enough recorded runs, else as declared, else the time-out.
 
-    The longest run never counts by itself, so one outlier moves the forecast no further than to the next longest.
+    The longest run is never the result, so a single outlier moves it no further than to the next longest run.
     """
-    if len(run_times) < FEWEST_RELIED_ON:
+    if len(run_times) < MIN_RUNS:
         return timeout if declared is None else declared
     rank = -(-len(run_times) * QUANTILE // 100)  # rounded up
     return sorted(run_times)[min(rank, len(run_times) - 1) - 1]

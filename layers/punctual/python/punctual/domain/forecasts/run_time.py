@@ -1,7 +1,7 @@
-"""How long a run will take: a distribution, told from earlier runs, from a declaration, or from nothing.
+"""The distribution of a run time: estimated from earlier runs, from a declaration, or from the time-out alone.
 
-Run times multiply rather than add up, so all of it is reckoned in logarithms: a job of a minute and one of a day are
-treated alike.
+Run times vary by factors rather than by sums, so all estimates use logarithms of seconds: a job of a minute and a job
+of a day are treated alike.
 """
 
 from __future__ import annotations
@@ -10,140 +10,160 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from math import exp, inf, log, sqrt
 from statistics import median
 from typing import Protocol
 
-from punctual.domain.forecasts.run_history import FEWEST_RELIED_ON
+from punctual.domain.forecasts.run_history import MIN_RUNS
 
-NO_ACCIDENT = 1.96
-"""Standard deviations: of jobs that do not drift, one in twenty is taken for one that does. It does little harm."""
-DECLARED_AT_MOST = 1.5
-"""Nineteen of twenty runs take no more than this many times what was declared."""
-NARROWEST = 0.01
-"""However alike the runs were, one that is longer than all of them is longer by about this share."""
-TAIL = 5
-"""One run in so many belongs to a tail."""
-FEWEST_GAPS = 2
-HIGHEST = 700.0
-"""The logarithm of what a float can hold."""
+DRIFT_Z_SCORE = 1.96
+"""Standard deviations from which a trend counts as drift. One job in twenty without drift is taken for a drifting one,
+which does little harm."""
+DECLARED_P95_FACTOR = 1.5
+"""The P95 of a run time as a multiple of the declared one."""
+MIN_SPREAD = 0.01
+"""A run longer than all earlier ones exceeds them by about this share, however alike they were."""
+TAIL_DIVISOR = 5
+"""One run in this many belongs to a tail."""
+MIN_TAIL_GAPS = 2
+MAX_LOG_SECONDS = 700.0
+"""The largest argument of ``exp`` whose result fits in a float."""
 
 
-class Shape(Protocol):
-    """Some continuous distribution of seconds."""
+class RunTimeSource(StrEnum):
+    """What a run time was estimated from."""
 
-    def beyond(self, seconds: float) -> float:
-        """The probability of more than so many. Kept instead of that of less because it stays exact when small."""
+    HISTORY = "history"
+    """At least ``MIN_RUNS`` recorded runs."""
+    DECLARED = "declared"
+    """The job's ``expected_seconds``."""
+    TIMEOUT = "timeout"
+    """The time-out alone."""
 
-    def at(self, beyond: float) -> float:
-        """The seconds that are exceeded with this probability; infinite for none."""
+
+class Distribution(Protocol):
+    """A continuous distribution of seconds."""
+
+    def survival(self, seconds: float) -> float:
+        """The probability of more than ``seconds``. Unlike its complement, it stays exact when it is small."""
+
+    def inverse_survival(self, probability: float) -> float:
+        """The seconds that are exceeded with ``probability``; infinite for 0."""
 
 
 @dataclass(frozen=True)
 class RunTime:
-    """How long a run takes in all, in seconds, if it has run for ``elapsed`` already and is stopped at ``timeout``."""
+    """Total seconds of a run that has run for ``elapsed`` already and is stopped at ``timeout``."""
 
-    shape: Shape
+    distribution: Distribution
     timeout: float
     elapsed: float = 0.0
 
     def quantile(self, p: float) -> float:
-        """The run takes no longer than this with probability ``p``."""
-        longest = self.shape.at((1 - p) * self.shape.beyond(self.elapsed))
+        """The seconds that the run does not exceed with probability ``p``."""
+        longest = self.distribution.inverse_survival((1 - p) * self.distribution.survival(self.elapsed))
         return max(self.elapsed, min(longest, self.timeout))
 
-    def within(self, seconds: float) -> float:
-        """The probability that the run takes no longer than ``seconds``."""
+    def end_probability(self, seconds: float) -> float:
+        """The probability that the run ends within ``seconds``, by itself or by its time-out."""
         if seconds < self.elapsed:
             return 0.0
         if seconds >= self.timeout:
             return 1.0
-        return 1 - self.shape.beyond(seconds) / self.shape.beyond(self.elapsed)
+        return 1 - self.distribution.survival(seconds) / self.distribution.survival(self.elapsed)
 
-    def succeeds_within(self, seconds: float) -> float:
-        """The same, and that its time-out does not stop it before."""
-        soonest = min(seconds, self.timeout)
-        so_far = self.shape.beyond(self.elapsed)
-        return 1 - self.shape.beyond(soonest) / so_far if soonest >= self.elapsed and so_far > 0 else 0.0
+    def success_probability(self, seconds: float) -> float:
+        """The probability that the run ends within ``seconds`` and is not stopped by its time-out before."""
+        limit = min(seconds, self.timeout)
+        so_far = self.distribution.survival(self.elapsed)
+        return 1 - self.distribution.survival(limit) / so_far if limit >= self.elapsed and so_far > 0 else 0.0
 
     def given(self, elapsed: float) -> RunTime:
-        """The same once it has run for ``elapsed``: whatever is shorter is out of the question."""
+        """The conditional distribution of a run that has run for ``elapsed``: shorter run times are excluded."""
         return replace(self, elapsed=max(self.elapsed, elapsed))
 
-    def of(self, share: float) -> RunTime:
-        """The same of a share of the work."""
-        return replace(self, shape=_Scaled(self.shape, share))
+    def scaled(self, share: float) -> RunTime:
+        """The run time of this share of the work."""
+        return replace(self, distribution=_Scaled(self.distribution, share))
 
 
 @dataclass(frozen=True)
 class _Scaled:
-    """So much of everything."""
+    """All run times multiplied by ``share``."""
 
-    shape: Shape
+    distribution: Distribution
     share: float
 
-    def beyond(self, seconds: float) -> float:
-        return self.shape.beyond(seconds / self.share)
+    def survival(self, seconds: float) -> float:
+        return self.distribution.survival(seconds / self.share)
 
-    def at(self, beyond: float) -> float:
-        return self.share * self.shape.at(beyond)
+    def inverse_survival(self, probability: float) -> float:
+        return self.share * self.distribution.inverse_survival(probability)
 
 
 def run_time_of(run_times: Sequence[int], declared: int | None, timeout: int) -> RunTime:
-    """How long the next run takes: from the runs if there are enough, else as declared, else anything to the time-out.
+    """Estimate the next run time: from enough recorded runs, else as declared, else anything up to the time-out.
 
-    The runs are in their order, the newest last: a drift that is no accident is followed to the next one.
+    ``run_times`` are in the order of the runs, newest last: a significant drift is extrapolated to the next run.
     """
-    return RunTime(_shape_of(run_times, declared, timeout), float(timeout))
+    return RunTime(_distribution_of(run_times, declared, timeout), float(timeout))
 
 
-def _shape_of(run_times: Sequence[int], declared: int | None, timeout: int) -> Shape:
-    if len(run_times) >= FEWEST_RELIED_ON:
+def run_time_source(run_times: Sequence[int], declared: int | None) -> RunTimeSource:
+    """The source that ``run_time_of`` uses for these arguments."""
+    if len(run_times) >= MIN_RUNS:
+        return RunTimeSource.HISTORY
+    return RunTimeSource.DECLARED if declared else RunTimeSource.TIMEOUT
+
+
+def _distribution_of(run_times: Sequence[int], declared: int | None, timeout: int) -> Distribution:
+    if len(run_times) >= MIN_RUNS:
         logs = [log(seconds) for seconds in _unrounded(run_times)]
-        return _Ranked.of(sorted(_brought_up_to_date(logs) if _drifts(run_times) else logs))
+        return _Empirical.of(sorted(_without_drift(logs) if _drifts(run_times) else logs))
     if declared:
-        return _Around(float(declared), log(19) / log(DECLARED_AT_MOST))
-    return _Anything(float(timeout))
+        return _LogLogistic(float(declared), log(19) / log(DECLARED_P95_FACTOR))
+    return _Uniform(float(timeout))
 
 
 @dataclass(frozen=True)
-class _Anything:
-    """Each second up to the longest is as likely as any other."""
+class _Uniform:
+    """Every run time up to ``longest`` is equally likely."""
 
     longest: float
 
-    def beyond(self, seconds: float) -> float:
+    def survival(self, seconds: float) -> float:
         return min(max(1 - seconds / self.longest, 0.0), 1.0) if self.longest > 0 else 0.0
 
-    def at(self, beyond: float) -> float:
-        return self.longest * (1 - beyond)
+    def inverse_survival(self, probability: float) -> float:
+        return self.longest * (1 - probability)
 
 
 @dataclass(frozen=True)
-class _Around:
-    """As often shorter as longer than ``middle``; the steeper, the closer. A log-logistic distribution.
+class _LogLogistic:
+    """A log-logistic distribution around the median ``middle``; a higher ``steepness`` makes it narrower.
 
-    Its tail falls off as a power: what has run far beyond the middle is expected to need a share of that again, not
-    to be done in a moment.
+    Its tail falls off as a power: a run far beyond the median is expected to need a share of its elapsed time more,
+    not to end in a moment.
     """
 
     middle: float
     steepness: float
 
-    def beyond(self, seconds: float) -> float:
+    def survival(self, seconds: float) -> float:
         return 1 / (1 + (seconds / self.middle) ** self.steepness) if seconds > 0 else 1.0
 
-    def at(self, beyond: float) -> float:
-        return self.middle * (1 / beyond - 1) ** (1 / self.steepness) if beyond > 0 else inf
+    def inverse_survival(self, probability: float) -> float:
+        return self.middle * (1 / probability - 1) ** (1 / self.steepness) if probability > 0 else inf
 
 
 @dataclass(frozen=True)
 class _Tail:
-    """How far beyond the outermost run the next one lies, if it does: as a power of the distance, Lomax's law.
+    """The distance of the next run beyond the outermost one, given that it lies beyond: a Lomax distribution.
 
-    Exact for run times whose logarithms tail off exponentially, however few have been seen: the gaps between
-    neighbouring runs are then independent of each other, and of the gap to come, once weighed by their rank. The
-    outermost gap is left out. One outlier says where the tail begins, not how wide it is.
+    Exact for run times whose logarithms have exponential tails, however few were seen: the gaps between neighbouring
+    runs, weighted by rank, are then independent of each other and of the next gap. The outermost gap is left out: one
+    outlier shows where the tail begins, not how wide it is.
     """
 
     gaps: int
@@ -151,92 +171,92 @@ class _Tail:
 
     @classmethod
     def of(cls, outermost_first: Sequence[float]) -> _Tail:
-        gaps = max(FEWEST_GAPS, len(outermost_first) // TAIL)
-        weighed = ((rank + 1) * abs(outermost_first[rank - 1] - outermost_first[rank]) for rank in range(2, gaps + 2))
-        return cls(gaps, max(sum(weighed), gaps * NARROWEST))
+        gaps = max(MIN_TAIL_GAPS, len(outermost_first) // TAIL_DIVISOR)
+        weighted = ((rank + 1) * abs(outermost_first[rank - 1] - outermost_first[rank]) for rank in range(2, gaps + 2))
+        return cls(gaps, max(sum(weighted), gaps * MIN_SPREAD))
 
-    def beyond(self, distance: float) -> float:
+    def survival(self, distance: float) -> float:
         return float((1 + distance / self.width) ** -self.gaps)
 
-    def at(self, beyond: float) -> float:
-        return self.width * float(beyond ** (-1 / self.gaps) - 1)
+    def inverse_survival(self, probability: float) -> float:
+        return self.width * float(probability ** (-1 / self.gaps) - 1)
 
 
 @dataclass(frozen=True)
-class _Ranked:
-    """As earlier runs were: the next one falls between any two neighbours of ``n`` with probability 1 / (n + 1).
+class _Empirical:
+    """The empirical distribution: the next run falls between two neighbours of ``n`` with probability 1 / (n + 1).
 
-    That holds whatever the distribution, so nothing is assumed of it but in the tails.
+    This holds for every distribution, so only the tails need an assumption.
     """
 
     logs: tuple[float, ...]
-    """Of the seconds, rising."""
+    """Logarithms of the seconds, ascending."""
     shorter: _Tail
     longer: _Tail
 
     @classmethod
-    def of(cls, logs: Sequence[float]) -> _Ranked:
+    def of(cls, logs: Sequence[float]) -> _Empirical:
         return cls(tuple(logs), _Tail.of(logs), _Tail.of(logs[::-1]))
 
-    def beyond(self, seconds: float) -> float:
+    def survival(self, seconds: float) -> float:
         if seconds <= 0:
             return 1.0
         logs, places, where = self.logs, len(self.logs) + 1, log(seconds)
         if where >= logs[-1]:
-            return self.longer.beyond(where - logs[-1]) / places
+            return self.longer.survival(where - logs[-1]) / places
         if where < logs[0]:
-            return 1 - self.shorter.beyond(logs[0] - where) / places
+            return 1 - self.shorter.survival(logs[0] - where) / places
         rank = bisect_right(logs, where)
         low, high = logs[rank - 1], logs[rank]
         return 1 - (rank + (where - low) / (high - low)) / places
 
-    def at(self, beyond: float) -> float:
+    def inverse_survival(self, probability: float) -> float:
         logs, places = self.logs, len(self.logs) + 1
-        if beyond <= 0:
+        if probability <= 0:
             return inf
-        from_top = beyond * places
+        from_top = probability * places
         if from_top <= 1:
-            return exp(min(logs[-1] + self.longer.at(from_top), HIGHEST))
+            return exp(min(logs[-1] + self.longer.inverse_survival(from_top), MAX_LOG_SECONDS))
         place = places - from_top
         if place <= 1:
-            return exp(logs[0] - self.shorter.at(place)) if place > 0 else 0.0
+            return exp(logs[0] - self.shorter.inverse_survival(place)) if place > 0 else 0.0
         rank = min(int(place), len(logs) - 1)  # the difference may have been rounded up to the last place
         low, high = logs[rank - 1], logs[rank]
         return exp(low + (high - low) * (place - rank))
 
 
 def _unrounded(run_times: Sequence[int]) -> list[float]:
-    """Runs are kept in whole seconds: those that are alike are spread over what was rounded to them."""
-    alike = Counter(run_times)
-    to_come = dict(alike)
+    """Undo the rounding to whole seconds: equal runs are spread evenly over the second that they were rounded from."""
+    equal = Counter(run_times)
+    to_come = dict(equal)
     spread = []
     for seconds in run_times:
         to_come[seconds] -= 1
         low = max(seconds - 0.5, 0.0)
-        spread.append(low + (seconds + 0.5 - low) * (to_come[seconds] + 0.5) / alike[seconds])
+        spread.append(low + (seconds + 0.5 - low) * (to_come[seconds] + 0.5) / equal[seconds])
     return spread
 
 
 def _drifts(run_times: Sequence[int]) -> bool:
-    """Whether later runs are longer, or shorter, more often than by chance: the test of Mann and Kendall."""
+    """Whether later runs are significantly longer or shorter than earlier ones: the Mann-Kendall trend test."""
     score = 0
     earlier: list[int] = []
     for seconds in run_times:
         score += bisect_left(earlier, seconds) - (len(earlier) - bisect_right(earlier, seconds))
         insort(earlier, seconds)
     n = len(run_times)
-    return abs(score) - 1 > NO_ACCIDENT * sqrt(n * (n - 1) * (2 * n + 5) / 18)
+    return abs(score) - 1 > DRIFT_Z_SCORE * sqrt(n * (n - 1) * (2 * n + 5) / 18)
 
 
-def _brought_up_to_date(logs: Sequence[float]) -> list[float]:
-    """What the runs would have taken if they were the next. Their drift is the median of all pairs': Theil and Sen.
+def _without_drift(logs: Sequence[float]) -> list[float]:
+    """Extrapolate each run to the position of the next one. The drift is the median slope of all pairs (Theil-Sen).
 
-    It is an estimate, and errs most at the end that it is drawn out to: the runs are spread further by as much. Those
-    that lay on one line come to lie on one point, and are set apart by a hair.
+    The slope is an estimate whose error is largest at the extrapolated end, so the runs are spread further by as much.
+    Runs on one line all move to one point; a tiny offset keeps them distinct.
     """
     n = len(logs)
     slopes = [(b - a) / apart for apart in range(1, n) for a, b in zip(logs, logs[apart:], strict=False)]
     drift = median(slopes)
     moved = sorted(one + drift * (n - i) for i, one in enumerate(logs))
-    middle, wider, hair = median(moved), sqrt(1 + 4 / n), NARROWEST / 10 / n
-    return [middle + wider * (one - middle) + hair * (rank - n // 2) for rank, one in enumerate(moved)]
+    middle, wider, offset = median(moved), sqrt(1 + 4 / n), MIN_SPREAD / 10 / n
+    return [middle + wider * (one - middle) + offset * (rank - n // 2) for rank, one in enumerate(moved)]

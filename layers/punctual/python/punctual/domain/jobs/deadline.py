@@ -1,4 +1,4 @@
-"""By when an execution should have finished."""
+"""Deadlines: the instant by which an execution should have finished."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _FORMS = ("within_seconds", "by", "at")
 
 @dataclass(frozen=True)
 class Deadline:
-    """So many seconds after the due instant, the first match of a cron after it, or an instant: one of them."""
+    """Exactly one of: seconds after the due instant, the first match of a cron after it, or a fixed instant."""
 
     within_seconds: int | None = None
     by: Cron | None = None
     at: datetime | None = None
-    """Only for a job that runs once."""
+    """Only for one-time jobs."""
 
     def of(self, due: datetime) -> datetime | None:
-        """The deadline of the execution that is due at ``due``."""
+        """The deadline of the execution that is due at ``due``; None if the cron has no further match."""
         if self.at is not None:
             return self.at
         if self.within_seconds is not None:
@@ -33,7 +33,7 @@ class Deadline:
         return self.by.next_after(due) if self.by else None
 
     def to_spec(self) -> dict[str, Any]:
-        """As submitted; ``parse_deadline`` reads it back."""
+        """The API's representation, as submitted; the inverse of ``parse_deadline``."""
         if self.at is not None:
             return {"at": to_text(self.at)}
         if self.by is None:
@@ -42,12 +42,15 @@ class Deadline:
 
 
 def parse_deadline(spec: Mapping[str, Any] | None, *, timezone: str = "UTC") -> Deadline | None:
-    """From the API's form. ``timezone`` is the schedule's own, for a ``by`` that names none."""
+    """Parse the API's representation. Raises ``Invalid``, naming the field.
+
+    ``timezone`` is the schedule's, and the default for a ``by`` without a time zone.
+    """
     if spec is None:
         return None
     forms = [form for form in _FORMS if spec.get(form) is not None]
     if len(forms) != 1:
-        raise Invalid("deadline", "give one of within_seconds, by and at, and only one")
+        raise Invalid("deadline", "give exactly one of within_seconds, by and at")
     match forms[0]:
         case "within_seconds":
             return Deadline(within_seconds=spec["within_seconds"])
@@ -58,18 +61,16 @@ def parse_deadline(spec: Mapping[str, Any] | None, *, timezone: str = "UTC") -> 
 
 
 def check_deadline(deadline: Deadline | None, schedule: Schedule) -> None:
-    """Raises ``Invalid`` for an instant on a job that runs more than once, or one that is not after its start."""
+    """Raise ``Invalid`` for a fixed instant on a job that runs more than once, or one not after the scheduled start."""
     if deadline is None or deadline.at is None:
         return
     if not isinstance(schedule, Now | At):
-        what = "recurs" if schedule.recurring else "runs for every message"
-        message = (
-            f"a job that {what} by its schedule has no single deadline: use deadline.by or deadline.within_seconds"
-        )
-        raise Invalid("deadline.at", message)
+        trigger = "recurs" if schedule.recurring else "runs for every message"
+        remedy = "use deadline.by or deadline.within_seconds"
+        raise Invalid("deadline.at", f"a job that {trigger} has no single deadline: {remedy}")
     if deadline.at <= schedule.at:
         at, start = to_text(deadline.at), to_text(schedule.at)
-        raise Invalid("deadline.at", f"{at} is not after the scheduled start, {start}: give a later one")
+        raise Invalid("deadline.at", f"{at} is not after the scheduled start, {start}: give a later instant")
 
 
 def _parse_by(by: Mapping[str, Any], timezone: str) -> Cron:

@@ -1,4 +1,4 @@
-"""What a job waits for: other jobs, each until it has ended in a certain way."""
+"""Dependencies: the upstream jobs that a job waits for, each with a condition on its outcome."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 from punctual.domain.errors import Invalid
 from punctual.domain.status import Status
 
-MOST_UPSTREAMS = 100
-"""Of one job. A job that only waits for others, and does nothing, gathers more."""
+MAX_UPSTREAMS = 100
+"""Per job. To depend on more, add an intermediate job that does no work and depends on some of them."""
 
 
 class Condition(StrEnum):
-    """How an upstream has to end."""
+    """The outcome of the upstream execution that satisfies a dependency."""
 
     SUCCEEDED = "succeeded"
     FINISHED = "finished"
-    """It ran to its end, whichever: succeeded, failed or timed out."""
+    """Any outcome: succeeded, failed or timed out."""
     FAILED = "failed"
-    """It failed or timed out: for what cleans up, or tells somebody."""
+    """Failed or timed out: for jobs that clean up or send an alert."""
 
     def is_met_by(self, status: Status) -> bool:
-        return status in _MEETING[self]
+        return status in _SATISFYING[self]
 
 
 _FAILURES = frozenset({Status.FAILED, Status.TIMED_OUT})
-_MEETING = {
+_SATISFYING = {
     Condition.SUCCEEDED: frozenset({Status.SUCCEEDED}),
     Condition.FINISHED: _FAILURES | {Status.SUCCEEDED},
     Condition.FAILED: _FAILURES,
@@ -37,7 +37,10 @@ _MEETING = {
 
 @dataclass(frozen=True)
 class Dependency:
-    """One upstream: the id of its job, or in a batch that is being submitted the name of another job of it."""
+    """An upstream job and the condition on its outcome.
+
+    ``job`` is a job id, or, while a batch is being submitted, the name of another job of the same batch.
+    """
 
     job: str
     condition: Condition = Condition.SUCCEEDED
@@ -47,14 +50,16 @@ class Dependency:
 
 
 def parse_dependencies(specs: Iterable[Mapping[str, Any]] | None) -> tuple[Dependency, ...]:
-    """From the API's form. Raises ``Invalid`` that names the field."""
+    """Parse the API's representation. Raises ``Invalid``, naming the field."""
     found: dict[str, Dependency] = {}
     for number, spec in enumerate(specs or ()):
         job = spec["job"]
         if job in found:
-            raise Invalid(f"depends_on.{number}.job", f"{job!r} is there twice: keep one, with the condition you mean")
+            raise Invalid(
+                f"depends_on.{number}.job", f"{job!r} is listed twice: keep one entry, with the condition you want"
+            )
         found[job] = Dependency(job, Condition(spec.get("condition", Condition.SUCCEEDED)))
-    if len(found) > MOST_UPSTREAMS:
-        message = f"has {len(found)} jobs, the limit is {MOST_UPSTREAMS}: gather some of them in a job between"
+    if len(found) > MAX_UPSTREAMS:
+        message = f"has {len(found)} jobs; the limit is {MAX_UPSTREAMS}: group some of them behind an intermediate job"
         raise Invalid("depends_on", message)
     return tuple(found.values())

@@ -1,6 +1,7 @@
-"""Gates: where only so many executions may run at once, each passes a gate on its way in and leaves it at its end.
+"""Gates: semaphores that limit how many executions run concurrently.
 
-What does not get in waits in line, or is skipped, as the gate says. A gate may also say how often it opens.
+An execution acquires its gates before it starts and releases them when it ends. If a gate is full, the execution waits
+in the gate's queue or is skipped, according to ``when_full``. A gate may also limit the rate of starts.
 """
 
 from __future__ import annotations
@@ -17,35 +18,39 @@ from punctual.domain.lane import Priority
 
 
 class WhenFull(StrEnum):
-    """What becomes of an execution that finds a gate full."""
+    """The policy for an execution that arrives at a full gate."""
 
     SKIP = "skip"
+    """It is skipped."""
     WAIT = "wait"
-    """In line, by its turn."""
+    """It waits in the queue, ordered by ``turn``."""
     WAIT_ALONE = "wait_alone"
-    """If nobody waits yet; else it is skipped."""
+    """It waits if the queue is empty; otherwise it is skipped."""
     TAKE_OVER = "take_over"
-    """In place of whoever waits, and those inside are asked to leave."""
+    """It replaces the current waiter, and the executions that hold the gate are cancelled."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """No more than ``starts`` in ``per_seconds`` on average, and no more than ``starts`` at once after a rest.
+    """A token-bucket rate limit: ``starts`` per ``per_seconds`` on average, in bursts of at most ``starts``.
 
-    What would be too many starts later.
+    An execution over the limit is not rejected: its start is delayed.
     """
 
     starts: int
     per_seconds: int
 
     def reserve(self, reserved_until: datetime | None, now: datetime) -> tuple[datetime, datetime]:
-        """When the next may start, and until when starts are then reserved, both in whole milliseconds."""
+        """Reserve the next start.
+
+        Returns when it may start and the new end of the reserved time, both in whole milliseconds.
+        """
         burst = self._interval * (self.starts - 1)
         reserved_until = max(reserved_until or now, now)
         return max(now, reserved_until - burst), reserved_until + self._interval
 
     def before(self, start: datetime, now: datetime) -> int:
-        """How many starts are reserved between now and one that was put off: one after the other without a gap."""
+        """The number of starts reserved between ``now`` and the delayed start ``start``: they are evenly spaced."""
         return max(-((now - start) // self._interval) - 1, 0)
 
     @property
@@ -55,72 +60,80 @@ class Rate:
 
 @dataclass(frozen=True)
 class Gate:
+    """A named semaphore with an optional rate limit."""
+
     name: str
     limit: int | None = None
-    """How many may be inside at once; ``None`` for a gate that only has a rate."""
+    """How many executions may hold the gate concurrently; ``None`` for a gate with only a rate limit."""
     when_full: WhenFull = WhenFull.WAIT
     rate: Rate | None = None
 
     @property
     def of_job(self) -> bool:
-        """Whether it keeps executions of one job apart. Then who is inside stays so between attempts, and is found
-        by it while it runs."""
+        """Whether this is the overlap gate of one job.
+
+        Its holder keeps it between attempts, and a running execution of the job is found by it.
+        """
         return self.name.startswith(OF_JOB)
 
     @property
     def of_key(self) -> bool:
+        """Whether this is the gate of a concurrency key."""
         return self.name.startswith(OF_KEY)
 
     @property
     def of_backfill(self) -> bool:
+        """Whether this gate limits the concurrency of one backfill."""
         return self.name.startswith(OF_BACKFILL)
 
     def to_entry(self) -> list[Any]:
+        """The form in which a work order carries it; the inverse of ``of_entry``."""
         rate = [self.rate.starts, self.rate.per_seconds] if self.rate else []
         return [self.name, self.limit, str(self.when_full), *rate]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entrant:
-    """An execution on its way in."""
+    """An execution that tries to acquire a gate."""
 
     execution_id: str
     turn: str
-    """Its place, if it has to wait in line."""
+    """Its queue position if it has to wait: a ``queue_key``."""
     revision: int
-    """Of the rules that sent it: what has been replaced since goes by others."""
+    """The job revision that sent it. If the job has been edited since, the new rules apply to it."""
     tried: int = 0
-    """How many attempts it had when it was sent: what has been tried since does not go back in line."""
+    """The number of attempts when it was sent. If another attempt has started since, it is not queued again."""
     rated: bool = False
-    """Whether its start was reserved already."""
+    """Whether its start has already been reserved at the rate limit."""
 
 
 @dataclass(frozen=True)
 class Waiter:
-    """Somebody in line."""
+    """An execution in the queue of a gate."""
 
     execution_id: str
     turn: str
-    """The lowest is next; ``ONLY`` where no more than one may wait."""
+    """Its queue position: the lowest is next. ``ONLY`` where at most one execution may wait."""
 
 
 ONLY = "only"
 
-
 OF_JOB = "job#"
 OF_KEY = "key#"
 OF_BACKFILL = "backfill#"
-"""With the instant at which it was asked for at its end."""
-STORED_BY_THEN = timedelta(minutes=1)
-"""A backfill's executions get their places before they are stored: what is not there by then will not come."""
+"""The gate name ends with the instant at which the backfill was requested."""
+BACKFILL_STORE_GRACE = timedelta(minutes=1)
+"""Executions of a backfill are added to the gate before they are stored. An execution that is not stored within this
+time after the request never will be."""
 
 
-def may_yet_come(name: str, now: datetime) -> bool:
-    """Whether one that is not there yet, and has its place at a gate, may be about to be stored."""
-    return name.startswith(OF_BACKFILL) and now < from_text(name.rpartition("#")[2]) + STORED_BY_THEN
+def is_within_grace(name: str, now: datetime) -> bool:
+    """Whether a missing execution registered at the gate ``name`` may still be about to be stored."""
+    return name.startswith(OF_BACKFILL) and now < from_text(name.rpartition("#")[2]) + BACKFILL_STORE_GRACE
 
 
 def of_entry(entry: list[Any]) -> Gate:
+    """Parse the result of ``Gate.to_entry``."""
     name, limit, when_full, *rate = entry
     return Gate(name, limit, WhenFull(when_full), Rate(*rate) if rate else None)
 
@@ -130,10 +143,10 @@ HEAD_START = {
     Priority.NORMAL: timedelta(),
     Priority.LOW: -timedelta(minutes=10),
 }
-"""By how much a priority goes before another in line. Whoever has waited for longer than that goes first, whatever
-their priority: nobody starves."""
+"""How far each priority moves an execution ahead in a gate's queue. An execution that has waited longer than the
+difference precedes one of higher priority, which prevents starvation."""
 
 
-def turn_of(execution_id: str, released_at: datetime, priority: Priority) -> str:
-    """A place in line: the lowest is next."""
+def queue_key(execution_id: str, released_at: datetime, priority: Priority) -> str:
+    """The sort key of an execution in a gate's queue: the lowest is next."""
     return f"{due_key(released_at - HEAD_START[priority])}#{execution_id}"

@@ -1,4 +1,4 @@
-"""A job: what to run, when, under which rules, and whose it is."""
+"""A job: the task to run, its schedule, its rules and its owner."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from punctual.domain.lane import Lane, Priority
 from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.schedules.schedule import Schedule
 
-QUEUE_MEMORY = timedelta(days=4)
-"""A queue keeps an order for no longer than this."""
-OLD = timedelta(days=1)
-"""What is to run so long after its due instant, or later, is noted on its job: ``live_since``."""
+QUEUE_RETENTION = timedelta(days=4)
+"""The retention period of the work queues: SQS deletes an older work order."""
+OLD_AGE = timedelta(days=1)
+"""An execution that is to run this long or longer after its due instant is recorded on its job in ``live_since``."""
 
 
 class JobState(StrEnum):
-    """Whether a job brings forth executions."""
+    """Whether executions of a job are planned."""
 
     ACTIVE = "active"
     """Its executions are planned as they come due."""
 
     PAUSED = "paused"
-    """A person stopped it for a while. Nothing is planned; resuming makes up for what went by, as its misfire rule
-    says."""
+    """Suspended by a user. Nothing is planned. Resuming applies the misfire policy to the instants missed
+    meanwhile."""
 
     DONE = "done"
-    """It was to run once, and that execution has ended. The settler says so."""
+    """All executions that its schedule allows have ended. Set by the settler."""
 
     CANCELLED = "cancelled"
-    """Withdrawn by a person, with all that ran of it."""
+    """Cancelled by a user, including its running executions."""
 
     DELETED = "deleted"
-    """As cancelled, and out of sight. Its history stays until it expires."""
+    """Like ``cancelled``, and hidden from lists. Its history is kept until it expires."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A definition. It never changes in place: an edit makes a copy with the next ``revision``."""
+    """A job definition. Immutable: an edit makes a copy with the next ``revision``."""
 
     job_id: str
     name: str
@@ -66,82 +66,85 @@ class Job:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     deadline: Deadline | None = None
     expected_seconds: int | None = None
-    """How long it should take, or each of its partitions, until enough runs have shown it."""
+    """The estimated run time of an execution, or of each partition, used until enough runs have been recorded."""
     overlap: Overlap = Overlap.ALLOW
-    """What happens when it comes due while it still runs."""
+    """The policy for an execution that comes due while the previous one still runs."""
     misfire: Misfire = field(default_factory=Misfire)
-    """What becomes of instants that went by."""
+    """The policy for missed due instants."""
     concurrency: Concurrency | None = None
-    """How many run at once, or start in a span of time, that share a key."""
+    """The concurrency and rate limit per key."""
     notify: Notify | None = None
-    """Of what its people are told; ``None`` for all about its deadline."""
+    """The events that notifications are sent for; ``None`` for all deadline events."""
     window: WindowUnit | None = None
-    """The calendar unit that an execution is about; without one it is about the time since the one before."""
+    """The calendar unit of an execution's data window. If ``None``, the window starts at the previous due instant."""
     batch: Batch | None = None
-    """How it runs in the long lane; ``None`` in another."""
+    """The long-lane settings; ``None`` for a short-lane job."""
     depends_on: tuple[Dependency, ...] = ()
-    """What each of its executions waits for."""
+    """The upstream jobs that each of its executions waits for."""
     feeds: bool = False
-    """Whether a job depends on it, or once did: then the end of each of its executions is listened for."""
+    """Whether a job depends on it, or once did. If so, the end of each of its executions is checked for dependants."""
     run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """How many seconds its recent runs took, the newest last: the whole ``execution``, and each kind of part."""
+    """Seconds of its recent runs, the newest last: of the whole ``execution``, and of each kind of part."""
     live_since: datetime | None = None
-    """The earliest due instant of which something may live although it is old: asked for by a person, or at rest."""
+    """The earliest due instant of old executions that may be live: manual runs, and those in a long retry backoff."""
     dedupe_key: str | None = None
-    """Of the owner's jobs that live, only this one has it."""
+    """Unique among the live jobs of the owner."""
     state: JobState = JobState.ACTIVE
     paused_at: datetime | None = None
-    """Since when it is paused, or was for the last time."""
+    """When it was last paused."""
     resumed_at: datetime | None = None
-    """When it went on after that, if it did. What was due before that counts as missed."""
+    """When it was last resumed. Instants due before that and not planned count as missed."""
     revised_at: datetime | None = None
-    """Since when it has its present rules, if it was ever edited."""
+    """When its rules were last edited; ``None`` if never."""
     rescheduled_at: datetime | None = None
-    """Since when it has its present schedule, if that was ever edited."""
+    """When its schedule was last edited; ``None`` if never."""
     revision: int = 1
 
     @property
-    def live(self) -> bool:
-        return self.state in LIVE
+    def is_live(self) -> bool:
+        return self.state in LIVE_STATES
 
     def next_due_at(self, now: datetime) -> datetime | None:
-        """The next instant at which this job will bring forth an execution, as seen at ``now``."""
+        """The next instant after ``now`` at which an execution comes due; ``None`` unless the job is active."""
         return self.schedule.next_after(now) if self.state is JobState.ACTIVE else None
 
     def has_instant(self, instant: datetime) -> bool:
-        """Whether this is one of its schedule's due instants."""
+        """Whether ``instant`` is a due instant of its schedule."""
         return self.schedule.next_after(instant - MILLISECOND) == instant
 
     def planned_until(self, now: datetime) -> datetime:
-        """When planning by its schedule came to its end: since a pause there is none."""
+        """Until when its schedule is planned: ``now``, or the start of the current pause."""
         return self.paused_at if self.state is JobState.PAUSED and self.paused_at else now
 
-    def goes_on_after(self, last_planned: datetime | None) -> datetime:
-        """From where planning goes on. What was due under another schedule is not made up for."""
-        known_since = (self.rescheduled_at or self.created_at) - MILLISECOND
-        return max(last_planned or known_since, known_since)
+    def planning_resumes_after(self, last_planned: datetime | None) -> datetime:
+        """The instant after which planning continues. Missed instants of an earlier schedule are not caught up on."""
+        schedule_start = (self.rescheduled_at or self.created_at) - MILLISECOND
+        return max(last_planned or schedule_start, schedule_start)
 
     @property
     def may_wait(self) -> bool:
-        """Whether its executions may wait for others, for as long as those take."""
-        rules = self.concurrency is not None or self.overlap not in (Overlap.ALLOW, Overlap.SKIP)
-        return rules or bool(self.depends_on)
+        """Whether its executions may wait, without a time limit, for other executions to end."""
+        waits_at_gate = self.concurrency is not None or self.overlap not in (Overlap.ALLOW, Overlap.SKIP)
+        return waits_at_gate or bool(self.depends_on)
 
     def waiting_since(self, now: datetime) -> datetime:
-        """From when on something of it may still wait: for a slot, or for others, as long as the job exists."""
+        """The earliest due instant whose execution may still be waiting.
+
+        Waiting for a slot of the long lane or for other executions has no time limit, so then it is the creation time.
+        """
         may_wait = self.lane is Lane.LONG or self.may_wait
-        since = self.created_at if may_wait else max(self.created_at, now - QUEUE_MEMORY - OLD)
+        since = self.created_at if may_wait else max(self.created_at, now - QUEUE_RETENTION - OLD_AGE)
         return min(since, self.live_since or since)
 
-    def moved(self, state: JobState, now: datetime) -> Job:
-        """As it is once it has been paused, resumed, cancelled or deleted."""
-        moved = replace(self, state=state, updated_at=now)
+    def with_state(self, state: JobState, now: datetime) -> Job:
+        """A copy of the job, paused, resumed, cancelled or deleted at ``now``."""
+        changed = replace(self, state=state, updated_at=now)
         if state is JobState.PAUSED:
-            return replace(moved, paused_at=now)
-        return replace(moved, resumed_at=now) if state is JobState.ACTIVE else moved
+            return replace(changed, paused_at=now)
+        return replace(changed, resumed_at=now) if state is JobState.ACTIVE else changed
 
 
-LIVE = frozenset({JobState.ACTIVE, JobState.PAUSED})
-"""A job in one of these brings forth executions, or will."""
-GONE = frozenset({JobState.CANCELLED, JobState.DELETED})
-"""Nothing of a job in one of these starts any more."""
+LIVE_STATES = frozenset({JobState.ACTIVE, JobState.PAUSED})
+"""Executions are planned for a job in one of these states, or will be once it is resumed."""
+WITHDRAWN_STATES = frozenset({JobState.CANCELLED, JobState.DELETED})
+"""No execution of a job in one of these states starts."""

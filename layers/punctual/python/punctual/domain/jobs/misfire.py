@@ -1,4 +1,4 @@
-"""What becomes of due instants that went by: in an outage, while a job was paused, or with a late tick."""
+"""The misfire rule: which missed due instants run after an outage, a pause or a late tick."""
 
 from __future__ import annotations
 
@@ -11,62 +11,69 @@ from typing import Any
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.schedules.schedule import Schedule
 
-MOST_MADE_UP = 100
-USUAL_GRACE = 300
+MAX_CATCH_UP_RUNS = 100
+"""How many missed instants ``run_all`` runs: the latest ones."""
+DEFAULT_GRACE_SECONDS = 300
 
 
-Withdrawn = Callable[[datetime], bool]
-"""Whether the execution of a due instant was cancelled before it began: it stands for no other."""
+WasWithdrawn = Callable[[datetime], bool]
+"""Whether the execution of a due instant was cancelled before it started. Such an execution covers no other."""
 
 
-class Policy(StrEnum):
+class MisfirePolicy(StrEnum):
+    """The policy for missed due instants."""
+
     RUN_LATEST = "run_latest"
-    """The latest that is due runs, and stands for those before it."""
+    """Run the latest due instant; it covers the missed ones before it."""
     RUN_ALL = "run_all"
-    """All run, the latest hundred at most."""
+    """Run all missed instants, at most the latest 100."""
     SKIP = "skip"
-    """None runs."""
+    """Run no missed instant."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Misfire:
-    policy: Policy = Policy.RUN_LATEST
-    grace_seconds: int = USUAL_GRACE
-    """What is late by no more than this has not been missed: it runs."""
+    """A job's rule for missed due instants."""
 
-    def sort_out(
+    policy: MisfirePolicy = MisfirePolicy.RUN_LATEST
+    grace_seconds: int = DEFAULT_GRACE_SECONDS
+    """An instant that is late by at most this is not missed: it runs."""
+
+    def decide(
         self,
         instants: Sequence[datetime],
         schedule: Schedule,
         now: datetime,
         missed_until: datetime | None = None,
         *,
-        withdrawn: Withdrawn,
-    ) -> SortedOut:
-        """``instants`` of ``schedule`` rise. They may reach into the future, and more may follow that went by.
+        was_withdrawn: WasWithdrawn,
+    ) -> MisfireDecision:
+        """Decide which of ``instants`` do not run.
 
-        What was due before ``missed_until``, the end of a pause, has been missed however late it is.
+        ``instants`` are ascending due instants of ``schedule``. They may extend into the future, and they may be only
+        the first of the missed ones: the decision is the same whether they are passed together or in pieces. An instant
+        before ``missed_until``, the end of a pause, is missed however little it is late.
         """
         before = self.missed_before(schedule, now)
         if missed_until is not None:
             before = max(before, min(missed_until, now))
         missed = [due for due in instants if due < before]
         if not missed:
-            return SortedOut()
-        if self.policy is Policy.SKIP:
-            return SortedOut(missed=frozenset(missed))
-        if self.policy is Policy.RUN_LATEST:
+            return MisfireDecision()
+        if self.policy is MisfirePolicy.SKIP:
+            return MisfireDecision(missed=frozenset(missed))
+        if self.policy is MisfirePolicy.RUN_LATEST:
             latest = _counted_back(schedule, now + MILLISECOND, 1)
-            while latest is not None and withdrawn(latest):
+            while latest is not None and was_withdrawn(latest):
                 latest = _counted_back(schedule, latest, 1)
-            if latest is None or latest < missed[0]:  # it runs once, or all were withdrawn
-                return SortedOut()
-            return SortedOut(covered=frozenset(missed) - {latest}, covered_by=latest)
-        first = _counted_back(schedule, before, MOST_MADE_UP) or missed[0]
-        return SortedOut(missed=frozenset(due for due in missed if due < first))
+            if latest is None or latest < missed[0]:  # a one-time job, or all executions were cancelled
+                return MisfireDecision()
+            return MisfireDecision(covered=frozenset(missed) - {latest}, covered_by=latest)
+        first = _counted_back(schedule, before, MAX_CATCH_UP_RUNS) or missed[0]
+        return MisfireDecision(missed=frozenset(due for due in missed if due < first))
 
     def missed_before(self, schedule: Schedule, now: datetime) -> datetime:
-        """Whatever was due before this and has not been planned was missed."""
+        """The instant before which an unplanned due instant counts as missed."""
         return now - timedelta(seconds=self.grace_seconds + schedule.jitter_seconds)
 
     def to_spec(self) -> dict[str, Any]:
@@ -74,24 +81,26 @@ class Misfire:
 
 
 def parse_misfire(spec: Mapping[str, Any] | None) -> Misfire:
-    """From the API's form; None for what is usual."""
+    """Parse the API's representation; None is the default rule."""
     if spec is None:
         return Misfire()
-    policy = Policy(spec.get("policy", Policy.RUN_LATEST))
-    return Misfire(policy=policy, grace_seconds=spec.get("grace_seconds", USUAL_GRACE))
+    policy = MisfirePolicy(spec.get("policy", MisfirePolicy.RUN_LATEST))
+    return Misfire(policy=policy, grace_seconds=spec.get("grace_seconds", DEFAULT_GRACE_SECONDS))
 
 
 @dataclass(frozen=True, kw_only=True)
-class SortedOut:
-    """Which instants do not run, and why. All others do."""
+class MisfireDecision:
+    """The instants that do not run, and why. All others run."""
 
     covered: frozenset[datetime] = field(default_factory=frozenset)
+    """Skipped, because the run at ``covered_by`` covers them."""
     covered_by: datetime | None = None
     missed: frozenset[datetime] = field(default_factory=frozenset)
+    """Recorded as missed."""
 
 
 def _counted_back(schedule: Schedule, before: datetime, count: int) -> datetime | None:
-    """The due instant that is ``count`` back from ``before``, or the first of all; None when there was none."""
+    """The ``count``-th due instant before ``before``, or the first of all; None if there is none."""
     found = None
     previous_before = getattr(schedule, "previous_before", None)
     while count and previous_before and (due := previous_before(found or before)) is not None:
@@ -99,9 +108,9 @@ def _counted_back(schedule: Schedule, before: datetime, count: int) -> datetime 
     return found
 
 
-def covered_words(execution_id: str) -> str:
-    return f"its time went by; {execution_id} covers it"
+def covered_reason(execution_id: str) -> str:
+    return f"missed its due instant; covered by {execution_id}"
 
 
-def missed_words(misfire: Misfire) -> str:
-    return f"its time went by: misfire policy {misfire.policy}"
+def missed_reason(misfire: Misfire) -> str:
+    return f"missed its due instant: misfire policy {misfire.policy}"

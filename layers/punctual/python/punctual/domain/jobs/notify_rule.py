@@ -1,4 +1,4 @@
-"""The rule of a job that says of what its people are told, and where."""
+"""A job's notification rule: which events to notify about, and on which topic."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from punctual.domain.errors import Invalid
 
-E = TypeVar("E", bound=StrEnum)
+_Member = TypeVar("_Member", bound=StrEnum)
 
 
 class Event(StrEnum):
-    """What there is to tell of an execution."""
+    """An event of an execution that a notification can be sent for."""
 
     FAILED = "failed"
-    """It has ended without success: its attempts are exhausted, it timed out, or the failure was fatal."""
+    """It ended without success: its attempts are exhausted, it timed out, or the failure was fatal."""
     SUCCEEDED = "succeeded"
     DEADLINE_AT_RISK = "deadline_at_risk"
     """It may miss its deadline."""
@@ -25,56 +25,56 @@ class Event(StrEnum):
     MISSED = "missed"
     """It is past its deadline."""
     RECOVERED = "recovered"
-    """It was in danger of missing its deadline, and is on track again."""
+    """It was at risk of missing its deadline, and is on track again."""
 
 
 class Topic(StrEnum):
-    """Where it is told."""
+    """The SNS topic of a notification."""
 
     NOTICE = "notice"
-    """For people to read in their own time."""
+    """For information: no immediate action is needed."""
     PAGE = "page"
-    """For somebody to act on now."""
+    """For the on-call operator: needs action now."""
 
 
 @dataclass(frozen=True)
 class Notify:
-    """A job's rule: of which events its people are told, and where. Without any event they are told nothing."""
+    """A job's notification rule. With an empty ``on`` no notifications are sent."""
 
     on: frozenset[Event]
     to: Topic = Topic.NOTICE
 
     def wants(self, event: Event) -> bool:
-        """Who wants to hear that a deadline is at risk wants to hear of worse."""
+        """Whether to notify about ``event``. ``deadline_at_risk`` includes the more severe ``will_miss``."""
         return event in self.on or (event is Event.WILL_MISS and Event.DEADLINE_AT_RISK in self.on)
 
     def to_spec(self) -> dict[str, Any]:
-        """As submitted; ``parse_notify`` reads it back."""
+        """The API's representation, as submitted; the inverse of ``parse_notify``."""
         return {"on": [str(event) for event in Event if event in self.on], "to": str(self.to)}
 
 
-OUTCOMES = frozenset({Event.FAILED, Event.SUCCEEDED})
-"""What is told of an execution when it ends, whether it has a deadline or not."""
+OUTCOME_EVENTS = frozenset({Event.FAILED, Event.SUCCEEDED})
+"""Events at the end of an execution, with or without a deadline."""
 
-DEFAULT = Notify(frozenset({Event.DEADLINE_AT_RISK, Event.WILL_MISS, Event.MISSED, Event.RECOVERED}))
-"""The rule of a job that has none: all about its deadline, nothing about its outcomes."""
+DEFAULT_RULE = Notify(frozenset({Event.DEADLINE_AT_RISK, Event.WILL_MISS, Event.MISSED, Event.RECOVERED}))
+"""The rule of a job without its own: all deadline events, no outcome events."""
 
 
 def parse_notify(spec: Mapping[str, Any] | None) -> Notify | None:
-    """From the API's form. What a rule leaves out is as in ``DEFAULT``. Raises ``Invalid``."""
+    """Parse the API's representation; ``DEFAULT_RULE`` fills omitted fields. Raises ``Invalid``, naming the field."""
     if spec is None:
         return None
     on, to = spec.get("on"), spec.get("to")
     if on is not None and not isinstance(on, list | tuple):
-        raise Invalid("notify.on", f"must be a list; there are: {', '.join(Event)}")
+        raise Invalid("notify.on", f"must be a list of: {', '.join(Event)}")
     return Notify(
-        on=DEFAULT.on if on is None else frozenset(_one_of(Event, "notify.on", one) for one in on),
-        to=DEFAULT.to if to is None else _one_of(Topic, "notify.to", to),
+        on=DEFAULT_RULE.on if on is None else frozenset(_one_of(Event, "notify.on", name) for name in on),
+        to=DEFAULT_RULE.to if to is None else _one_of(Topic, "notify.to", to),
     )
 
 
-def _one_of(kind: type[E], field: str, value: object) -> E:
+def _one_of(kind: type[_Member], field: str, value: object) -> _Member:
     try:
         return kind(str(value))
     except ValueError:
-        raise Invalid(field, f"there is no {str(value)[:64]!r}; there are: {', '.join(kind)}") from None
+        raise Invalid(field, f"{str(value)[:64]!r} is not one of {', '.join(kind)}") from None

@@ -1,4 +1,4 @@
-"""What happens when an execution comes due while another one of its job still runs."""
+"""The overlap policy: what happens when an execution comes due while another of its job still runs."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from punctual.domain.jobs.gate import OF_JOB, Gate, WhenFull
 
 
 class Overlap(StrEnum):
+    """The policy for an execution that comes due while another execution of its job still runs."""
+
     ALLOW = "allow"
-    """Both run."""
+    """Run both."""
     SKIP = "skip"
-    """The later one is skipped."""
+    """Skip the later execution."""
     QUEUE_ONE = "queue_one"
-    """The later one waits, if none waits yet; else it is skipped."""
+    """Queue the later execution if none is waiting; otherwise skip it."""
     QUEUE_ALL = "queue_all"
-    """The later one waits, behind all who wait."""
+    """Queue the later execution behind all waiting ones."""
     CANCEL_RUNNING = "cancel_running"
-    """The one that runs is cancelled and the later one takes its place."""
+    """Cancel the running execution and start the later one."""
 
     @classmethod
-    def usual(cls, *, recurring: bool) -> Overlap:
-        """Where a job says nothing."""
+    def default(cls, *, recurring: bool) -> Overlap:
+        """The policy of a job that names none."""
         return cls.SKIP if recurring else cls.ALLOW
 
     def gate(self, job_id: str) -> Gate | None:
-        """One goes in at a time. No gate where all may run, and so nothing to pay."""
+        """The gate that admits one execution of the job at a time; None for ``allow``, which costs nothing."""
         when_full = _WHEN_FULL.get(self)
         return Gate(f"{OF_JOB}{job_id}", 1, when_full) if when_full else None
 

@@ -1,4 +1,4 @@
-"""How large a container is: only the pairs of vCPU and memory that Fargate has."""
+"""Container sizes: the combinations of vCPU and memory that Fargate supports."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ _MEMORY: dict[int, tuple[int, ...]] = {
     8192: tuple(range(16384, 61440 + 1, 4096)),
     16384: tuple(range(32768, 122880 + 1, 8192)),
 }
-"""The megabytes that go with each number of CPU units. The least is never under 2 GB for each vCPU."""
+"""The valid memory sizes in MB for each number of CPU units. The smallest is never less than 2 GB per vCPU."""
 
 _KEYS = ("vcpu", "memory_mb", "spot")
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What one container gets. Build one from outside with ``parse_resources``; the constructor trusts."""
+    """The size of one container. Parse user input with ``parse_resources``; the constructor does not validate."""
 
     cpu: int = 1024
-    """In 1/1024 of a vCPU, as ECS counts."""
+    """In ECS CPU units: 1024 per vCPU."""
     memory_mb: int = 2048
     spot: bool = False
-    """Whether it runs on spare capacity: cheaper, and may be stopped at two minutes' notice."""
+    """Whether it runs on Fargate Spot: cheaper, but it may be stopped with two minutes' notice."""
 
     @property
     def vcpu(self) -> float:
-        """A whole number where it can be."""
+        """The number of vCPUs, as an ``int`` if it is whole."""
         return _vcpu(self.cpu)
 
     def to_spec(self) -> dict[str, Any]:
-        """As the API takes and shows it; ``parse_resources`` reads it back."""
+        """The API's representation; the inverse of ``parse_resources``."""
         return {"vcpu": self.vcpu, "memory_mb": self.memory_mb, "spot": self.spot}
 
 
 def parse_resources(spec: Mapping[str, Any] | None) -> Resources:
-    """From the API's form. Raises ``Invalid``, naming the field and the nearest sizes that there are.
+    """Parse the API's representation. Raises ``Invalid``, naming the field and the nearest valid sizes.
 
-    vCPU without memory gets the least memory that goes with it; memory without vCPU the smallest vCPU that takes it.
+    vCPU without memory gets the smallest memory valid for it; memory without vCPU gets the smallest vCPU valid for it.
     """
     given = _given({} if spec is None else spec)
     spot = _parse_spot(given.get("spot", False))
@@ -65,7 +65,7 @@ def _given(spec: Mapping[str, Any]) -> dict[str, Any]:
         raise Invalid("resources", 'must be an object, such as {"vcpu": 2, "memory_mb": 4096}')
     for key in spec:
         if key not in _KEYS:
-            raise Invalid(f"resources.{key}", f"is not known here; use {', '.join(_KEYS)}")
+            raise Invalid(f"resources.{key}", f"is not a known field; use {', '.join(_KEYS)}")
     return {key: value for key, value in spec.items() if value is not None}
 
 
@@ -83,23 +83,23 @@ def _parse_vcpu(vcpu: object) -> int:
 
 
 def _parse_memory(memory_mb: object, cpu: int | None) -> int:
-    """``cpu`` is what it has to go with; None for whatever takes it."""
+    """``cpu`` is the number of CPU units to combine it with; None allows any."""
     if isinstance(memory_mb, bool) or not isinstance(memory_mb, int):
         raise Invalid("resources.memory_mb", "must be a whole number of megabytes, such as 4096")
     choices = sorted(set().union(*_MEMORY.values())) if cpu is None else _MEMORY[cpu]
     if memory_mb not in choices:
-        which = f"no vCPU takes {str(memory_mb)[:20]} MB" if cpu is None else _taken_by(cpu)
-        raise Invalid("resources.memory_mb", f"{which}; nearest: {_either(_nearest(memory_mb, choices))}")
+        problem = f"no vCPU takes {str(memory_mb)[:20]} MB" if cpu is None else _memory_sizes_text(cpu)
+        raise Invalid("resources.memory_mb", f"{problem}; nearest: {_either(_nearest(memory_mb, choices))}")
     return memory_mb
 
 
 def _parse_spot(spot: object) -> bool:
     if not isinstance(spot, bool):
-        raise Invalid("resources.spot", "can only be true or false")
+        raise Invalid("resources.spot", "must be true or false")
     return spot
 
 
-def _taken_by(cpu: int) -> str:
+def _memory_sizes_text(cpu: int) -> str:
     """``2 vCPU take 4096 to 16384 MB in steps of 1024``."""
     first, second, *_, last = _MEMORY[cpu]
     step = second - first
@@ -113,7 +113,7 @@ def _vcpu(cpu: int) -> float:
 
 
 def _nearest(value: float, choices: Iterable[float]) -> list[float]:
-    """The choice below ``value`` and the one above it, as far as there are any. ``choices`` ascend."""
+    """The next smaller and the next larger choice, where they exist. ``choices`` are ascending."""
     ascending = list(choices)
     place = bisect_left(ascending, value)
     return ascending[max(place - 1, 0) : place + 1]

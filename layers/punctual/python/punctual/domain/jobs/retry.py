@@ -1,4 +1,4 @@
-"""How often a failed execution is tried again, and how long it rests in between."""
+"""The retry policy: the number of attempts and the backoff between them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from datetime import timedelta
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Exponential backoff with full jitter: the rest before attempt *n + 1* is uniform between nothing and
-    ``backoff_seconds * backoff_rate ** (n - 1)``, capped by ``max_backoff_seconds``."""
+    """Exponential backoff with full jitter.
+
+    The delay before attempt *n + 1* is uniformly distributed between 0 and
+    ``backoff_seconds * backoff_rate ** (n - 1)``, capped by ``max_backoff_seconds``.
+    """
 
     max_attempts: int = 3
     backoff_seconds: float = 10
@@ -18,18 +21,18 @@ class RetryPolicy:
     max_backoff_seconds: float = 3600
 
     def allows_after(self, attempt: int) -> bool:
-        """Whether there is an attempt after number ``attempt``."""
+        """Whether another attempt follows attempt number ``attempt``."""
         return attempt < self.max_attempts
 
-    def longest_rest(self, attempt: int) -> float:
-        """The most seconds that may pass after attempt ``attempt`` failed. Never overflows."""
-        rest = self.backoff_seconds
+    def max_backoff(self, attempt: int) -> float:
+        """The maximum delay in seconds after attempt ``attempt``. Never overflows."""
+        delay = self.backoff_seconds
         for _ in range(attempt - 1):
-            if rest >= self.max_backoff_seconds:
+            if delay >= self.max_backoff_seconds:
                 break
-            rest *= self.backoff_rate
-        return min(rest, self.max_backoff_seconds)
+            delay *= self.backoff_rate
+        return min(delay, self.max_backoff_seconds)
 
-    def rest(self, attempt: int, uniform: Callable[[float, float], float]) -> timedelta:
-        """How long to rest after attempt ``attempt`` failed; ``uniform(a, b)`` draws the jitter."""
-        return timedelta(seconds=uniform(0, self.longest_rest(attempt)))
+    def backoff(self, attempt: int, uniform: Callable[[float, float], float]) -> timedelta:
+        """The delay after attempt ``attempt``; ``uniform(a, b)`` draws the jitter."""
+        return timedelta(seconds=uniform(0, self.max_backoff(attempt)))

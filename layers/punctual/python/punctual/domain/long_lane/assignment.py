@@ -1,4 +1,4 @@
-"""An assignment: what a container is started with. It names one attempt of one part, and proves that it was given."""
+"""An assignment: identifies one attempt of one part, and authenticates the container that runs it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Assignment:
     part: str
     attempt: int
     key: str
-    """Known to this attempt's container alone: with it, it can speak for this attempt and for no other."""
+    """A secret of this attempt's container. With it, the container can report for this attempt and no other."""
 
     def to_text(self) -> str:
         return json.dumps(asdict(self))
 
-    def fits(self, part: Part | None) -> bool:
-        """Whether ``part`` is at the attempt that was assigned."""
+    def matches(self, part: Part | None) -> bool:
+        """Whether ``part`` is still at the assigned attempt."""
         return part is not None and part.attempt == self.attempt and part.key == self.key
 
 
@@ -38,10 +38,10 @@ def assignment_of(part: Part) -> Assignment:
     )
 
 
-def read_assignment(given: str | Mapping[str, Any]) -> Assignment:
-    """Raises ``Unreadable``."""
+def read_assignment(payload: str | Mapping[str, Any]) -> Assignment:
+    """Parse an assignment. Raises ``Unreadable`` if it is not one."""
     try:
-        fields = json.loads(given) if isinstance(given, str) else given
+        fields = json.loads(payload) if isinstance(payload, str) else payload
         return Assignment(
             job_id=str(fields["job_id"]),
             execution_id=str(fields["execution_id"]),

@@ -1,4 +1,4 @@
-"""How an attempt ended whose container did not say so itself: told from what AWS says of it."""
+"""Infers the result of an attempt whose container ended without a final report, from what AWS reports."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from punctual.domain.executions.execution import Failure, Outcome
 from punctual.domain.long_lane.part import Part
 
 STOPPED = "Punctual.Stopped"
-"""The container stopped without a word. The cause is JSON: its exit code, and the reason that ECS gives."""
+"""The container stopped without a final report. The cause is JSON: the exit code and the reason given by ECS."""
 LOST = "Punctual.Lost"
-"""The container fell silent: its lease has lapsed."""
+"""The container stopped sending heartbeats: its lease has expired."""
 CANCELLED = "Punctual.Cancelled"
-"""The container was asked to stop, and has not in the time that it was given."""
+"""The container was asked to stop and did not within the grace period."""
 IMPOSSIBLE = "Punctual.Impossible"
-"""No container can be started for it, now or later."""
+"""No container can be started for this part, now or later."""
 
 
 def cause_of_stop(task: Mapping[str, Any]) -> str:
-    """What ECS says of a stopped task, as the cause of a ``STOPPED`` error."""
+    """Return the cause of a ``STOPPED`` error from the description of a stopped ECS task."""
     container: Mapping[str, Any] = next(iter(task.get("containers") or ()), {})
     return json.dumps(
         {
@@ -32,8 +32,8 @@ def cause_of_stop(task: Mapping[str, Any]) -> str:
     )
 
 
-def verdict_on(part: Part, error: Mapping[str, str]) -> AttemptResult:
-    """``error`` is what its state machine caught: an ``Error`` and a ``Cause``."""
+def infer_result(part: Part, error: Mapping[str, str]) -> AttemptResult:
+    """Infer the result from ``error``, the ``Error`` and ``Cause`` that the state machine caught."""
     if part.cancel_at is not None:
         return AttemptResult(outcome=Outcome.CANCELLED)
     name, cause = error.get("Error", ""), error.get("Cause", "")
@@ -41,18 +41,22 @@ def verdict_on(part: Part, error: Mapping[str, str]) -> AttemptResult:
         case "States.Timeout":
             message = f"stopped after {part.timeout_seconds} seconds"
             return AttemptResult(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
-        case "States.HeartbeatTimeout" if not part.reports:  # it does not beat: this is its time-out
-            return verdict_on(part, {"Error": "States.Timeout"})
+        case "States.HeartbeatTimeout" if (
+            not part.uses_runner
+        ):  # such a container sends no heartbeats: this is its time-out
+            return infer_result(part, {"Error": "States.Timeout"})
         case "States.HeartbeatTimeout" | "":
-            return _lost("the container stopped beating and did not say how it ended")
+            return _lost("the container stopped sending heartbeats and sent no final report")
         case "Punctual.Lost":
             return _lost(cause)
         case "Punctual.Stopped":
             return _stopped(part, cause)
         case "Punctual.Impossible":
             return AttemptResult(outcome=Outcome.FATAL, error=Failure(type="Impossible", message=cause[:1000]))
-        case _:  # the container could not be started: in AWS's own words
-            return AttemptResult(outcome=Outcome.FAILED, error=Failure(type=name, message=cause[:1000]), words=cause)
+        case _:  # the container could not be started: keep the message from AWS
+            return AttemptResult(
+                outcome=Outcome.FAILED, error=Failure(type=name, message=cause[:1000]), aws_message=cause
+            )
 
 
 def _lost(message: str) -> AttemptResult:
@@ -60,23 +64,23 @@ def _lost(message: str) -> AttemptResult:
 
 
 def _stopped(part: Part, cause: str) -> AttemptResult:
-    said = _read(cause)
-    code, reason = said.get("exit_code"), said.get("reason") or "no reason given"
+    stop = _parse_cause(cause)
+    code, reason = stop.get("exit_code"), stop.get("reason") or "no reason given"
     message = f"the container stopped with exit code {code}: {reason}" if code is not None else str(reason)
     if part.leave:
         return AttemptResult(outcome=Outcome.PREEMPTED, error=Failure(type="Preempted", message=part.leave))
-    if code == 0 and not part.reports:
+    if code == 0 and not part.uses_runner:
         return AttemptResult(outcome=Outcome.SUCCEEDED)
-    if said.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
+    if stop.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
         return AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=message))
-    outcome = Outcome.FAILED if not part.reports else Outcome.LOST
+    outcome = Outcome.FAILED if not part.uses_runner else Outcome.LOST
     failure = Failure(type="ContainerStopped", message=message[:1000])
-    return AttemptResult(outcome=outcome, error=failure, words=message)
+    return AttemptResult(outcome=outcome, error=failure, aws_message=message)
 
 
-def _read(cause: str) -> dict[str, Any]:
+def _parse_cause(cause: str) -> dict[str, Any]:
     try:
-        said = json.loads(cause)
+        fields = json.loads(cause)
     except ValueError:
         return {"reason": cause}
-    return said if isinstance(said, dict) else {"reason": cause}
+    return fields if isinstance(fields, dict) else {"reason": cause}

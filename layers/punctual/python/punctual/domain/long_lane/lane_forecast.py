@@ -1,7 +1,7 @@
-"""When those who wait in the long lane will get their slots: what the monitor works out once a minute.
+"""Forecasts when the parts that wait in the long lane get a slot. The monitor computes it once a minute.
 
-A forecast for one who waits has to know who is before it. Instead of asking for each, the lane is played through once,
-and what comes of it is kept as a line: who has to start by then, may start at about that time.
+The forecast for one waiting part depends on all parts ahead of it. Instead of computing it for each part, the monitor
+simulates the lane once and stores a curve: a part with this latest start will start at about that time.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from datetime import datetime, timedelta
 from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, slack, time_left
 from punctual.domain.long_lane.part import Part
 
-MOST_POINTS = 40
+MAX_POINTS = 40
 ONE_VCPU = 1024
 
 
 @dataclass(frozen=True)
-class Start:
-    """Whoever has to start by ``latest_start`` will start at about ``start_at``."""
+class StartForecast:
+    """A part with this ``latest_start`` is forecast to start at about ``start_at``."""
 
     latest_start: datetime
     start_at: datetime
@@ -30,59 +30,59 @@ class Start:
 class LaneOutlook:
     at: datetime
     first_free: datetime
-    """When somebody who is before all others gets a slot."""
+    """When a part ahead of all others would get a slot."""
     taken_cpu: int = 0
     taken_tasks: int = 0
     waiting: int = 0
-    """How many ask for a slot; of very many only the first are counted."""
+    """The number of parts that wait for a slot. In a very long queue only the first parts are counted."""
     waiting_cpu: int = 0
-    starts: tuple[Start, ...] = ()
-    """In the order of their turn."""
+    starts: tuple[StartForecast, ...] = ()
+    """In admission order."""
     laxest: str | None = None
-    """The execution with a slot that has the most time to spare."""
+    """The id of the execution that has the most slack of all slot holders."""
 
     def start_of(self, latest_start: datetime, now: datetime) -> datetime:
-        """When one that has to start by then will start, if it asks now or does so already."""
+        """Forecast the start of a part with this ``latest_start`` that waits already, or asks for a slot now."""
         ahead = [start.start_at for start in self.starts if start.latest_start <= latest_start]
         return max([now, self.first_free, *ahead])
 
     def ahead_of(self, latest_start: datetime) -> int:
-        """How many of those who asked have their turn before one that has to start by then."""
-        before = sum(start.latest_start < latest_start for start in self.starts)
-        return round(before * self.waiting / len(self.starts)) if self.starts else 0
+        """Estimate how many waiting parts are ahead of a part with this ``latest_start``."""
+        points_ahead = sum(start.latest_start < latest_start for start in self.starts)
+        return round(points_ahead * self.waiting / len(self.starts)) if self.starts else 0
 
 
 def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: LaneLimits, now: datetime) -> LaneOutlook:
-    """Play the lane through: as slots come free, those who wait take them in the order of their turn."""
-    frees = [(now + max(time_left(part, now), timedelta()), number, part.cpu) for number, part in enumerate(holders)]
-    heapq.heapify(frees)
+    """Simulate the lane: as slots become free, waiting parts take them in admission order."""
+    releases = [(now + max(time_left(part, now), timedelta()), number, part.cpu) for number, part in enumerate(holders)]
+    heapq.heapify(releases)
     tasks, cpu = len(holders), sum(part.cpu for part in holders)
-    first_free = now if limits.hold(Occupancy(tasks, cpu).plus(ONE_VCPU)) or not frees else frees[0][0]
-    starts: list[Start] = []
-    asking = list(waiting)
+    first_free = now if limits.allow(Occupancy(tasks, cpu).plus(ONE_VCPU)) or not releases else releases[0][0]
+    starts: list[StartForecast] = []
+    queue = list(waiting)
     at = now
-    for number, part in enumerate(asking, start=len(holders)):
-        while frees and not limits.hold(Occupancy(tasks, cpu).plus(part.cpu)):
-            freed_at, _, freed_cpu = heapq.heappop(frees)
+    for number, part in enumerate(queue, start=len(holders)):
+        while releases and not limits.allow(Occupancy(tasks, cpu).plus(part.cpu)):
+            freed_at, _, freed_cpu = heapq.heappop(releases)
             at, tasks, cpu = max(at, freed_at), tasks - 1, cpu - freed_cpu
-        heapq.heappush(frees, (at + timedelta(seconds=part.expected_seconds), number, part.cpu))
+        heapq.heappush(releases, (at + timedelta(seconds=part.expected_seconds), number, part.cpu))
         tasks, cpu = tasks + 1, cpu + part.cpu
-        starts.append(Start(part.latest_start, at))
+        starts.append(StartForecast(part.latest_start, at))
     return LaneOutlook(
         at=now,
         first_free=first_free,
         taken_tasks=len(holders),
         taken_cpu=sum(part.cpu for part in holders),
-        waiting=len(asking),
-        waiting_cpu=sum(part.cpu for part in asking),
-        starts=_fewer(starts),
+        waiting=len(queue),
+        waiting_cpu=sum(part.cpu for part in queue),
+        starts=_sample(starts),
         laxest=max(holders, key=lambda part: slack(part, now)).execution_id if holders else None,
     )
 
 
-def _fewer(starts: list[Start]) -> tuple[Start, ...]:
-    """As many as a record holds, evenly chosen, the last among them."""
-    if len(starts) <= MOST_POINTS:
+def _sample(starts: list[StartForecast]) -> tuple[StartForecast, ...]:
+    """Choose at most ``MAX_POINTS`` of ``starts``, evenly spaced and including the last, to bound the stored record."""
+    if len(starts) <= MAX_POINTS:
         return tuple(starts)
-    step = len(starts) / MOST_POINTS
-    return tuple(starts[min(round((n + 1) * step) - 1, len(starts) - 1)] for n in range(MOST_POINTS))
+    step = len(starts) / MAX_POINTS
+    return tuple(starts[min(round((n + 1) * step) - 1, len(starts) - 1)] for n in range(MAX_POINTS))

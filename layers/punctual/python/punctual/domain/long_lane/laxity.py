@@ -1,8 +1,7 @@
-"""Who goes first in the long lane, and how much of it is taken.
+"""Least-laxity-first admission to the long lane, and the lane's capacity.
 
-Laxity is how long an execution can still wait: its deadline, less now, less the time it will run. *Now* is the same
-for all who wait, so the order among them never changes with time: it is the order of their latest starts, and an index
-keeps it.
+Laxity is how long an execution can still wait: deadline minus now minus run time. *Now* is the same for all waiting
+parts, so their relative order never changes over time: it is the order of their latest starts, which an index keeps.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from punctual.domain.executions.execution import UNCOUNTED
+from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES
 from punctual.domain.instant import MILLISECOND, to_text
 from punctual.domain.lane import Priority
 
@@ -20,120 +19,120 @@ if TYPE_CHECKING:
     from punctual.domain.executions.attempt_decision import AttemptDecision
     from punctual.domain.long_lane.part import Part
 
-PATIENCE = {
+IMPLICIT_DEADLINE = {
     Priority.HIGH: timedelta(days=1),
     Priority.NORMAL: timedelta(days=3),
     Priority.LOW: timedelta(days=7),
 }
-"""Without a deadline an execution is treated as if it were due this long after its instant, so nothing starves."""
+"""The deadline of an execution without one, counted from its release. Prevents starvation."""
 
-RANK = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
+PRIORITY_RANK = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 
-OVERRUN = 0.1
-"""One that runs over its forecast and tells no progress is taken to need this much of the forecast more."""
+OVERRUN_FRACTION = 0.1
+"""A part that overruns its forecast and reports no progress is assumed to need this fraction of the forecast longer."""
 
 SECOND = timedelta(seconds=1)
 
 
 class Grant(StrEnum):
-    """What came of giving someone a slot."""
+    """The result of granting a slot by compare-and-swap."""
 
-    GIVEN = "given"
-    GONE = "gone"
-    """It no longer asks: another admission was quicker, or it was withdrawn."""
-    CROWDED = "crowded"
-    """The lane has changed since it was seen: look again."""
+    GRANTED = "granted"
+    WITHDRAWN = "withdrawn"
+    """The part no longer waits: another admission granted it a slot, or it was withdrawn."""
+    CONTENDED = "contended"
+    """The lane's occupancy has changed since it was read: read it again and retry."""
 
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How much of the lane is taken."""
+    """How much of the lane is in use."""
 
     tasks: int = 0
     cpu: int = 0
-    """In 1/1024 of a vCPU, as ECS counts."""
+    """In ECS CPU units: 1024 are one vCPU."""
     next_start: datetime | None = None
-    """Where the pacing of starts has come to."""
+    """The next free start time, as paced by ``pace``."""
 
     def plus(self, cpu: int, next_start: datetime | None = None) -> Occupancy:
-        """With one more."""
+        """Return the occupancy with one more container."""
         return Occupancy(self.tasks + 1, self.cpu + cpu, next_start or self.next_start)
 
     def minus(self, cpu: int) -> Occupancy:
-        """With one less."""
+        """Return the occupancy with one container less."""
         return Occupancy(self.tasks - 1, self.cpu - cpu, self.next_start)
 
 
 @dataclass(frozen=True)
 class LaneLimits:
-    """How much there is of the lane."""
+    """The capacity of the lane."""
 
     tasks: int
     cpu: int
-    """In 1/1024 of a vCPU."""
+    """In ECS CPU units."""
     starts_per_second: int
 
-    def hold(self, occupancy: Occupancy) -> bool:
-        """Whether so much fits in."""
+    def allow(self, occupancy: Occupancy) -> bool:
+        """Whether ``occupancy`` is within the limits."""
         return occupancy.tasks <= self.tasks and occupancy.cpu <= self.cpu
 
-    def filled_by(self, occupancy: Occupancy) -> bool:
-        """Whether nothing more fits in, however small."""
+    def are_reached_by(self, occupancy: Occupancy) -> bool:
+        """Whether the lane is full: not even the smallest container fits."""
         return occupancy.tasks >= self.tasks or occupancy.cpu >= self.cpu
 
 
 def latest_start(
     deadline_at: datetime | None, released_at: datetime, priority: Priority, expected_seconds: int
 ) -> datetime:
-    """When an execution has to start to make its deadline; without one, the deadline that its patience sets."""
-    return (deadline_at or released_at + PATIENCE[priority]) - timedelta(seconds=expected_seconds)
+    """Return the latest start that meets the deadline, or the implicit deadline of the priority if there is none."""
+    return (deadline_at or released_at + IMPLICIT_DEADLINE[priority]) - timedelta(seconds=expected_seconds)
 
 
-def turn_of(part: Part, asked_at: datetime) -> str:
-    """Its place in the order of those who wait: least laxity, then priority, then who asked first. Unique."""
-    place = (to_text(part.latest_start), RANK[part.priority], to_text(asked_at), part.execution_id, part.name)
-    return "#".join(map(str, place))
+def admission_key(part: Part, asked_at: datetime) -> str:
+    """Return the sort key of a waiting part: least laxity, then priority, then earliest request. Unique."""
+    fields = (to_text(part.latest_start), PRIORITY_RANK[part.priority], to_text(asked_at), part.execution_id, part.name)
+    return "#".join(map(str, fields))
 
 
 def time_left(part: Part, now: datetime) -> timedelta:
-    """How long a running part will still run, told by the clock and by its progress, whichever says longer.
+    """Estimate the remaining run time: the longer of the estimates by elapsed time and by progress.
 
-    The forecast of one that went on from a checkpoint is of the rest, its progress is of the whole: the clock is
-    right then.
+    After a resume from a checkpoint, the forecast covers only the remaining work but progress still covers all of it.
+    The estimate by progress is then too short, and elapsed time decides.
     """
     forecast = timedelta(seconds=part.expected_seconds)
     by_clock = forecast - (now - part.started_at if part.started_at else timedelta())
-    by_progress = forecast * (OVERRUN if part.progress is None else 1 - part.progress.percent / 100)
+    by_progress = forecast * (OVERRUN_FRACTION if part.progress is None else 1 - part.progress.percent / 100)
     return max(by_clock, by_progress)
 
 
 def slack(part: Part, now: datetime) -> timedelta:
-    """The laxity that a running part would have if it were stopped now: without a checkpoint it starts over."""
+    """Return the laxity that a running part would have if preempted now. Without a checkpoint it would start over."""
     if part.checkpoint is None:
         return part.latest_start - now
     return part.latest_start + timedelta(seconds=part.expected_seconds) - time_left(part, now) - now
 
 
-def with_the_rest(part: Part, left_at: datetime) -> Part:
-    """A part that left at its checkpoint, with the forecast of what remains and the laxity that follows from it."""
-    rest = time_left(part, left_at) // SECOND
-    due_by = part.latest_start + timedelta(seconds=part.expected_seconds)
-    return replace(part, expected_seconds=rest, latest_start=due_by - timedelta(seconds=rest))
+def with_remaining_work(part: Part, stopped_at: datetime) -> Part:
+    """Return a part that stopped at its checkpoint with forecast and latest start reduced to the remaining work."""
+    remaining = time_left(part, stopped_at) // SECOND
+    deadline = part.latest_start + timedelta(seconds=part.expected_seconds)
+    return replace(part, expected_seconds=remaining, latest_start=deadline - timedelta(seconds=remaining))
 
 
-def as_it_goes_on(part: Part, decision: AttemptDecision) -> Part:
-    """``part`` after an attempt: one that left at a checkpoint has only the rest before it."""
-    left_early = decision.attempt.outcome in UNCOUNTED and part.checkpoint is not None
-    return with_the_rest(part, decision.attempt.ended_at) if left_early else part
+def after_attempt(part: Part, decision: AttemptDecision) -> Part:
+    """Return ``part`` for its next attempt: only the remaining work if it was stopped and has a checkpoint."""
+    resumes = decision.attempt.outcome in UNCOUNTED_OUTCOMES and part.checkpoint is not None
+    return with_remaining_work(part, decision.attempt.ended_at) if resumes else part
 
 
 def pace(next_start: datetime | None, now: datetime, starts_per_second: int) -> tuple[datetime, datetime]:
-    """When the next container may start, and where that leaves the pacing: at most so many in any second.
+    """Return when the next container may start, and the following ``next_start``.
 
-    Places are spread evenly over time, and a place counts for the whole second at which it ends, because a state
-    machine waits in whole seconds.
+    At most ``starts_per_second`` containers start in any second. Starts are spaced evenly and rounded up to a whole
+    second, because a state machine waits in whole seconds.
     """
-    place = max(next_start or now, now)
-    into_second = timedelta(microseconds=place.microsecond)
-    start_at = place - into_second + SECOND if into_second else place
-    return start_at, place + MILLISECOND * -(-1000 // starts_per_second)
+    paced = max(next_start or now, now)
+    into_second = timedelta(microseconds=paced.microsecond)
+    start_at = paced - into_second + SECOND if into_second else paced
+    return start_at, paced + MILLISECOND * -(-1000 // starts_per_second)

@@ -1,7 +1,7 @@
-"""A part of a long execution: what gets a slot and runs in a container of its own.
+"""A part of a long execution: the unit that gets a slot and runs in its own container.
 
-An execution has one part, ``all``, or one for each of its partitions and after them ``collect``. Each part has its
-own attempts, lease, checkpoint and progress; the execution stands where its parts stand.
+An execution has one part, ``all``, or one part per partition followed by ``collect``. Each part has its own attempts,
+lease, checkpoint and progress. The status of the execution is derived from its parts.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from punctual.domain.status import Status
 WHOLE = "all"
 COLLECT = "collect"
 EXECUTION = "execution"
-"""Not a part, but the whole from its start to its end: a kind of run time that executions of every lane have."""
+"""Not a part: the run time of the whole execution, recorded for both lanes beside the run times of parts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Carries all that admission and its container need, so that neither reads the job."""
+    """Carries everything that admission and the container need, so that neither reads the job."""
 
     execution_id: str
     name: str
@@ -33,14 +33,14 @@ class Part:
     owner: str
     status: Status
     cpu: int
-    """In 1/1024 of a vCPU, as ECS counts."""
+    """In ECS CPU units: 1024 are one vCPU."""
     memory_mb: int
     latest_start: datetime
-    """The deadline less the forecast run time. Laxity is this less now, so whoever has the earliest goes first."""
+    """The deadline minus the forecast run time. Laxity is this minus now, so the earliest is admitted first."""
     expected_seconds: int
     spot: bool = False
     image: str = ""
-    """The name of the user's own image; empty for the runner's."""
+    """The user's own container image; empty for Punctual's runner image."""
     command: tuple[str, ...] = ()
     timeout_seconds: int = 43_200
     retry: RetryPolicy = field(default_factory=RetryPolicy)
@@ -49,7 +49,7 @@ class Part:
     number: int = 0
     count: int = 1
     value: Any = None
-    """What a partition is about, when the job lists its partitions."""
+    """The partition's value, if the job lists its partitions."""
     window: DataWindow | None = None
     reason: str | None = None
     attempt: int = 0
@@ -57,25 +57,25 @@ class Part:
     """When it first asked for a slot."""
     granted_at: datetime | None = None
     start_at: datetime | None = None
-    """When its container may be started: starts are paced."""
+    """When its container may start. Container starts are paced."""
     started_at: datetime | None = None
     ended_at: datetime | None = None
     retry_at: datetime | None = None
     lease_until: datetime | None = None
     ticket: str | None = None
-    """The token with which its state machine waits for a slot."""
+    """The Step Functions task token with which the state machine waits for a slot."""
     key: str | None = None
-    """What the container of this attempt proves itself with."""
+    """The secret with which the container of this attempt authenticates."""
     token: str | None = None
-    """The token with which its state machine waits for the container's end."""
+    """The Step Functions task token with which the state machine waits for the container's end."""
     task_arn: str | None = None
     leave: str | None = None
-    """Why its container was asked to leave at its next checkpoint."""
+    """Preemption: why the container was asked to stop at its next checkpoint."""
     cancel_at: datetime | None = None
-    """It was asked to stop for good, and has until then to do so by itself."""
+    """Cancelled: the end of the grace period in which the task may stop by itself."""
     cancel_reason: str | None = None
     checkpoint: str | None = None
-    """Where the state lies from which the next attempt goes on."""
+    """The location of the saved state from which the next attempt resumes."""
     progress: Progress | None = None
     result: Result | None = None
     error: Failure | None = None
@@ -83,15 +83,16 @@ class Part:
 
     @property
     def worker_id(self) -> str | None:
-        """Its container, as ECS names it."""
+        """The ECS task id of its container."""
         return self.task_arn.rpartition("/")[2] if self.task_arn else None
 
     @property
-    def reports(self) -> bool:
-        """Whether its container has Punctual's runner, which beats and reports; an own image just ends."""
+    def uses_runner(self) -> bool:
+        """Whether its container uses Punctual's runner, which sends heartbeats and a final report. A user's own image
+        only exits."""
         return not self.image
 
 
 def kind_of(name: str) -> str:
-    """What a part's run time tells something about: other parts of the same kind."""
+    """Return the kind under which run times of parts are recorded and forecast."""
     return name if name in (WHOLE, COLLECT) else "partition"

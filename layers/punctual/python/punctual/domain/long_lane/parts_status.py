@@ -1,4 +1,4 @@
-"""Where a long execution stands, as told by its parts."""
+"""Derives the status and the outcome of a long execution from its parts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from punctual.domain.instant import to_text
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
 from punctual.domain.status import FINAL, Status
 
-_FOREMOST = (Status.RUNNING, Status.STARTING, Status.WAITING, Status.RETRYING)
-"""An execution is what the most advanced of its living parts is."""
+_MOST_ADVANCED_FIRST = (Status.RUNNING, Status.STARTING, Status.WAITING, Status.RETRYING)
+"""An execution has the status of its most advanced live part: the first of these that occurs."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class PartsStatus:
+    """The fields of a live execution that are derived from its parts."""
+
     status: Status
     reason: str | None = None
     attempt: int = 0
@@ -30,37 +32,37 @@ class Standing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ending(Standing):
-    """How an execution ended. All of its parts have."""
+class PartsOutcome(PartsStatus):
+    """The fields of an ended execution. All of its parts have ended."""
 
     result: Result | None = None
 
 
-def standing_of(parts: Sequence[Part]) -> Standing | None:
-    """How an execution with these parts stands; ``None`` when none of them has asked for a slot yet or all ended."""
+def status_of_parts(parts: Sequence[Part]) -> PartsStatus | None:
+    """Return the status of an execution with these parts; ``None`` if none has asked for a slot or all have ended."""
     statuses = Counter(part.status for part in parts)
-    status = next((one for one in _FOREMOST if statuses[one]), None)
+    status = next((one for one in _MOST_ADVANCED_FIRST if statuses[one]), None)
     if status is None:
         return None
     if [part.name for part in parts] == [WHOLE]:
-        return _standing_of_one(parts[0])
+        return _status_of_single_part(parts[0])
     started = _starts(parts)
-    return Standing(
+    return PartsStatus(
         status=status,
-        reason=_reason(statuses),
+        reason=_counts_reason(statuses),
         attempt=1 if started else 0,
         started_at=min(started, default=None),
         progress=_progress(parts),
     )
 
 
-def ending_of(parts: Sequence[Part], result: Result | None) -> Ending:
-    """How an execution ended whose parts all have. ``result`` is what came of it, if they all succeeded."""
-    bad = [part for part in parts if part.status is not Status.SUCCEEDED]
+def outcome_of_parts(parts: Sequence[Part], result: Result | None) -> PartsOutcome:
+    """Return the outcome of an execution whose parts have all ended. ``result`` applies if all succeeded."""
+    unsuccessful = [part for part in parts if part.status is not Status.SUCCEEDED]
     if [part.name for part in parts] == [WHOLE]:
         [part] = parts
         first = part.attempts[0].started_at if part.attempts else part.started_at
-        return Ending(
+        return PartsOutcome(
             status=part.status,
             reason=part.reason,
             attempt=part.attempt,
@@ -69,43 +71,44 @@ def ending_of(parts: Sequence[Part], result: Result | None) -> Ending:
             worker_id=part.worker_id,
             progress=part.progress,
             error=part.error,
-            result=result if not bad else part.result,
+            result=result if not unsuccessful else part.result,
         )
     started = _starts(parts)
-    return Ending(
-        status=_worst(bad),
-        reason=f"{len(bad)} of {len(parts)} parts did not succeed: {_names(bad)}" if bad else None,
+    return PartsOutcome(
+        status=_worst_status(unsuccessful),
+        reason=_failure_reason(unsuccessful, len(parts)) if unsuccessful else None,
         attempt=1 if started else 0,
         started_at=min(started, default=None),
         progress=_progress(parts),
-        error=next((part.error for part in bad if part.error), None),
-        result=result if not bad else None,
+        error=next((part.error for part in unsuccessful if part.error), None),
+        result=result if not unsuccessful else None,
     )
 
 
 def _starts(parts: Sequence[Part]) -> list[datetime]:
-    """Of all their attempts. One that was granted another slot has not started in it yet."""
+    """Return the starts of all attempts. A part that was granted a new slot may not have started in it yet."""
     started = [attempt.started_at for part in parts for attempt in part.attempts if attempt.started_at]
     return started + [part.started_at for part in parts if part.started_at]
 
 
-def _worst(bad: Sequence[Part]) -> Status:
-    statuses = {part.status for part in bad}
+def _worst_status(unsuccessful: Sequence[Part]) -> Status:
+    statuses = {part.status for part in unsuccessful}
     if not statuses:
         return Status.SUCCEEDED
     return statuses.pop() if len(statuses) == 1 else Status.FAILED
 
 
-def _names(parts: Sequence[Part]) -> str:
-    shown = [part.name for part in parts[:5]]
-    return ", ".join(shown) + (" …" if len(parts) > len(shown) else "")
+def _failure_reason(unsuccessful: Sequence[Part], total: int) -> str:
+    shown = [part.name for part in unsuccessful[:5]]
+    names = ", ".join(shown) + (" …" if len(unsuccessful) > len(shown) else "")
+    return f"{len(unsuccessful)} of {total} parts did not succeed: {names}"
 
 
-def _standing_of_one(part: Part) -> Standing:
+def _status_of_single_part(part: Part) -> PartsStatus:
     first = part.attempts[0].started_at if part.attempts else None
-    return Standing(
+    return PartsStatus(
         status=part.status,
-        reason=_why(part),
+        reason=_single_part_reason(part),
         attempt=part.attempt,
         attempts=part.attempts,
         started_at=first or part.started_at,
@@ -116,34 +119,34 @@ def _standing_of_one(part: Part) -> Standing:
     )
 
 
-def _why(part: Part) -> str | None:
+def _single_part_reason(part: Part) -> str | None:
     match part.status:
         case Status.WAITING:
             waits = f"waits for a slot; the latest safe start is {to_text(part.latest_start)}"
             return f"{part.reason}; {waits}" if part.reason else waits
         case Status.STARTING:
-            return "its container is starting"
+            return "the container is starting"
         case Status.RUNNING:
-            return f"asked to leave: {part.leave}" if part.leave else None
+            return f"asked to stop at its next checkpoint: {part.leave}" if part.leave else None
         case _:
             return part.reason
 
 
-def _reason(statuses: Counter[Status]) -> str:
+def _counts_reason(statuses: Counter[Status]) -> str:
     counts = [f"{count} {status}" for status in Status if (count := statuses[status])]
     return f"parts: {', '.join(counts)}"
 
 
 def _progress(parts: Sequence[Part]) -> Progress:
-    """Each partition counts the same, whatever it says of itself; the collecting step is not among them."""
+    """Average the progress of the partitions. Each has the same weight, and ``collect`` is not included."""
     partitions = [part for part in parts if part.name != COLLECT]
     done = sum(part.status in FINAL for part in partitions)
-    share = sum(_share(part) for part in partitions) / len(partitions)
+    percent = sum(_percent(part) for part in partitions) / len(partitions)
     message = f"{done} of {partitions[0].count} partitions done"
-    return Progress(percent=round(share, 1), message=message, done=done, total=partitions[0].count)
+    return Progress(percent=round(percent, 1), message=message, done=done, total=partitions[0].count)
 
 
-def _share(part: Part) -> float:
+def _percent(part: Part) -> float:
     if part.status in FINAL:
         return 100.0
     return part.progress.percent if part.progress else 0.0

@@ -1,4 +1,4 @@
-"""What the people of a job are told of its deadlines."""
+"""Notices about deadlines: in danger, missed, or on track again."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from punctual.domain.executions.deadline_outlook import IN_DANGER, DeadlineState
 from punctual.domain.executions.execution import Execution
 from punctual.domain.instant import to_text
 from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.notify_rule import DEFAULT, Event
-from punctual.domain.notices.notice import Notice, spelled
-from punctual.domain.status import WITHOUT_A_RUN, Status
+from punctual.domain.jobs.notify_rule import DEFAULT_RULE, Event
+from punctual.domain.notices.notice import Notice, format_duration
+from punctual.domain.status import WITHOUT_OUTCOME, Status
 
 _TITLES = {
     Event.DEADLINE_AT_RISK: "may miss its deadline",
@@ -18,47 +18,49 @@ _TITLES = {
     Event.MISSED: "has missed its deadline",
     Event.RECOVERED: "is on track again",
 }
-_WORSE = {
+_EVENTS = {
     DeadlineState.AT_RISK: Event.DEADLINE_AT_RISK,
     DeadlineState.WILL_MISS: Event.WILL_MISS,
     DeadlineState.MISSED: Event.MISSED,
 }
-_ORDER = list(DeadlineState)
+_BY_SEVERITY = list(DeadlineState)
 
 
-def event_between(before: DeadlineState, after: DeadlineState) -> Event | None:
-    """What there is to tell of a change. From bad to less bad there is nothing: the danger is not over."""
+def event_of_change(before: DeadlineState, after: DeadlineState) -> Event | None:
+    """The event of a state change; ``None`` without one, as from ``will_miss`` to ``at_risk``: still in danger."""
     if after is DeadlineState.ON_TRACK:
         return Event.RECOVERED if before in IN_DANGER else None
-    return _WORSE[after] if _ORDER.index(after) > _ORDER.index(before) else None
+    return _EVENTS[after] if _BY_SEVERITY.index(after) > _BY_SEVERITY.index(before) else None
 
 
-def danger_notice(execution: Execution, job: Job, outlook: Outlook, event: Event) -> Notice:
-    """Of a change that a look found. Its id is that of the look, so whoever looks twice tells once."""
+def outlook_notice(execution: Execution, job: Job, outlook: Outlook, event: Event) -> Notice:
+    """The notice of a change that a deadline check found. Its id contains the check, so a repetition is a duplicate."""
     assert execution.check_at is not None
     lines: list[tuple[str, str | None]] = [
         ("Cause", outlook.cause),
-        ("What would help", outlook.remedy),
-        ("Probability of making it", f"{outlook.probability:.0%}"),
-        ("Expected end", f"{to_text(outlook.median_end)}, by {to_text(outlook.p95_end)} in 19 of 20 cases"),
+        ("Remedy", outlook.remedy),
+        ("Probability of meeting the deadline", f"{outlook.probability:.0%}"),
+        ("Expected end", f"{to_text(outlook.median_end)} (median), {to_text(outlook.p95_end)} (95th percentile)"),
         ("Latest safe start", to_text(outlook.latest_safe_start) if outlook.latest_safe_start else None),
     ]
-    return _notice(execution, job, event, outlook, at=outlook.checked_at, mark=to_text(execution.check_at), lines=lines)
+    return _notice(
+        execution, job, event, outlook, at=outlook.checked_at, id_suffix=to_text(execution.check_at), lines=lines
+    )
 
 
-def ending_notice(execution: Execution, job: Job) -> Notice | None:
-    """Of a deadline whose execution has ended: made after all, or missed, if that was not told before."""
+def deadline_end_notice(execution: Execution, job: Job) -> Notice | None:
+    """The notice of an ended execution: recovered, or missed unless that was reported before; else ``None``."""
     outlook = execution.outlook
     event = _event_at_end(execution, outlook.state if outlook else DeadlineState.ON_TRACK)
     if event is None or execution.ended_at is None or execution.deadline_at is None:
         return None
     if event is Event.RECOVERED:
-        cause = f"it has succeeded, {spelled(execution.deadline_at - execution.ended_at)} before its deadline"
+        cause = f"succeeded {format_duration(execution.deadline_at - execution.ended_at)} before its deadline"
     elif execution.status is Status.SUCCEEDED:
-        cause = f"it succeeded {spelled(execution.ended_at - execution.deadline_at)} too late"
+        cause = f"succeeded {format_duration(execution.ended_at - execution.deadline_at)} after its deadline"
     else:
-        cause = f"it ended as {execution.status}" + (f": {execution.reason}" if execution.reason else "")
-    return _notice(execution, job, event, outlook, at=execution.ended_at, mark="end", lines=[("Cause", cause)])
+        cause = f"ended as {execution.status}" + (f": {execution.reason}" if execution.reason else "")
+    return _notice(execution, job, event, outlook, at=execution.ended_at, id_suffix="end", lines=[("Cause", cause)])
 
 
 def _event_at_end(execution: Execution, state: DeadlineState) -> Event | None:
@@ -66,7 +68,7 @@ def _event_at_end(execution: Execution, state: DeadlineState) -> Event | None:
         return None
     if execution.status is Status.SUCCEEDED and execution.ended_at <= execution.deadline_at:
         return Event.RECOVERED if state in IN_DANGER else None
-    return None if execution.status in WITHOUT_A_RUN else Event.MISSED
+    return None if execution.status in WITHOUT_OUTCOME else Event.MISSED
 
 
 def _notice(
@@ -76,7 +78,7 @@ def _notice(
     outlook: Outlook | None,
     *,
     at: datetime,
-    mark: str,
+    id_suffix: str,
     lines: list[tuple[str, str | None]],
 ) -> Notice:
     assert execution.deadline_at is not None
@@ -88,24 +90,24 @@ def _notice(
         ("Owner", execution.owner),
         ("Execution", execution.execution_id),
     ]
-    told = [(name, words) for name, words in [*lines, *always] if words]
+    shown = [(name, text) for name, text in [*lines, *always] if text]
     return Notice(
-        # a deadline is missed once, whoever sees it first
-        id=f"{execution.execution_id}#{event}" + ("" if event is Event.MISSED else f"#{mark}"),
+        # a deadline is missed once: a check and the end of the execution share the id
+        id=f"{execution.execution_id}#{event}" + ("" if event is Event.MISSED else f"#{id_suffix}"),
         event=event,
         at=at,
         job_id=execution.job_id,
         job_name=job.name,
         owner=execution.owner,
         execution_id=execution.execution_id,
-        to=(job.notify or DEFAULT).to,
+        to=(job.notify or DEFAULT_RULE).to,
         title=title,
-        text=f"{title}\n\n" + "\n".join(f"{name}: {words}" for name, words in told),
+        text=f"{title}\n\n" + "\n".join(f"{name}: {text}" for name, text in shown),
         facts={
             "deadline_at": to_text(execution.deadline_at),
             "status": str(execution.status),
             "state": str(outlook.state) if outlook else None,
-            "cause": dict(told).get("Cause"),
+            "cause": dict(shown).get("Cause"),
             "remedy": outlook.remedy if outlook else None,
             "probability": round(outlook.probability, 4) if outlook else None,
             "median_end": to_text(outlook.median_end) if outlook else None,

@@ -1,7 +1,7 @@
-"""Notices that come in a flood are told together.
+"""Digest windows: a flood of notices is published as a few summaries.
 
-Those of one job about one event to one topic are a *group*. The first is told at once and opens a *window*; those that
-come while it is open are counted in it, and told as one summary when it ends.
+Notices of one job about one event to one topic form a *group*. The first is published at once and opens a *window*.
+Notices that arrive while the window is open are counted in it and published as one summary when it ends.
 """
 
 from __future__ import annotations
@@ -13,23 +13,22 @@ from enum import StrEnum
 
 from punctual.domain.errors import Unreadable
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.jobs.notify_rule import OUTCOMES, Event, Topic
-from punctual.domain.notices.notice import Notice, read_notice, spelled
+from punctual.domain.jobs.notify_rule import OUTCOME_EVENTS, Event, Topic
+from punctual.domain.notices.notice import Notice, format_duration, read_notice
 
-GROUP_WINDOW = timedelta(minutes=15)
-"""For outcomes."""
-DANGER_WINDOW = timedelta(minutes=1)
-"""For deadlines: what is told too late is of no use."""
-"""How long a window is open. SQS holds the message that ends it back for no longer."""
+OUTCOME_WINDOW = timedelta(minutes=15)
+"""Length of a window for outcomes (failed, succeeded). SQS cannot delay the message that ends it for longer."""
+DEADLINE_WINDOW = timedelta(minutes=1)
+"""Length of a window for deadline events. Shorter, because a late warning is useless."""
 
-LARGEST_BODY = 25_000
-"""Bytes of a notice as a message: ten are sent in one request, and each is published in two forms."""
+MAX_BODY_BYTES = 25_000
+"""Limit of a notice as a message: ten are sent in one request, and each is published in two formats."""
 
-LARGEST_KEY = 1000
-"""Bytes of what the ledger's keys are made of."""
+MAX_KEY_BYTES = 1000
+"""Limit of ``id`` and ``job_id`` together, from which the ledger builds its keys."""
 
-MOST_NAMED = 20
-"""Executions that a summary names. More are only counted."""
+MAX_NAMED_EXECUTIONS = 20
+"""A summary names at most this many executions. Further ones are only counted."""
 
 _VERBS = {
     Event.FAILED: "failed",
@@ -41,19 +40,19 @@ _VERBS = {
 }
 
 
-class Noted(StrEnum):
-    """What came of writing a notice down."""
+class RecordResult(StrEnum):
+    """The result of recording a notice in the ledger."""
 
-    NEW = "new"
-    KNOWN = "known"
-    """It was written down before."""
-    MOVED = "moved"
-    """Its group has changed since it was seen: look again."""
+    RECORDED = "recorded"
+    DUPLICATE = "duplicate"
+    """It was recorded before."""
+    CONFLICT = "conflict"
+    """The group's window has changed since it was read (compare-and-swap failed): read it again."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Whose notices are told together."""
+    """The notices that share a digest window."""
 
     job_id: str
     event: Event
@@ -65,29 +64,29 @@ class Group:
 
     @property
     def span(self) -> timedelta:
-        """How long its windows are."""
-        return GROUP_WINDOW if self.event in OUTCOMES else DANGER_WINDOW
+        """Length of its windows."""
+        return OUTCOME_WINDOW if self.event in OUTCOME_EVENTS else DEADLINE_WINDOW
 
 
 @dataclass(frozen=True, kw_only=True)
 class DigestWindow:
-    """An open window of a group, and what was counted in it so far."""
+    """An open window of a group and the notices counted in it so far."""
 
     group: Group
     until: datetime
-    """It tells the windows of a group apart."""
+    """The end of the window. It identifies the window within its group."""
     counted: int = 0
     executions: frozenset[str] = frozenset()
-    """Of those that were counted, some."""
+    """Some of the counted executions: at most ``MAX_NAMED_EXECUTIONS``."""
     latest: Notice | None = None
 
     @property
     def summary_id(self) -> str:
-        """The id of the notice that tells what was counted: a window ends once."""
+        """The id of the summary. A window has one, so its end is published once."""
         return f"{self.group.name}#{to_text(self.until)}"
 
     def to_body(self) -> str:
-        """The message that comes when the window ends. It only points at it."""
+        """The message that is delivered when the window ends. It identifies the window and has none of its counts."""
         group = self.group
         return json.dumps(
             {"window_until": to_text(self.until), "job_id": group.job_id, "event": group.event, "to": group.to}
@@ -95,17 +94,16 @@ class DigestWindow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Telling:
-    """Something that is being told: the intention is written down before, and that it was done after."""
+class Publication:
+    """A notice that is being published. It is recorded before it is published, and marked as published afterwards."""
 
     id: str
-    """Of the notice that led to it, or of the window's summary."""
+    """Id of the notice that led to it, or of the window's summary."""
     notice: Notice
-    """What is published."""
-    opens: DigestWindow
-    """The window that was opened with it, and that somebody has to end."""
+    new_window: DigestWindow
+    """The window that was opened with it. Its end has to be scheduled."""
     lease_until: datetime
-    """Until then it is left to the one who began. Who is late with it is dead."""
+    """Until then only the notifier that recorded it may publish it. After that, the notifier is presumed dead."""
 
 
 def group_of(notice: Notice) -> Group:
@@ -113,22 +111,24 @@ def group_of(notice: Notice) -> Group:
 
 
 def next_window(group: Group, seen: DigestWindow | None, now: datetime) -> DigestWindow:
-    """The window that opens now, in place of the one that was ``seen``. It ends later than that, whatever the clock."""
+    """The window that replaces ``seen``. It ends later than ``seen``, even if the clock went back."""
     return DigestWindow(group=group, until=max(now, seen.until if seen else now) + group.span)
 
 
 def summary_of(window: DigestWindow, now: datetime) -> Notice:
-    """All that was counted in a window, as one notice that is like the latest of them."""
-    assert window.latest is not None, "whatever was counted is kept"
+    """Summarise the notices counted in a window as one notice, based on the latest of them."""
+    assert window.latest is not None, "a window with counted notices has the latest"
     count, since = window.counted, window.until - window.group.span
     times = "time" if count == 1 else "times"
-    title = f"{window.latest.job_name} {_VERBS[window.group.event]} {count} more {times} in {spelled(now - since)}"
+    title = (
+        f"{window.latest.job_name} {_VERBS[window.group.event]} {count} more {times} in {format_duration(now - since)}"
+    )
     return replace(
         window.latest,
         id=window.summary_id,
         at=now,
         title=title,
-        text=f"{title}; the latest:\n\n{window.latest.text}\n\n{_named(window)}",
+        text=f"{title}; the latest:\n\n{window.latest.text}\n\n{_execution_list(window)}",
         facts={
             "more": count,
             "since": to_text(since),
@@ -138,8 +138,8 @@ def summary_of(window: DigestWindow, now: datetime) -> Notice:
     )
 
 
-def told_with(notice: Notice, window: DigestWindow | None, now: datetime) -> Notice:
-    """``notice``, and with it what was counted in a window that nobody has ended."""
+def merge_overdue_window(notice: Notice, window: DigestWindow | None, now: datetime) -> Notice:
+    """Merge ``notice`` with the notices counted in a window whose end was never delivered."""
     if window is None or not window.counted:
         return notice
     executions = window.executions | {notice.execution_id}
@@ -148,9 +148,9 @@ def told_with(notice: Notice, window: DigestWindow | None, now: datetime) -> Not
 
 
 def read_message(body: str) -> Notice | DigestWindow:
-    """What a message on the queue of notices says: something to tell, or that a window ends.
+    """Parse a message of the notice queue: a notice, or the end of a window.
 
-    Raises ``Unreadable``, also for what is too large to be written down or published: no retry would cure that.
+    Raises ``Unreadable``, also for a notice that is too large to be recorded or published: retrying cannot help.
     """
     try:
         fields = json.loads(body)
@@ -158,19 +158,19 @@ def read_message(body: str) -> Notice | DigestWindow:
             group = Group(str(fields["job_id"]), Event(fields["event"]), Topic(fields["to"]))
             return DigestWindow(group=group, until=from_text(fields["window_until"]))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise Unreadable(f"neither a notice nor the end of a window: {type(error).__name__}: {error}") from error
+        raise Unreadable(f"neither a notice nor a window end: {type(error).__name__}: {error}") from error
     notice = read_notice(body)
-    _check_size("a notice", body, LARGEST_BODY)
-    _check_size("id and job_id", notice.id + notice.job_id, LARGEST_KEY)
+    _check_size("notice", body, MAX_BODY_BYTES)
+    _check_size("id and job_id", notice.id + notice.job_id, MAX_KEY_BYTES)
     return notice
 
 
-def _check_size(what: str, text: str, limit: int) -> None:
+def _check_size(field: str, text: str, limit: int) -> None:
     size = len(text.encode())
     if size > limit:
-        raise Unreadable(f"{what} of {size:,} bytes: the limit is {limit:,}")
+        raise Unreadable(f"{field}: {size:,} bytes; the limit is {limit:,} bytes")
 
 
-def _named(window: DigestWindow) -> str:
-    others = ["and others"] if len(window.executions) >= MOST_NAMED else []
+def _execution_list(window: DigestWindow) -> str:
+    others = ["and others"] if len(window.executions) >= MAX_NAMED_EXECUTIONS else []
     return "\n".join(["Executions:", *sorted(window.executions), *others])

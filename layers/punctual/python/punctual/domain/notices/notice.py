@@ -1,4 +1,4 @@
-"""Notices: what the people of a job are told."""
+"""Notices: the messages that Punctual sends to the people responsible for a job."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any
 from punctual.domain.errors import Unreadable
 from punctual.domain.executions.execution import Execution
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.jobs.notify_rule import DEFAULT, Event, Notify, Topic
+from punctual.domain.jobs.notify_rule import DEFAULT_RULE, Event, Notify, Topic
 from punctual.domain.status import Status
 
-LONGEST_WORDS = 700
-"""Characters of an error's own words that a notice repeats. Whatever they are, it stays small enough to be sent."""
+MAX_ERROR_CHARACTERS = 700
+"""Limit of an error message or reason in a notice, so that the notice is always small enough to be sent."""
 
 _UNSENDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
-"""SQS refuses a message with any of these."""
+"""Characters that SQS rejects."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
-    """One thing to tell. The same thing said again has the same ``id``, and so is told once."""
+    """One notice. Its ``id`` is derived from the event, so that a duplicate is published only once."""
 
     id: str
     event: Event
@@ -37,32 +37,32 @@ class Notice:
     title: str
     """One line."""
     text: str
-    """For people: several lines."""
+    """For people, in several lines."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """The same for programs: any JSON."""
+    """The same content for programs, as JSON types."""
 
     def to_body(self) -> str:
-        """As the text of a message; ``read_notice`` reads it back."""
+        """Serialise for SQS; ``read_notice`` is the inverse."""
         fields = {**vars(self), "at": to_text(self.at)}
         return _UNSENDABLE.sub("\ufffd", json.dumps(fields, ensure_ascii=False, allow_nan=False))
 
 
 def read_notice(body: str) -> Notice:
-    """The notice in a message's text. Raises ``Unreadable``."""
+    """Parse a message body. Raises ``Unreadable``."""
     try:
         fields = json.loads(body)
-        json.dumps(fields, ensure_ascii=False, allow_nan=False).encode()  # no halves of characters, and no NaN
+        json.dumps(fields, ensure_ascii=False, allow_nan=False).encode()  # rejects lone surrogates and NaN
         return Notice(
-            id=_words(fields, "id"),
+            id=_text(fields, "id"),
             event=Event(fields["event"]),
             at=from_text(fields["at"]),
-            job_id=_words(fields, "job_id"),
-            job_name=_words(fields, "job_name"),
-            owner=_words(fields, "owner"),
-            execution_id=_words(fields, "execution_id"),
+            job_id=_text(fields, "job_id"),
+            job_name=_text(fields, "job_name"),
+            owner=_text(fields, "owner"),
+            execution_id=_text(fields, "execution_id"),
             to=Topic(fields["to"]),
-            title=_words(fields, "title"),
-            text=_words(fields, "text"),
+            title=_text(fields, "title"),
+            text=_text(fields, "text"),
             facts=dict(fields["facts"]),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -77,9 +77,9 @@ _OUTCOMES = {
 
 
 def outcome_notice(execution: Execution, job_name: str, notify: Notify | None) -> Notice | None:
-    """What to tell of an execution that has ended; ``None`` when the rule does not ask for it, or it was cancelled."""
+    """The notice of an ended execution; ``None`` when the rule does not request it, or the execution was cancelled."""
     event, verb = _OUTCOMES.get(execution.status, (None, ""))
-    rule = DEFAULT if notify is None else notify
+    rule = DEFAULT_RULE if notify is None else notify
     if event is None or not rule.wants(event):
         return None
     title = f"{job_name} {verb}"
@@ -98,9 +98,9 @@ def outcome_notice(execution: Execution, job_name: str, notify: Notify | None) -
     )
 
 
-def spelled(span: timedelta) -> str:
-    """A span of time, as people say it: ``4.2 seconds``, ``15 minutes``, ``8.1 hours``."""
-    seconds = span.total_seconds()
+def format_duration(duration: timedelta) -> str:
+    """A duration with its unit: ``4.2 seconds``, ``15 minutes``, ``8.1 hours``."""
+    seconds = duration.total_seconds()
     if seconds < 120:
         number, unit = round(seconds, 1), "second"
     elif seconds < 7200:
@@ -111,14 +111,14 @@ def spelled(span: timedelta) -> str:
 
 
 def _lines(execution: Execution) -> list[tuple[str, str]]:
-    error, ran = execution.error, _ran(execution)
+    error, ran = execution.error, _duration(execution)
     lines = [
-        ("Error", f"{error.type}: {error.message[:LONGEST_WORDS]}" if error else None),
-        ("Reason", execution.reason and execution.reason[:LONGEST_WORDS]),
+        ("Error", f"{error.type}: {error.message[:MAX_ERROR_CHARACTERS]}" if error else None),
+        ("Reason", execution.reason and execution.reason[:MAX_ERROR_CHARACTERS]),
         ("Attempts", str(execution.attempt)),
         ("Due", to_text(execution.scheduled_at)),
         ("Ended", execution.ended_at and to_text(execution.ended_at)),
-        ("Ran for", spelled(ran) if ran is not None else None),
+        ("Ran for", format_duration(ran) if ran is not None else None),
         ("Deadline", execution.deadline_at and to_text(execution.deadline_at)),
         ("Task", execution.task),
         ("Owner", execution.owner),
@@ -128,10 +128,10 @@ def _lines(execution: Execution) -> list[tuple[str, str]]:
 
 
 def _facts(execution: Execution) -> dict[str, Any]:
-    error, ran = execution.error, _ran(execution)
+    error, ran = execution.error, _duration(execution)
     return {
         "status": str(execution.status),
-        "reason": execution.reason and execution.reason[:LONGEST_WORDS],
+        "reason": execution.reason and execution.reason[:MAX_ERROR_CHARACTERS],
         "task": execution.task,
         "lane": str(execution.lane),
         "attempt": execution.attempt,
@@ -141,19 +141,19 @@ def _facts(execution: Execution) -> dict[str, Any]:
         "ended_at": execution.ended_at and to_text(execution.ended_at),
         "deadline_at": execution.deadline_at and to_text(execution.deadline_at),
         "ran_seconds": None if ran is None else ran.total_seconds(),
-        "error": {"type": error.type, "message": error.message[:LONGEST_WORDS]} if error else None,
+        "error": {"type": error.type, "message": error.message[:MAX_ERROR_CHARACTERS]} if error else None,
     }
 
 
-def _ran(execution: Execution) -> timedelta | None:
-    """From the start that its record shows to its end."""
+def _duration(execution: Execution) -> timedelta | None:
+    """The time from the recorded start to the end."""
     if execution.started_at is None or execution.ended_at is None:
         return None
     return execution.ended_at - execution.started_at
 
 
-def _words(fields: Mapping[str, Any], name: str) -> str:
-    words = fields[name]
-    if not isinstance(words, str) or not words:
-        raise TypeError(f"{name} must be a text that is not empty")
-    return words
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    text = fields[name]
+    if not isinstance(text, str) or not text:
+        raise TypeError(f"{name} must be a non-empty string")
+    return text

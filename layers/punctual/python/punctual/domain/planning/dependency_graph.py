@@ -1,4 +1,4 @@
-"""Who waits for whom, as a graph: whether it goes round in a circle, and who comes first."""
+"""The dependency graph of jobs: cycle detection and topological order."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from graphlib import CycleError, TopologicalSorter
 
 from punctual.domain.jobs.job import Job
 
-MOST_SHOWN = 20
+MAX_SHOWN_NODES = 20
 
 
 @dataclass(frozen=True)
-class Tied:
-    """Jobs whose upstreams were found and checked."""
+class CheckedJobs:
+    """Jobs whose dependencies were resolved and validated."""
 
     jobs: Sequence[Job]
-    unheard: Sequence[Job] = ()
-    """Those of the upstreams whose ends nobody listens for yet."""
+    upstreams_to_mark: Sequence[Job] = ()
+    """Upstream jobs that are not marked as ``feeds`` yet, so their ends would not wake dependants."""
 
 
-def cycle_in(upstreams: Mapping[str, Iterable[str]]) -> list[str] | None:
-    """A circle, from one node to the next that it waits for and back to itself; ``None`` when there is none."""
+def find_cycle(upstreams: Mapping[str, Iterable[str]]) -> list[str] | None:
+    """Return a cycle, each node followed by one of its upstreams, first node repeated at the end; else ``None``."""
     try:
         TopologicalSorter(upstreams).prepare()
     except CycleError as error:
-        circle: list[str] = error.args[1]
-        return circle[::-1]
+        cycle: list[str] = error.args[1]
+        return cycle[::-1]
     return None
 
 
-def graph_of(jobs: Iterable[Job]) -> dict[str, list[str]]:
-    """Who of these jobs waits for whom of them."""
+def dependency_graph_of(jobs: Iterable[Job]) -> dict[str, list[str]]:
+    """Map each job id to its upstreams among ``jobs``. Upstreams outside ``jobs`` are left out."""
     jobs = list(jobs)
     known = {job.job_id for job in jobs}
-    return {job.job_id: [one.job for one in job.depends_on if one.job in known] for job in jobs}
+    return {job.job_id: [upstream.job for upstream in job.depends_on if upstream.job in known] for job in jobs}
 
 
 def upstreams_first(jobs: Sequence[Job]) -> list[Job]:
-    """Each after all that it waits for, so that whoever is planned finds them. They have no circle."""
+    """Sort topologically: each job after its upstreams, so that planning a job finds them. Needs an acyclic graph."""
     if not any(job.depends_on for job in jobs):
         return list(jobs)
     known = {job.job_id: job for job in jobs}
-    return [known[one] for one in TopologicalSorter(graph_of(jobs)).static_order()]
+    return [known[job_id] for job_id in TopologicalSorter(dependency_graph_of(jobs)).static_order()]
 
 
-def shown(circle: list[str]) -> str:
-    """Such as ``a → b → a``; a long one without its middle."""
-    if len(circle) > MOST_SHOWN:
-        left_out = len(circle) - MOST_SHOWN
-        circle = [*circle[: MOST_SHOWN // 2], f"… {left_out} more …", *circle[-MOST_SHOWN // 2 :]]
-    return " → ".join(circle)
+def format_cycle(cycle: list[str]) -> str:
+    """Format as ``a → b → a``. The middle of a long cycle is left out."""
+    if len(cycle) > MAX_SHOWN_NODES:
+        left_out = len(cycle) - MAX_SHOWN_NODES
+        cycle = [*cycle[: MAX_SHOWN_NODES // 2], f"… {left_out} more …", *cycle[-MAX_SHOWN_NODES // 2 :]]
+    return " → ".join(cycle)

@@ -1,4 +1,4 @@
-"""Instants that nobody had come to when their time was over: in an outage, or in a pause."""
+"""Missed instants: due instants that were never planned, because of an outage or a pause."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import JobState
 from punctual.domain.schedules.schedule import Schedule
 
-LATEST = 990
-"""As many of them are looked at one by one."""
-MOST_COUNTED = 100_000
-"""Those before are counted up to this."""
+MAX_LISTED_INSTANTS = 990
+"""How many of the latest missed instants are returned individually."""
+MAX_COUNTED_INSTANTS = 100_000
+"""Earlier missed instants are counted up to this limit."""
 
 
-def went_by(schedule: Schedule, after: datetime, until: datetime) -> tuple[list[datetime], int]:
-    """The latest instants later than ``after`` up to ``until``, in order, and how many there are before those."""
+def missed_instants(schedule: Schedule, after: datetime, until: datetime) -> tuple[list[datetime], int]:
+    """Return the latest instants in (``after``, ``until``], in order, and the number of earlier ones."""
     previous_before = getattr(schedule, "previous_before", None)
     if previous_before is None:
         due = schedule.next_after(after)
         return [due] if due is not None and due <= until else [], 0
     latest: list[datetime] = []
     due = previous_before(until + MILLISECOND)
-    while due is not None and due > after and len(latest) < LATEST:
+    while due is not None and due > after and len(latest) < MAX_LISTED_INSTANTS:
         latest.append(due)
         due = previous_before(due)
     if due is None or due <= after:
@@ -30,14 +30,14 @@ def went_by(schedule: Schedule, after: datetime, until: datetime) -> tuple[list[
     return latest[::-1], _count(schedule, after, due)
 
 
-def why(was: JobState, gone: JobState) -> str:
-    """Why it did not run that went by before its job was cancelled or deleted."""
-    return "paused" if was is JobState.PAUSED else f"job {gone}"
+def skip_reason(previous: JobState, final: JobState) -> str:
+    """Return why the missed instants of a job that was cancelled or deleted are skipped."""
+    return "paused" if previous is JobState.PAUSED else f"job {final}"
 
 
 def _count(schedule: Schedule, after: datetime, until: datetime) -> int:
-    """The instants later than ``after`` up to ``until``, of which there is one at least."""
+    """Count the instants in (``after``, ``until``], up to ``MAX_COUNTED_INSTANTS``."""
     number, due = 0, schedule.next_after(after)
-    while due is not None and due <= until and number < MOST_COUNTED:
+    while due is not None and due <= until and number < MAX_COUNTED_INSTANTS:
         number, due = number + 1, schedule.next_after(due)
     return number

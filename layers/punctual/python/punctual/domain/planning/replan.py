@@ -1,4 +1,4 @@
-"""What an edit makes of that which had come due by then, and of what was planned ahead."""
+"""Replanning after an edit: which due instants and planned executions stay, and which are dropped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from punctual.domain.executions.execution import Planned
+from punctual.domain.executions.execution import LiveExecution
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.schedules.jitter import delay
@@ -15,69 +15,74 @@ from punctual.domain.status import Status
 
 @dataclass(frozen=True, kw_only=True)
 class Replan:
-    """Until the edit. From then on the new rules say what is due."""
+    """The fate of all instants up to the edit. After it, the new rules decide which instants are due."""
 
-    outdated: tuple[Planned, ...]
-    """Planned under the old rules, and not started."""
+    outdated: tuple[LiveExecution, ...]
+    """Executions planned under the old rules that have not started."""
     kept: tuple[datetime, ...] = ()
-    """What had come due and the new rules know, too: in order."""
+    """Instants due before the edit that the new rules include as well, in order."""
     in_time: frozenset[datetime] = frozenset()
-    """Those of them that were on their way already, or waited for others: no misfire."""
+    """Instants in ``kept`` that were already queued or waiting, or still delayed by jitter: not misfires."""
     dropped: tuple[datetime, ...] = ()
-    """What had come due, and nobody had come to; the new rules do not know it."""
+    """Instants due before the edit, never planned, and not included in the new rules."""
 
-    def gone(self, instants: Iterable[datetime]) -> list[Planned]:
-        """What was planned for neither of these, nor for any that is kept."""
+    def obsolete(self, instants: Iterable[datetime]) -> list[LiveExecution]:
+        """Return the outdated executions whose instant is neither in ``instants`` nor in ``kept``."""
         stay = {*self.kept, *instants}
-        return [one for one in self.outdated if one.scheduled_at not in stay]
+        return [execution for execution in self.outdated if execution.scheduled_at not in stay]
 
 
-def replan(job: Job, was: Job | None, planned: Iterable[Planned], last_planned: datetime | None) -> Replan:
-    """``planned`` is what lives of ``job``, ``last_planned`` its last due instant on record, up to ``planned_until``.
+def replan(job: Job, previous: Job | None, live: Iterable[LiveExecution], last_planned: datetime | None) -> Replan:
+    """Decide what an edit changes.
 
-    ``was`` is the job before the edit, if that is known. What a person asked for stays as they asked for it, and what a
-    message brought as it came. Of a job that is paused, what came due meanwhile waits for it to be resumed, if it still
-    has the schedule that it is due by.
+    ``previous`` is the job before the edit, if known. ``live`` are the live executions of ``job``, and ``last_planned``
+    is its last stored due instant up to ``planned_until``.
+
+    Manual runs, manual retries, backfills and executions of queue messages are never replaced. If the job is paused and
+    its schedule has not changed, instants that came due during the pause are left for the resume.
     """
     outdated = tuple(
-        one for one in planned if one.revision < job.revision and one.is_of_an_instant and one.has_not_started
+        execution
+        for execution in live
+        if execution.revision < job.revision and execution.is_from_schedule and execution.has_not_started
     )
     until, paused = edited_until(job), job.state is JobState.PAUSED
-    waits = paused and was is not None and was.schedule == job.schedule
-    forgotten = unplanned(was, last_planned, until) if was and not waits else []
-    overdue = {*forgotten, *(one.scheduled_at for one in outdated if one.scheduled_at <= until)}
+    left_for_resume = paused and previous is not None and previous.schedule == job.schedule
+    unplanned = unplanned_instants(previous, last_planned, until) if previous and not left_for_resume else []
+    overdue = {*unplanned, *(execution.scheduled_at for execution in outdated if execution.scheduled_at <= until)}
     kept = {due for due in overdue if job.has_instant(due) and not paused}
     return Replan(
         outdated=outdated,
         kept=tuple(sorted(kept)),
-        in_time=frozenset(one.scheduled_at for one in outdated if _in_time(one, was, until)) & kept,
-        dropped=tuple(due for due in forgotten if due not in kept),
+        in_time=frozenset(one.scheduled_at for one in outdated if _is_in_time(one, previous, until)) & kept,
+        dropped=tuple(due for due in unplanned if due not in kept),
     )
 
 
-def _in_time(one: Planned, was: Job | None, until: datetime) -> bool:
-    """Whether it was on its way by then, or was not to be yet: by its jitter."""
-    if one.status is not Status.SCHEDULED:
+def _is_in_time(execution: LiveExecution, previous: Job | None, until: datetime) -> bool:
+    """Whether the execution was queued or waiting at ``until``, or not released yet because of its jitter."""
+    if execution.status is not Status.SCHEDULED:
         return True
-    return (
-        was is not None and one.scheduled_at + delay(was.job_id, one.scheduled_at, was.schedule.jitter_seconds) > until
-    )
+    if previous is None:
+        return False
+    due = execution.scheduled_at
+    return due + delay(previous.job_id, due, previous.schedule.jitter_seconds) > until
 
 
 def edited_until(job: Job) -> datetime:
-    """The last moment under the rules from before the edit."""
+    """Return the last millisecond in which the rules from before the edit applied."""
     return (job.revised_at or job.updated_at) - MILLISECOND
 
 
 def planned_until(job: Job) -> datetime:
-    """When planning by the rules from before the edit came to its end: since a pause there is none."""
+    """Return until when instants were planned under the rules from before the edit: at most until a pause."""
     return job.planned_until(edited_until(job))
 
 
-def unplanned(job: Job, last_planned: datetime | None, until: datetime) -> list[datetime]:
-    """What was due until then, and nobody had come to: there was an outage, or it was paused."""
+def unplanned_instants(job: Job, last_planned: datetime | None, until: datetime) -> list[datetime]:
+    """Return the instants due up to ``until`` that were never planned, because of an outage or a pause."""
     found: list[datetime] = []
-    due = job.schedule.next_after(job.goes_on_after(last_planned))
+    due = job.schedule.next_after(job.planning_resumes_after(last_planned))
     while due is not None and due <= until:
         found.append(due)
         due = job.schedule.next_after(due)

@@ -1,7 +1,7 @@
-"""Which execution of an upstream a dependant waits for, and what its end, or its absence, means to it.
+"""Matches a dependant with the upstream executions it waits for, and decides whether it may start.
 
-Of a job that runs once it is the only one. Of a recurring one it is the one with the same data window: so the weekly
-report waits for the load of its own week, whenever in the week either of them is due.
+A job that runs once has a single execution. For a recurring upstream, the dependant waits for the execution with the
+same data window: a weekly report waits for the load of its own week, on whatever weekday either of them is due.
 """
 
 from __future__ import annotations
@@ -15,31 +15,32 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import created_at, execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.dependency import Dependency
-from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.job import WITHDRAWN_STATES, Job, JobState
 from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.schedule import At, Now, Schedule
 from punctual.domain.status import FINAL, Status
 
-MOST_TRIED = 10
-"""Due instants that are looked at for one window: the clocks may have moved one or two."""
-LOOKED_AHEAD = 10
-"""Due instants of a dependant, of which at least one has to find its window with the upstream."""
-STORED_BY_THEN = timedelta(minutes=10)
-"""A job that is not there this long after it got its id will not come any more."""
-PLANNED_BY_THEN = timedelta(days=1)
-"""Streams bring what they have to bring within a day: an execution that is not there by then will not come."""
-SHORTEST_REST, LONGEST_REST = timedelta(minutes=5), timedelta(hours=1)
+MAX_INSTANTS_PER_WINDOW = 10
+"""How many due instants to try for one window: a daylight saving change may have moved one or two."""
+LOOKAHEAD_INSTANTS = 10
+"""How many of a dependant's next due instants to try: at least one must share its window with the upstream."""
+JOB_STORE_GRACE = timedelta(minutes=10)
+"""A job that is not stored this long after its id was created never will be."""
+PLANNING_GRACE = timedelta(days=1)
+"""An execution that is not planned this long after its due instant, and after the last change of its job, never will
+be: streams deliver within a day."""
+MIN_RECHECK_INTERVAL, MAX_RECHECK_INTERVAL = timedelta(minutes=5), timedelta(hours=1)
 
 
 def due_of_window(schedule: Schedule, unit: WindowUnit | None, window: DataWindow) -> datetime | None:
-    """The first due instant of a schedule whose data window is this one; ``None`` when it has none.
+    """Return the first due instant of the schedule with data window ``window``; ``None`` if there is none.
 
-    A window ends at or before its due instant. Several may end together: where a calendar moves runs, one of them has
-    the data of those that it stands for, too.
+    A window ends at or before its due instant. Several windows may end together: where a calendar moves runs, one of
+    them also covers the data of the runs that it replaces.
     """
     due = schedule.next_after(window.end - MILLISECOND)
-    for _ in range(MOST_TRIED):
+    for _ in range(MAX_INSTANTS_PER_WINDOW):
         found = window_of(schedule, due, unit) if due is not None else None
         if due is None or found is None:
             return None
@@ -54,10 +55,10 @@ def due_of_window(schedule: Schedule, unit: WindowUnit | None, window: DataWindo
 def windows_agree(
     dependant: tuple[Schedule, WindowUnit | None], upstream: tuple[Schedule, WindowUnit | None], after: datetime
 ) -> bool:
-    """Whether any of the dependant's next executions has its data window in common with one of the upstream's."""
+    """Whether any of the dependant's next executions shares its data window with one of the upstream's."""
     schedule, unit = dependant
     due = schedule.next_after(after)
-    for _ in range(LOOKED_AHEAD):
+    for _ in range(LOOKAHEAD_INSTANTS):
         if due is None:
             return False
         window = window_of(schedule, due, unit)
@@ -68,7 +69,7 @@ def windows_agree(
 
 
 def due_for(upstream: Job, dependant: Execution) -> datetime | None:
-    """The due instant of the upstream's execution that a dependant waits for; ``None`` when there is none."""
+    """Return the due instant of the upstream execution that ``dependant`` waits for; ``None`` if there is none."""
     if isinstance(upstream.schedule, Now | At):
         return upstream.schedule.at if dependant.once else None
     if dependant.window is None or not upstream.schedule.recurring:
@@ -76,45 +77,49 @@ def due_for(upstream: Job, dependant: Execution) -> datetime | None:
     return due_of_window(upstream.schedule, upstream.window, dependant.window)
 
 
-def numbered(an_execution_id: str, numbers: Iterable[int]) -> list[str]:
-    """The ids that others of the same due instant have, if there are so many: retries, and repeats of a backfill."""
+def numbered_ids(an_execution_id: str, numbers: Iterable[int]) -> list[str]:
+    """Return the possible ids of further executions of the same due instant: manual retries and repeated backfills."""
     return [f"{an_execution_id}-{number}" for number in numbers]
 
 
 def latest_retry(an_execution_id: str, others: Iterable[Execution]) -> Execution | None:
-    """Of ``others`` of the same due instant, in their order, the last that does it again, or does its retry again."""
-    latest, line = None, {an_execution_id}
-    for one in others:
-        if one.retry_of in line:
-            line.add(one.execution_id)
-            latest = one
+    """Return the last of ``others`` that retries the execution, directly or through another retry.
+
+    ``others`` are further executions of the same due instant, in the order of their creation.
+    """
+    latest, retry_chain = None, {an_execution_id}
+    for other in others:
+        if other.retry_of in retry_chain:
+            retry_chain.add(other.execution_id)
+            latest = other
     return latest
 
 
-class Answer(Enum):
+class Readiness(Enum):
     """Whether a dependant may start."""
 
-    YES = "yes"
+    READY = "ready"
     NOT_YET = "not yet"
     NEVER = "never"
+    """An upstream can no longer meet its condition: the dependant is skipped."""
 
 
 @dataclass(frozen=True)
-class Ruling:
-    answer: Answer
+class StartDecision:
+    readiness: Readiness
     reason: str = ""
-    """Why it waits, or why it will not run."""
+    """Why the dependant waits, or why it will never run."""
 
 
 @dataclass(frozen=True)
 class Upstream:
-    """One of those that a dependant waits for, as it stands. ``None`` is what there is not, or not yet."""
+    """One dependency of an execution and its current state. Fields are ``None`` if missing, or not there yet."""
 
     dependency: Dependency
     job: Job | None
     due: datetime | None = None
     execution: Execution | None = None
-    """That of its due instant; or where that ended in vain and a person had it done again, the latest retry."""
+    """The execution of ``due``, or its latest manual retry if it ended without meeting the condition."""
 
     @property
     def execution_id(self) -> str | None:
@@ -131,64 +136,66 @@ class Upstream:
         return self.execution is not None and self.execution.status in FINAL
 
     @property
-    def in_vain(self) -> bool:
-        """Whether it ended otherwise than it had to."""
+    def is_unsatisfied(self) -> bool:
+        """Whether the upstream execution ended without meeting the dependency's condition."""
         return self.execution is not None and self.ended and not self._is_met_by(self.execution)
 
-    def ruling(self, now: datetime) -> Ruling:
+    def decide(self, now: datetime) -> StartDecision:
+        """Decide whether this upstream allows its dependant to start."""
         if self.execution is None:
-            return self._without_execution(now)
+            return self._decide_without_execution(now)
         if not self.ended:
-            return self._waits()
+            return self._not_yet()
         if self._is_met_by(self.execution):
-            return Ruling(Answer.YES)
-        gone = self.execution.status is Status.CANCELLED and self.job is not None and self.job.state in _GONE
-        return self._never(str(self.job.state) if gone and self.job else str(self.execution.status).replace("_", " "))
+            return StartDecision(Readiness.READY)
+        if self.execution.status is Status.CANCELLED and self.job is not None and self.job.state in WITHDRAWN_STATES:
+            return self._never(str(self.job.state))
+        return self._never(str(self.execution.status).replace("_", " "))
 
     def _is_met_by(self, execution: Execution) -> bool:
         return self.dependency.condition.is_met_by(execution.status)
 
-    def _without_execution(self, now: datetime) -> Ruling:
+    def _decide_without_execution(self, now: datetime) -> StartDecision:
         job = self.job
         if job is None:
-            young = now < created_at(self.dependency.job) + STORED_BY_THEN
-            return self._waits() if young else self._never("deleted")
-        if job.state in _GONE:
+            may_be_stored = now < created_at(self.dependency.job) + JOB_STORE_GRACE
+            return self._not_yet() if may_be_stored else self._never("deleted")
+        if job.state in WITHDRAWN_STATES:
             return self._never(str(job.state))
         if self.due is None or (job.schedule.recurring and self.due < job.created_at - MILLISECOND):
             return self._never("has no execution of this window")
-        if job.state is not JobState.PAUSED and max(self.due, job.updated_at) + PLANNED_BY_THEN < now:
+        if job.state is not JobState.PAUSED and max(self.due, job.updated_at) + PLANNING_GRACE < now:
             return self._never("has no execution of this window" if job.schedule.recurring else "has no execution")
-        return self._waits()
+        return self._not_yet()
 
-    def _waits(self) -> Ruling:
-        return Ruling(Answer.NOT_YET, f"waits for {self.name}" + (f": {self.execution_id}" if self.due else ""))
+    def _not_yet(self) -> StartDecision:
+        return StartDecision(
+            Readiness.NOT_YET, f"waits for {self.name}" + (f": {self.execution_id}" if self.due else "")
+        )
 
-    def _never(self, what: str) -> Ruling:
-        return Ruling(Answer.NEVER, f"upstream {what}: {self.name}" + (f" ({self.execution_id})" if self.due else ""))
-
-
-_GONE = frozenset({JobState.DELETED, JobState.CANCELLED})
-
-
-def ruling_of(upstreams: Sequence[Upstream], now: datetime) -> Ruling:
-    """All have to say yes; a single never is enough."""
-    rulings = [one.ruling(now) for one in upstreams]
-    for ruling in rulings:
-        if ruling.answer is Answer.NEVER:
-            return ruling
-    waits = [ruling.reason for ruling in rulings if ruling.answer is Answer.NOT_YET]
-    if not waits:
-        return Ruling(Answer.YES)
-    return Ruling(Answer.NOT_YET, waits[0] + (f" and {len(waits) - 1} more" if len(waits) > 1 else ""))
+    def _never(self, cause: str) -> StartDecision:
+        suffix = f" ({self.execution_id})" if self.due else ""
+        return StartDecision(Readiness.NEVER, f"upstream {cause}: {self.name}{suffix}")
 
 
-def look_again_at(dependant: Execution, upstreams: Sequence[Upstream], now: datetime) -> datetime:
-    """When to look again, should no word come.
+def decide_start(upstreams: Sequence[Upstream], now: datetime) -> StartDecision:
+    """Decide whether a dependant may start: all upstreams must be ready, and a single ``NEVER`` is final."""
+    decisions = [upstream.decide(now) for upstream in upstreams]
+    for decision in decisions:
+        if decision.readiness is Readiness.NEVER:
+            return decision
+    pending = [decision.reason for decision in decisions if decision.readiness is Readiness.NOT_YET]
+    if not pending:
+        return StartDecision(Readiness.READY)
+    return StartDecision(Readiness.NOT_YET, pending[0] + (f" and {len(pending) - 1} more" if len(pending) > 1 else ""))
 
-    The end of an execution that is there is told. Of one that is not there yet it may not be, so the first look comes
-    soon; the longer all that takes, the less often.
+
+def next_recheck_at(dependant: Execution, upstreams: Sequence[Upstream], now: datetime) -> datetime:
+    """Return when to check the upstreams again if the dependant is not woken before.
+
+    The end of an existing execution wakes its dependants. An execution that does not exist yet may end without waking
+    them, so the first recheck comes soon, and further rechecks follow at growing intervals.
     """
-    if all(one.execution is not None for one in upstreams):
-        return now + LONGEST_REST
-    return now + min(max((now - dependant.released_at) / 2, SHORTEST_REST), LONGEST_REST)
+    if all(upstream.execution is not None for upstream in upstreams):
+        return now + MAX_RECHECK_INTERVAL
+    return now + min(max((now - dependant.released_at) / 2, MIN_RECHECK_INTERVAL), MAX_RECHECK_INTERVAL)

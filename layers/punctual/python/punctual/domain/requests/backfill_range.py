@@ -1,4 +1,4 @@
-"""A backfill: executions for due instants of the past, asked for by a person."""
+"""A backfill request: executions for past due instants."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.status import FINAL, Status
 
-MOST_INSTANTS = 1000
+MAX_INSTANTS = 1000
 
 
-class Which(StrEnum):
-    """Which instants of a range to run."""
+class BackfillSelection(StrEnum):
+    """Which due instants of the range to run."""
 
     MISSING = "missing"
-    """Those that have no execution."""
+    """Instants without an execution."""
 
     MISSING_AND_FAILED = "missing_and_failed"
-    """And those whose executions have all ended without success."""
+    """Also instants whose executions have all ended without success."""
 
     ALL = "all"
-    """Every one but those whose execution has not ended yet."""
+    """All instants, except those with a live execution."""
 
 
 class BackfillOrder(StrEnum):
@@ -38,61 +38,65 @@ class BackfillOrder(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Range:
+class BackfillRange:
     """Due instants from ``since`` up to but not including ``until``."""
 
     since: datetime
     until: datetime
-    which: Which = Which.MISSING
+    which: BackfillSelection = BackfillSelection.MISSING
     order: BackfillOrder = BackfillOrder.OLDEST_FIRST
     at_once: int | None = None
-    """How many run at the same time; as many as come where the job allows overlap, else one."""
+    """Maximum concurrency. By default unlimited if the job allows overlap, else 1."""
 
     def gate(self, job: Job, now: datetime) -> Gate | None:
-        """What keeps them from running all at once."""
+        """Return the gate that limits the concurrency of this backfill; ``None`` if unlimited."""
         limit = self.at_once or (None if job.overlap is Overlap.ALLOW else 1)
         return Gate(f"{OF_BACKFILL}{job.job_id}#{to_text(now)}", limit) if limit else None
 
     def instants(self, job: Job) -> list[datetime]:
-        """In the order in which they are to run. Raises ``Invalid`` for too many."""
+        """Return the due instants in the order of execution. Raises ``Invalid`` if there are more than 1,000."""
         found: list[datetime] = []
         due = job.schedule.next_after(self.since - MILLISECOND)
         while due is not None and due < self.until:
             found.append(due)
-            if len(found) > MOST_INSTANTS:
-                message = f"there are more than {MOST_INSTANTS:,} due instants from {to_text(self.since)} on"
-                raise Invalid("to", f"{message}: take a shorter range")
+            if len(found) > MAX_INSTANTS:
+                message = (
+                    f"more than {MAX_INSTANTS:,} due instants between {to_text(self.since)} and {to_text(self.until)}"
+                )
+                raise Invalid("to", f"{message}: request a shorter range")
             due = job.schedule.next_after(due)
         return found if self.order is BackfillOrder.OLDEST_FIRST else found[::-1]
 
-    def wants(self, standing: Iterable[Execution]) -> bool:
-        """Whether an instant is to run that has had these executions."""
-        statuses = {execution.status for execution in standing}
+    def should_run(self, existing: Iterable[Execution]) -> bool:
+        """Whether to run a due instant that has the executions ``existing``."""
+        statuses = {execution.status for execution in existing}
         if not statuses:
             return True
-        if self.which is Which.MISSING or not statuses <= FINAL:
+        if self.which is BackfillSelection.MISSING or not statuses <= FINAL:
             return False
-        return self.which is Which.ALL or Status.SUCCEEDED not in statuses
+        return self.which is BackfillSelection.ALL or Status.SUCCEEDED not in statuses
 
 
-def parse_range(spec: Mapping[str, Any], now: datetime) -> Range:
-    """From the API's form. Raises ``Invalid`` that names the field."""
+def parse_range(spec: Mapping[str, Any], now: datetime) -> BackfillRange:
+    """Parse the request body. Raises ``Invalid``, which names the field."""
     since, until = parse("from", spec["from"]), parse("to", spec["to"])
     if until <= since:
-        raise Invalid("to", f"{to_text(until)} is not after from, {to_text(since)}")
+        raise Invalid("to", f"{to_text(until)} is not after from, {to_text(since)}: give a later instant")
     if until > now:
-        raise Invalid("to", f"{to_text(until)} has not come yet: a backfill is of the past")
-    return Range(
+        raise Invalid("to", f"{to_text(until)} is in the future: a backfill covers past instants only")
+    return BackfillRange(
         since=since,
         until=until,
-        which=Which(spec.get("which", Which.MISSING)),
+        which=BackfillSelection(spec.get("which", BackfillSelection.MISSING)),
         order=BackfillOrder(spec.get("order", BackfillOrder.OLDEST_FIRST)),
         at_once=spec.get("at_once"),
     )
 
 
 def check_backfill(job: Job) -> None:
-    """Raises ``Invalid`` for a job that has no due instants to go back to."""
+    """Raise ``Invalid`` for a job without recurring due instants."""
     if not job.schedule.recurring:
-        what = "runs for every message" if job.schedule.kind == "queue" else "runs once"
-        raise Invalid("schedule", f"the job {what}: only one with cron or every_seconds can be backfilled with from/to")
+        kind = "runs for every message" if job.schedule.kind == "queue" else "runs once"
+        raise Invalid(
+            "schedule", f"the job {kind}: only jobs with cron or every_seconds can be backfilled with from/to"
+        )

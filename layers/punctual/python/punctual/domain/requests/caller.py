@@ -1,4 +1,4 @@
-"""Who calls, for which team, and what they may do. All of it comes from their token, none from what they send."""
+"""The authenticated caller: subject, team and role. All come from the token, never from the request body."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ TEAM_PREFIX = "team:"
 
 
 class Role(StrEnum):
-    """What a person may do; each role may do what those before it may."""
+    """What a caller may do. Each role includes the permissions of the roles before it."""
 
     VIEWER = "viewer"
-    """See every job and execution."""
+    """Read every job and execution."""
 
     OPERATOR = "operator"
-    """Submit jobs, and manage those of the own team."""
+    """Submit jobs, and manage the jobs of the caller's own team."""
 
     ADMIN = "admin"
-    """Manage everybody's jobs."""
+    """Manage the jobs of all teams."""
 
 
 _RANKS = list(Role)
@@ -33,25 +33,25 @@ _RANKS = list(Role)
 class Caller:
     subject: str
     owner: str
-    """The team that what they submit belongs to; a person without a team stands for themselves."""
+    """The team that owns the jobs which the caller submits: the caller's subject if they have no team."""
     role: Role | None
 
-    def must_be(self, least: Role) -> None:
-        """Raises ``Forbidden`` for a lesser role."""
+    def require_role(self, least: Role) -> None:
+        """Raise ``Forbidden`` if the caller's role is lower than ``least``."""
         if self.role is None:
-            raise Forbidden(f"you have no role: ask to be added to one of {', '.join(Role)}")
+            raise Forbidden(f"you have no role: ask an administrator to add you to one of {', '.join(Role)}")
         if _RANKS.index(self.role) < _RANKS.index(least):
-            raise Forbidden(f"this needs the role {least}; yours is {self.role}")
+            raise Forbidden(f"this requires the role {least}; yours is {self.role}")
 
-    def must_manage(self, job: Job | Execution) -> None:
-        """Raises ``Forbidden`` unless the caller may change ``job``, or the one that an execution is of."""
-        self.must_be(Role.OPERATOR)
+    def require_can_manage(self, job: Job | Execution) -> None:
+        """Raise ``Forbidden`` unless the caller may change ``job``, or the job of the given execution."""
+        self.require_role(Role.OPERATOR)
         if self.role is not Role.ADMIN and job.owner != self.owner:
-            raise Forbidden(f"job {job.job_id!r} belongs to {job.owner!r}; you manage those of {self.owner!r}")
+            raise Forbidden(f"job {job.job_id!r} belongs to {job.owner!r}; you can manage only jobs of {self.owner!r}")
 
 
 def caller_of(subject: str, groups: Iterable[str]) -> Caller:
-    """From a token's subject and groups: the highest role counts, and the first team in the order of the alphabet."""
+    """Build the caller from a token's subject and groups: the highest role, and the alphabetically first team."""
     groups = set(groups)
     roles = [role for role in Role if role in groups]
     teams = sorted(group.removeprefix(TEAM_PREFIX) for group in groups if group.startswith(TEAM_PREFIX))

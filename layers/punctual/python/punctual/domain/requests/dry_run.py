@@ -1,4 +1,4 @@
-"""What a change would do, worked out before it is made."""
+"""Dry runs: which executions a change would add, remove or repeat, without making it."""
 
 from __future__ import annotations
 
@@ -6,39 +6,48 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from punctual.domain.executions.execution import Planned
+from punctual.domain.executions.execution import LiveExecution
 from punctual.domain.identity import execution_id
 from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.jobs.misfire import Withdrawn
-from punctual.domain.planning.missed_instants import LATEST, went_by
+from punctual.domain.jobs.misfire import WasWithdrawn
+from punctual.domain.planning.missed_instants import MAX_LISTED_INSTANTS, missed_instants
 from punctual.domain.planning.replan import Replan
 
-AHEAD = 10
-"""How many of the coming executions are shown."""
-MOST_SHOWN = LATEST + AHEAD
+MAX_UPCOMING_SHOWN = 10
+"""How many upcoming executions are shown."""
+MAX_SHOWN_EXECUTIONS = MAX_LISTED_INSTANTS + MAX_UPCOMING_SHOWN
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class ForeseenExecution:
+    """An execution as a dry run predicts it."""
+
     execution_id: str
     scheduled_at: datetime
     note: str | None = None
+    """What would become of it, if not simply that it would run."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changes:
-    """Executions that would appear, the next few of them; that would vanish; and that would repeat what was done."""
+class DryRunChanges:
+    """The predicted effect of a change."""
 
-    appear: tuple[Foreseen, ...] = ()
-    vanish: tuple[Foreseen, ...] = ()
-    repeat: tuple[Foreseen, ...] = ()
+    appear: tuple[ForeseenExecution, ...] = ()
+    """Executions that would be added; of upcoming ones only the next few."""
+    vanish: tuple[ForeseenExecution, ...] = ()
+    """Executions that would be removed."""
+    repeat: tuple[ForeseenExecution, ...] = ()
+    """Existing executions that would be replaced or run again."""
     left_out: int = 0
-    """How many more there are than are shown."""
+    """How many further executions are not shown."""
 
-    def shortened(self) -> Changes:
-        """With no more of each than can be shown."""
+    def shortened(self) -> DryRunChanges:
+        """Cut each list to its maximum length, and count the rest in ``left_out``."""
         shown = replace(
-            self, appear=self.appear[:MOST_SHOWN], vanish=self.vanish[:MOST_SHOWN], repeat=self.repeat[:MOST_SHOWN]
+            self,
+            appear=self.appear[:MAX_SHOWN_EXECUTIONS],
+            vanish=self.vanish[:MAX_SHOWN_EXECUTIONS],
+            repeat=self.repeat[:MAX_SHOWN_EXECUTIONS],
         )
         return replace(shown, left_out=self.left_out + self._size - shown._size)
 
@@ -47,55 +56,56 @@ class Changes:
         return len(self.appear) + len(self.vanish) + len(self.repeat)
 
 
-def coming(job: Job, after: datetime, now: datetime) -> list[Foreseen]:
-    """The executions that planning from ``after`` on, which is just before ``now``, would bring: the next few."""
-    return [_of(job, due) for due in _ahead(job, after, now)]
+def upcoming_executions(job: Job, after: datetime, now: datetime) -> list[ForeseenExecution]:
+    """Return the next few executions that planning from ``after``, just before ``now``, would add."""
+    return [_foreseen(job, due) for due in _upcoming_instants(job, after, now)]
 
 
-def resumed(job: Job, after: datetime, now: datetime, withdrawn: Withdrawn) -> Changes:
-    """What resuming a job would bring that was planned up to ``after``: the latest that went by, and the next few."""
-    latest, before = went_by(job.schedule, after, now)
-    instants = [*latest, *_ahead(job, max(after, now), now)]
-    return Changes(appear=tuple(_sorted_out(job, instants, now, withdrawn)), left_out=before)
+def changes_on_resume(job: Job, after: datetime, now: datetime, was_withdrawn: WasWithdrawn) -> DryRunChanges:
+    """Predict the resume of a job that was planned up to ``after``: its latest missed instants and the next few."""
+    latest, earlier = missed_instants(job.schedule, after, now)
+    instants = [*latest, *_upcoming_instants(job, max(after, now), now)]
+    return DryRunChanges(appear=tuple(_with_misfires(job, instants, now, was_withdrawn)), left_out=earlier)
 
 
-def left_behind(job: Job, after: datetime, now: datetime, note: str) -> Changes:
-    """What a job that was planned up to ``after`` leaves on record when it goes: what went by."""
-    latest, before = went_by(job.schedule, after, now)
-    return Changes(appear=tuple(_of(job, due, note) for due in latest), left_out=before)
+def changes_on_removal(job: Job, after: datetime, now: datetime, note: str) -> DryRunChanges:
+    """Predict the missed instants that are recorded when a job planned up to ``after`` is cancelled or deleted."""
+    latest, earlier = missed_instants(job.schedule, after, now)
+    return DryRunChanges(appear=tuple(_foreseen(job, due, note) for due in latest), left_out=earlier)
 
 
-def made_up(job: Job, plan: Replan, now: datetime, withdrawn: Withdrawn) -> list[Foreseen]:
-    """What became due before an edit and nobody had come to, in order: what is dropped, and what the new rules do."""
+def overdue_at_edit(job: Job, plan: Replan, now: datetime, was_withdrawn: WasWithdrawn) -> list[ForeseenExecution]:
+    """Return the missed instants from before an edit, in order: those dropped, and those kept under the new rules."""
     late = [due for due in plan.kept if due not in plan.in_time]
-    dropped = [_of(job, due, "skipped: job changed") for due in plan.dropped]
-    return sorted([*dropped, *_sorted_out(job, late, now, withdrawn)], key=lambda one: one.scheduled_at)
+    dropped = [_foreseen(job, due, "skipped: job changed") for due in plan.dropped]
+    return sorted([*dropped, *_with_misfires(job, late, now, was_withdrawn)], key=lambda one: one.scheduled_at)
 
 
-def foreseen(planned: Iterable[Planned], note: str | None = None) -> tuple[Foreseen, ...]:
-    shown = (Foreseen(one.execution_id, one.scheduled_at, note or str(one.status)) for one in planned)
-    return tuple(sorted(shown, key=lambda one: one.execution_id))
+def foreseen_from(live: Iterable[LiveExecution], note: str | None = None) -> tuple[ForeseenExecution, ...]:
+    """Convert live executions, sorted by id. The note defaults to their status."""
+    found = (ForeseenExecution(one.execution_id, one.scheduled_at, note or str(one.status)) for one in live)
+    return tuple(sorted(found, key=lambda one: one.execution_id))
 
 
-def _sorted_out(job: Job, instants: Sequence[datetime], now: datetime, withdrawn: Withdrawn) -> list[Foreseen]:
-    """With what becomes of those that went by, by the job's misfire rule."""
-    sorted_out = job.misfire.sort_out(instants, job.schedule, now, job.resumed_at, withdrawn=withdrawn)
-    notes = dict.fromkeys(sorted_out.missed, "missed") | dict.fromkeys(
-        sorted_out.covered, "skipped: a later one covers it"
-    )
-    return [_of(job, due, notes.get(due)) for due in instants]
+def _with_misfires(
+    job: Job, instants: Sequence[datetime], now: datetime, was_withdrawn: WasWithdrawn
+) -> list[ForeseenExecution]:
+    """Annotate each instant with what the job's misfire policy would do with it."""
+    decision = job.misfire.decide(instants, job.schedule, now, job.resumed_at, was_withdrawn=was_withdrawn)
+    notes = dict.fromkeys(decision.missed, "missed") | dict.fromkeys(decision.covered, "skipped: a later one covers it")
+    return [_foreseen(job, due, notes.get(due)) for due in instants]
 
 
-def _of(job: Job, due: datetime, note: str | None = None) -> Foreseen:
-    return Foreseen(execution_id(job.job_id, due), due, note)
+def _foreseen(job: Job, due: datetime, note: str | None = None) -> ForeseenExecution:
+    return ForeseenExecution(execution_id(job.job_id, due), due, note)
 
 
-def _ahead(job: Job, after: datetime, now: datetime) -> list[datetime]:
+def _upcoming_instants(job: Job, after: datetime, now: datetime) -> list[datetime]:
     instants: list[datetime] = []
-    ahead = 0
+    upcoming = 0
     due = job.schedule.next_after(after) if job.state is JobState.ACTIVE else None
-    while due is not None and ahead < AHEAD and len(instants) < MOST_SHOWN:
+    while due is not None and upcoming < MAX_UPCOMING_SHOWN and len(instants) < MAX_SHOWN_EXECUTIONS:
         instants.append(due)
-        ahead += due > now
+        upcoming += due > now
         due = job.schedule.next_after(due)
     return instants

@@ -1,17 +1,17 @@
-"""Cron, evaluated on the wall clock of a time zone and mapped to instants under stated policies.
+"""Cron expressions, evaluated in the wall-clock time of a time zone and mapped to instants.
 
 An expression has five fields: minute, hour, day of month, month, day of week. Each takes numbers, names
 (``JAN``, ``MON``), ranges that may wrap (``FRI-MON``), steps and lists. Sunday is 0 or 7. ``L`` is the last
 day of the month, ``L5`` or ``5L`` its last Friday, ``2#3`` its third Tuesday. ``@hourly``, ``@daily``,
 ``@midnight``, ``@weekly``, ``@monthly``, ``@yearly`` and ``@annually`` are short for the usual five fields.
-When day of month and day of week are both restricted (anything but ``*``), either one is enough.
+When day of month and day of week are both restricted (anything but ``*``), a match of either one is enough.
 
-Where the clocks change, wall time and real time part, and two policies say what runs: ``Gap`` and ``Fold``.
-They hold for every wall time alike, so a schedule of every five minutes pauses in the second pass of a
-repeated hour unless it says ``fold: both``. A shifted run that falls on a regular one is one run, not two.
+At a clock change (daylight saving time) a wall time may not exist or may occur twice. Two policies define what runs:
+``Gap`` and ``Fold``. They apply to every wall time, so a schedule of every five minutes pauses in the second pass of a
+repeated hour unless it sets ``fold: both``. A shifted run at the same instant as a regular run is one run, not two.
 
-croniter only ever sees naive wall-clock times, and only expressions that ``cron_expression`` has spelt out: left
-alone it reads ``5-5`` as "all", fails on ``2#3`` with a day of month, and guesses at changes of the clocks.
+croniter is only given naive wall-clock times, and only expressions that ``cron_expression`` has expanded: by itself it
+reads ``5-5`` as "all", fails on ``2#3`` combined with a day of month, and handles clock changes unreliably.
 """
 
 from __future__ import annotations
@@ -31,52 +31,52 @@ from punctual.domain.schedules.calendar import Skip
 from punctual.domain.schedules.cron_expression import HORIZON_YEARS, match_before, matches_after, patterns
 from punctual.domain.schedules.timezone import check_zone
 
-_YEARS = range(1850, 9900)  # beyond, arithmetic on dates overflows
+_YEARS = range(1850, 9900)  # outside this range, date arithmetic overflows
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
 class Gap(StrEnum):
-    """What becomes of a local time that does not exist, because the clocks jumped over it."""
+    """The policy for a local time that does not exist, because the clocks were set forward."""
 
     SHIFT = "shift"
-    """It runs later by the length of the gap: 02:30 at what the clocks call 03:30. The default."""
+    """Run later by the length of the gap: 02:30 runs at 03:30. The default."""
     SKIP = "skip"
-    """It does not run."""
+    """Do not run."""
 
 
 class Fold(StrEnum):
-    """When to run at a local time that happens twice, because the clocks were set back."""
+    """The policy for a local time that occurs twice, because the clocks were set back."""
 
     FIRST = "first"
-    """The first time only. The default."""
+    """Run the first time only. The default."""
     LAST = "last"
-    """The second time only."""
+    """Run the second time only."""
     BOTH = "both"
-    """Both times: what a schedule of every few minutes wants."""
+    """Run both times: suits schedules of every few minutes."""
 
 
-class Oddity(StrEnum):
-    """Why an occurrence deserves a second look."""
+class OccurrenceFlag(StrEnum):
+    """Marks an occurrence affected by a clock change or a skipped date."""
 
     SHIFTED = "shifted"
     """Its local time does not exist; it runs later by the length of the gap."""
     SKIPPED = "skipped"
     """Its local time does not exist; it does not run."""
     REPEATED = "repeated"
-    """Its local time happens twice; the policy chose this one, or both."""
+    """Its local time occurs twice; the policy chose this occurrence, or both."""
     EXCLUDED = "excluded"
-    """Its date is one that the schedule skips; neither it nor what follows on that date runs."""
+    """Its date is skipped; neither it nor any later time of that date runs."""
     MOVED = "moved"
-    """Its date is one that the schedule skips; it runs on the next that is not."""
+    """Its date is skipped; it runs on the next date that is not."""
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """One match of a schedule: the wall time it names, and the instant it runs at, if it does."""
+    """One match of a schedule: its wall time, and the instant at which it runs; None if it does not run."""
 
     local: datetime
     at: datetime | None
-    oddity: Oddity | None = None
+    flag: OccurrenceFlag | None = None
 
 
 _Policy = TypeVar("_Policy", Gap, Fold)
@@ -85,7 +85,7 @@ _Waiting = tuple[datetime, bool, datetime, Occurrence]
 
 @dataclass(frozen=True)
 class Cron:
-    """A cron expression in a time zone. Build one from outside with ``parse``; the constructor trusts."""
+    """A cron expression in a time zone. Parse user input with ``parse``; the constructor does not validate."""
 
     expression: str
     timezone: str = "UTC"
@@ -100,16 +100,19 @@ class Cron:
 
     @classmethod
     def parse(cls, expression: str, timezone: str = "UTC", gap: str = "shift", fold: str = "first") -> Cron:
-        """Raises ``Invalid``, naming the field, for what cannot be read or would never happen."""
+        """Parse an expression and its options.
+
+        Raises ``Invalid``, naming the field, if one of them is malformed or the expression never matches.
+        """
         if not isinstance(expression, str):
             raise Invalid("schedule.cron", 'must be text, such as "0 2 * * SUN"')
         tidy = " ".join(expression.split())
         patterns(tidy)
         check_zone(timezone)
-        return cls(tidy, timezone, _choice(Gap, gap, "gap"), _choice(Fold, fold, "fold"))
+        return cls(tidy, timezone, _parse_policy(Gap, gap, "gap"), _parse_policy(Fold, fold, "fold"))
 
     def to_spec(self) -> dict[str, Any]:
-        """As the API takes and shows it."""
+        """The API's representation."""
         return {
             "cron": self.expression,
             "timezone": self.timezone,
@@ -119,23 +122,24 @@ class Cron:
         }
 
     def to_stored(self) -> dict[str, Any]:
+        """The stored representation; ``schedule.from_stored`` parses it."""
         plain = {"kind": self.kind, **replace(self, skip=None).to_spec()}
         return plain | ({"skip": self.skip.to_stored()} if self.skip else {})
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first run strictly after ``instant``; None when there is none within the horizon."""
+        """The first run strictly after ``instant``; None if there is none within the horizon."""
         return next((found.at for found in self.occurrences(instant) if found.at is not None), None)
 
     def previous_before(self, instant: datetime) -> datetime | None:
-        """The last run strictly before ``instant``; None when there is none within the horizon."""
+        """The last run strictly before ``instant``; None if there is none within the horizon."""
         if instant.year not in _YEARS:
             return None
         zone = ZoneInfo(self.timezone)
         latest = instant.astimezone(zone).replace(tzinfo=None)
         back, wall = _HOUR, self._wall_before(latest)
         while wall is not None and wall.year >= latest.year - HORIZON_YEARS:
-            # Going forward misses nothing, whatever the clocks did: only where to start is a guess.
-            start = min(_readings(wall, zone)) - datetime.resolution
+            # Searching forward misses no run at a clock change; only the start of the search is a guess.
+            start = min(_possible_instants(wall, zone)) - datetime.resolution
             passed = takewhile(
                 lambda found: found.local <= latest if found.at is None else found.at < instant,
                 self.occurrences(start),
@@ -147,9 +151,9 @@ class Cron:
         return None
 
     def occurrences(self, after: datetime) -> Iterator[Occurrence]:
-        """All that run later than ``after``, by instant, each instant once; the skipped ones in their place.
+        """The occurrences later than ``after``, ordered by instant, without duplicates, including skipped ones.
 
-        Nothing is lost or repeated when ``after`` is inside a gap or a fold. Ends with the horizon.
+        No occurrence is lost or repeated if ``after`` lies inside a gap or a fold. Ends at the horizon.
         """
         if after.year not in _YEARS:
             return
@@ -165,36 +169,39 @@ class Cron:
                 yield occurrence
 
     def _by_instant(self, after: datetime) -> Iterator[Occurrence]:
-        """Matches come by the wall clock: each waits here until no later match can precede its instant."""
+        """Sort occurrences by instant.
+
+        Matches arrive in wall-clock order. Each is held back until no later match can have an earlier instant.
+        """
         zone = ZoneInfo(self.timezone)
         waiting: list[_Waiting] = []
         for local in self._walls_after(_earliest_wall(after, zone)):
-            for found in self._placed(local, zone):
+            for found in self._occurrences_at(local, zone):
                 if found.at is None:
-                    yield from _drained(waiting)
+                    yield from _drain(waiting)
                     yield found
-                else:  # at the same instant the regular one comes first, so that it is the one that stays
-                    heappush(waiting, (found.at, found.oddity is Oddity.SHIFTED, local, found))
-            yield from _drained(waiting, before=min(_readings(local + _MINUTE, zone)))
-        yield from _drained(waiting)
+                else:  # at the same instant the regular run sorts first and is kept
+                    heappush(waiting, (found.at, found.flag is OccurrenceFlag.SHIFTED, local, found))
+            yield from _drain(waiting, before=min(_possible_instants(local + _MINUTE, zone)))
+        yield from _drain(waiting)
 
-    def _placed(self, local: datetime, zone: ZoneInfo) -> Iterator[Occurrence]:
-        """The occurrences that a wall time stands for, under the policies."""
-        first, second = _readings(local, zone)
+    def _occurrences_at(self, local: datetime, zone: ZoneInfo) -> Iterator[Occurrence]:
+        """The occurrences of a wall time under the gap and fold policies."""
+        first, second = _possible_instants(local, zone)
         if first == second:
             yield Occurrence(local, first)
         elif first > second and self.gap is Gap.SKIP:
-            yield Occurrence(local, None, Oddity.SKIPPED)
+            yield Occurrence(local, None, OccurrenceFlag.SKIPPED)
         elif first > second:
-            yield Occurrence(local, first, Oddity.SHIFTED)
+            yield Occurrence(local, first, OccurrenceFlag.SHIFTED)
         else:
             if self.fold is not Fold.LAST:
-                yield Occurrence(local, first, Oddity.REPEATED)
+                yield Occurrence(local, first, OccurrenceFlag.REPEATED)
             if self.fold is not Fold.FIRST:
-                yield Occurrence(local, second, Oddity.REPEATED)
+                yield Occurrence(local, second, OccurrenceFlag.REPEATED)
 
     def matches_after(self, wall: datetime) -> Iterator[datetime]:
-        """The wall times of the expression later than ``wall``, whatever is skipped and whatever the clocks do."""
+        """The wall times of the expression later than ``wall``, ignoring skipped dates and clock changes."""
         matches = merge(*(matches_after(pattern, wall) for pattern in patterns(self.expression)))
         return (match for match, _ in groupby(matches))
 
@@ -209,20 +216,20 @@ class Cron:
         return self.skip.wall_before(wall, self._match_before) if self.skip else self._match_before(wall)
 
 
-def _readings(local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """The instant of a wall time by the offset before and by the offset after a change of the clocks.
+def _possible_instants(local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """The instants of a wall time by the UTC offset before and by the UTC offset after a clock change.
 
-    Equal on an ordinary time. The second is later for a time that happens twice, earlier for one in a gap.
+    Equal for an ordinary time. The second is later for a time that occurs twice, and earlier for one in a gap.
     """
     before, after = (local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     return before, after
 
 
 def _earliest_wall(after: datetime, zone: ZoneInfo) -> datetime:
-    """The wall time up to which, inclusive, no wall time can still mean an instant later than ``after``.
+    """The latest wall time up to which (inclusive) no wall time maps to an instant later than ``after``.
 
-    That is the time on the wall, unless the clocks are about to go back or have just jumped forward: then a
-    second pass, or shifted times, are still to come from before it.
+    This is the current wall time, unless the clocks are about to be set back or have just been set forward: then
+    earlier wall times still have a second pass, or shifted runs, after ``after``.
     """
     offset = lowest = _offset(after, zone)
     for direction in (-1, 1):
@@ -236,12 +243,12 @@ def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
     return instant.astimezone(zone).utcoffset() or timedelta(0)
 
 
-def _drained(waiting: list[_Waiting], before: datetime | None = None) -> Iterator[Occurrence]:
+def _drain(waiting: list[_Waiting], before: datetime | None = None) -> Iterator[Occurrence]:
     while waiting and (before is None or waiting[0][0] < before):
         yield heappop(waiting)[-1]
 
 
-def _choice(policy: type[_Policy], value: str, name: str) -> _Policy:
+def _parse_policy(policy: type[_Policy], value: str, name: str) -> _Policy:
     try:
         return policy(value)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The five fields of a cron expression: read strictly, and spelt out for croniter, which then finds the matches.
+"""The five fields of a cron expression: parsed strictly, and expanded for croniter, which finds the matches.
 
-Everything here is about naive wall-clock times; what they mean in a time zone is the business of ``cron``.
+All times in this module are naive wall-clock times; ``cron`` maps them to instants of a time zone.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any
 
 from punctual.domain.errors import Invalid
 
-HORIZON_YEARS = 50  # the rarest date there is, a fifth weekday of February, comes back within 40
-LONGEST_EXPRESSION = 500
+HORIZON_YEARS = 50  # the rarest date, a given fifth weekday of February, recurs within 40
+MAX_EXPRESSION_LENGTH = 500
 
 
 def matches_after(pattern: str, wall: datetime) -> Iterator[datetime]:
+    """The matches later than ``wall``, ascending, until there is none within the horizon."""
     matcher = copy(_matcher(pattern))
     try:
         matcher.set_current(wall)
@@ -30,6 +31,7 @@ def matches_after(pattern: str, wall: datetime) -> Iterator[datetime]:
 
 
 def match_before(pattern: str, wall: datetime) -> datetime | None:
+    """The last match before ``wall``; None if there is none within the horizon."""
     try:
         found: datetime = copy(_matcher(pattern)).get_prev(datetime, start_time=wall)
     except (ValueError, OverflowError):
@@ -39,8 +41,8 @@ def match_before(pattern: str, wall: datetime) -> datetime | None:
 
 @lru_cache(maxsize=1024)
 def _matcher(pattern: str) -> Any:
-    """Parsed once, and copied for each use because it carries its position."""
-    from croniter import croniter  # slow to import, and reading a schedule does without
+    """The parsed pattern, cached. Callers copy it, because it keeps its position."""
+    from croniter import croniter  # slow to import, and not needed to parse a schedule
 
     return croniter(pattern, 0.0, max_years_between_matches=HORIZON_YEARS)
 
@@ -56,15 +58,15 @@ class _Field:
     def size(self) -> int:
         return self.high - self.low + 1
 
-    def refused(self, item: str) -> Invalid:
+    def invalid(self, item: str) -> Invalid:
         hint = f"use numbers from {self.low} to {self.high}"
         if self.names:
             hint += f" or names from {self.names[0]} to {self.names[-1]}"
         if item[:1] in ("H", "R"):
-            hint = "hashed (H) and random (R) values are not supported, write the number you want"
+            hint = "hashed (H) and random (R) values are not supported, give a number"
         if item == "?":
             hint = "write * for any"
-        return Invalid("schedule.cron", f"{item!r} does not work as {self.name}: {hint}")
+        return Invalid("schedule.cron", f"{item!r} is not a valid {self.name}: {hint}")
 
 
 _MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -94,7 +96,7 @@ _LAST_WEEKDAY = re.compile(r"L(?P<after>[0-7]|[A-Z]{3})|(?P<before>[0-7]|[A-Z]{3
 
 @lru_cache(maxsize=1024)
 def patterns(expression: str) -> tuple[str, ...]:
-    """Plain expressions for croniter, whose union is ``expression``. Raises ``Invalid``."""
+    """Expand ``expression`` to plain croniter patterns, whose union it is. Raises ``Invalid``."""
     minute, hour, day, month, weekday = _five_fields(expression)
     minutes, hours = _text(_MINUTES, _values(_MINUTES, minute)), _text(_HOURS, _values(_HOURS, hour))
     months = _values(_MONTHS, month)
@@ -103,26 +105,28 @@ def patterns(expression: str) -> tuple[str, ...]:
     if day in _ANY and weekday in _ANY:
         rules = [("*", "*")]
     if not rules:
-        raise Invalid("schedule.cron", f"never happens: no such month has day {day}; L is a month's last day")
+        raise Invalid(
+            "schedule.cron", f"never matches: none of these months has day {day}; use L for a month's last day"
+        )
     return tuple(f"{minutes} {hours} {days} {_text(_MONTHS, months)} {weekdays}" for days, weekdays in rules)
 
 
 def _five_fields(expression: str) -> list[str]:
     text = expression.upper()
-    if len(text) > LONGEST_EXPRESSION:
-        raise Invalid("schedule.cron", f"is {len(text)} characters long; the limit is {LONGEST_EXPRESSION}")
+    if len(text) > MAX_EXPRESSION_LENGTH:
+        raise Invalid("schedule.cron", f"is {len(text)} characters long; the limit is {MAX_EXPRESSION_LENGTH}")
     if text.startswith("@") and text not in _SHORTHANDS:
         raise Invalid("schedule.cron", f"{expression!r} is not one of {', '.join(_SHORTHANDS).lower()}")
     fields = _SHORTHANDS.get(text, text).split()
     if len(fields) != len(_FIELDS):
         wanted = ", ".join(field.name for field in _FIELDS)
-        hint = "there are no seconds and no years" if len(fields) > len(_FIELDS) else 'such as "0 2 * * SUN"'
-        raise Invalid("schedule.cron", f"has {len(fields)} fields, not the five of cron: {wanted}; {hint}")
+        hint = "seconds and years are not supported" if len(fields) > len(_FIELDS) else 'such as "0 2 * * SUN"'
+        raise Invalid("schedule.cron", f"has {len(fields)} fields; five are needed: {wanted}; {hint}")
     return fields
 
 
 def _days_of_month(text: str, months: set[int]) -> list[str]:
-    """What to ask of the day of month; nothing when any day will do or none ever comes."""
+    """Patterns for the day of month; empty if it is unrestricted or never matches."""
     if text in _ANY:
         return []
     plain = [item for item in text.split(",") if item != "L"]
@@ -133,7 +137,7 @@ def _days_of_month(text: str, months: set[int]) -> list[str]:
 
 
 def _days_of_week(text: str) -> list[str]:
-    """What to ask of the day of week: plain days and counted ones apart, as croniter cannot mix them."""
+    """Patterns for the day of week: plain and counted weekdays apart, because croniter cannot mix them."""
     if text in _ANY:
         return []
     counted = {item: token for item in text.split(",") if (token := _counted_weekday(item))}
@@ -158,11 +162,11 @@ def _values(field: _Field, text: str) -> set[int]:
 def _item_values(field: _Field, item: str) -> Iterator[int]:
     match = _ITEM.fullmatch(item)
     if match is None:
-        raise field.refused(item)
+        raise field.invalid(item)
     first, last, step = match["first"], match["last"], int(match["step"] or 1)
     if not 1 <= step <= field.size:
-        hint = "for an interval across its end there is every_seconds"
-        raise Invalid("schedule.cron", f"{item!r}: a step of {field.name} is 1 to {field.size}; {hint}")
+        hint = "for a longer interval use every_seconds"
+        raise Invalid("schedule.cron", f"{item!r}: a step of {field.name} must be from 1 to {field.size}; {hint}")
     low = field.low if first is None else _number(field, first)
     high = field.high if first is None or (match["step"] and not last) else _number(field, last or first)
     span = high - low if high >= low else high - low + field.size
@@ -174,7 +178,7 @@ def _number(field: _Field, text: str) -> int:
         return field.low + field.names.index(text)
     highest = 7 if field is _WEEKDAYS else field.high
     if not text.isdigit() or not field.low <= int(text) <= highest:
-        raise field.refused(text)
+        raise field.invalid(text)
     return int(text)
 
 

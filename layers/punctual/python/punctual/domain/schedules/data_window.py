@@ -1,8 +1,8 @@
-"""The data window of an execution: the stretch of time that it answers for.
+"""The data window of an execution: the time interval whose data it processes.
 
-Where a job asks for whole hours, days, weeks or months, they are those of its time zone's calendar. A day begins at
-the first instant at which the clocks show its date: at midnight, at the first of two midnights, or, where the clocks
-jump over midnight, when they jump. So a day has 23, 24 or 25 hours, and days join whatever the clocks do.
+Calendar windows (hours, days, weeks or months) follow the job's time zone. A day starts at the first instant at which
+the clocks show its date: at midnight, at the first of two midnights, or, where a clock change skips midnight, at the
+clock change. So a day may have 23, 24 or 25 hours, and days are contiguous across clock changes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _SECOND, _HOUR = timedelta(seconds=1), timedelta(hours=1)
 
 
 class WindowUnit(StrEnum):
-    """What a window is a whole one of, on the calendar of the schedule's time zone."""
+    """The calendar unit of a data window, in the schedule's time zone."""
 
     HOUR = "hour"
-    """From one full hour to the next. One that happens twice is one, unless the schedule runs both times."""
+    """From one full hour to the next. An hour that occurs twice is one unit, unless the schedule runs both times."""
     DAY = "day"
     """From midnight to midnight."""
     WEEK = "week"
@@ -32,54 +32,54 @@ class WindowUnit(StrEnum):
 
 @dataclass(frozen=True)
 class DataWindow:
-    """From ``start``, inclusive, to ``end``, exclusive."""
+    """A time interval: ``start`` is inclusive, ``end`` is exclusive."""
 
     start: datetime
     end: datetime
 
     def split(self, unit: WindowUnit, timezone: str) -> Iterator[DataWindow]:
-        """Its slices, cut where a unit begins in ``timezone``. They join; the first and the last may be partial.
+        """Split at the starts of units in ``timezone``. Slices are contiguous; the first and the last may be partial.
 
-        An hour that happens twice is two slices.
+        An hour that occurs twice makes two slices.
         """
         calendar, start = UnitCalendar(unit, ZoneInfo(timezone), twice=True), self.start
         while start < self.end:
-            end = min(calendar.next_begin(start), self.end)
+            end = min(calendar.next_start(start), self.end)
             yield DataWindow(start, end)
             start = end
 
 
 @dataclass(frozen=True)
 class UnitCalendar:
-    """When the hours, days, weeks or months of a time zone begin."""
+    """The starts of the hours, days, weeks or months in a time zone."""
 
     unit: WindowUnit
     zone: ZoneInfo
     twice: bool
-    """Whether an hour that happens twice begins twice. Nothing else ever does."""
+    """Whether an hour that occurs twice has two starts. All other units have one."""
 
-    def last_begin(self, instant: datetime) -> datetime:
-        """The last beginning up to ``instant``, inclusive."""
-        return max(begin for begin in self._near(instant) if begin <= instant)
+    def last_start(self, instant: datetime) -> datetime:
+        """The last start of a unit up to ``instant``, inclusive."""
+        return max(start for start in self._starts_near(instant) if start <= instant)
 
-    def next_begin(self, instant: datetime) -> datetime:
-        """The first beginning after ``instant``."""
-        return min(begin for begin in self._near(instant) if begin > instant)
+    def next_start(self, instant: datetime) -> datetime:
+        """The first start of a unit after ``instant``."""
+        return min(start for start in self._starts_near(instant) if start > instant)
 
-    def begins(self, wall: datetime) -> tuple[datetime, ...]:
-        """When the unit that holds ``wall`` begins: the first instant at which the clocks show it, or jump over it."""
-        first, last = _shown(self._floor(wall), self.zone)
+    def starts_of(self, wall: datetime) -> tuple[datetime, ...]:
+        """The start of the unit that contains ``wall``, or both starts of an hour that occurs twice."""
+        first, last = _first_and_last_instant(self._floor(wall), self.zone)
         return (first, last) if self.twice and self.unit is WindowUnit.HOUR else (first,)
 
-    def _near(self, instant: datetime) -> Iterator[datetime]:
-        """Beginnings, the next before and the next after ``instant`` among them.
+    def _starts_near(self, instant: datetime) -> Iterator[datetime]:
+        """Starts of units near ``instant``, including the last one before it and the first one after it.
 
-        The clocks may have been set back just before, or be so just after: what they show an hour off counts too.
+        The clocks may be set back shortly before or after ``instant``, so the wall times one hour away count too.
         """
         for near in (instant - _HOUR, instant, instant + _HOUR):
             wall = _wall(near, self.zone)
-            yield from self.begins(wall)
-            yield from self.begins(self._floor(wall) + _LONGEST[self.unit])
+            yield from self.starts_of(wall)
+            yield from self.starts_of(self._floor(wall) + _MAX_LENGTH[self.unit])
 
     def _floor(self, wall: datetime) -> datetime:
         hour = wall.replace(minute=0, second=0, microsecond=0)
@@ -94,7 +94,7 @@ class UnitCalendar:
                 return hour.replace(hour=0, day=1)
 
 
-_LONGEST = {
+_MAX_LENGTH = {
     WindowUnit.HOUR: _HOUR,
     WindowUnit.DAY: timedelta(days=1),
     WindowUnit.WEEK: timedelta(days=7),
@@ -102,14 +102,15 @@ _LONGEST = {
 }
 
 
-def _shown(local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """The first and the last instant at which the clocks show ``local``; both are the jump when they jump over it."""
+def _first_and_last_instant(local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """The first and the last instant at which the clocks show ``local``; both are the clock change if it is skipped."""
     first, last = (local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     if first <= last:
         return first, last
     gap = range((first - last) // _SECOND)
-    jump = last + _SECOND * bisect_left(gap, True, key=lambda second: _wall(last + second * _SECOND, zone) >= local)
-    return jump, jump
+    seconds = bisect_left(gap, True, key=lambda second: _wall(last + second * _SECOND, zone) >= local)
+    clock_change = last + _SECOND * seconds
+    return clock_change, clock_change
 
 
 def _wall(instant: datetime, zone: ZoneInfo) -> datetime:

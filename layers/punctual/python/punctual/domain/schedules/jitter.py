@@ -1,4 +1,4 @@
-"""Jitter: a delay that spreads what is due at the same instant, and is the same however often it is asked for."""
+"""Jitter: a deterministic delay that spreads executions due at the same instant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from punctual.domain.instant import to_text
 
 
 def delay(job_id: str, due: datetime, seconds: int) -> timedelta:
-    """In whole milliseconds, less than ``seconds``: runs of a job keep their order if they are as far apart."""
+    """The delay of a start: whole milliseconds, less than ``seconds``, always the same for a job and due instant.
+
+    Runs of a job keep their order if they are at least ``seconds`` apart.
+    """
     if not seconds:
         return timedelta(0)
     digest = hashlib.sha256(f"{job_id} {to_text(due)}".encode()).digest()

@@ -9,6 +9,7 @@ from punctual.domain.errors import Invalid
 
 
 def check_zone(name: str) -> None:
+    """Raise ``Invalid``, with the closest known name, if ``name`` is not an IANA time zone."""
     if not isinstance(name, str):
         raise Invalid("schedule.timezone", 'must be text, such as "Europe/Berlin"')
     try:
@@ -20,7 +21,7 @@ def check_zone(name: str) -> None:
 
 
 def _suggestion(name: str) -> str:
-    from difflib import get_close_matches  # only ever needed to explain a mistake
+    from difflib import get_close_matches  # only needed for the error message
 
     zones = {spelling.casefold(): zone for zone in _zones() for spelling in (zone.rpartition("/")[2], zone)}
     close = get_close_matches(name.replace(" ", "_").casefold(), zones, n=1, cutoff=0.7)

@@ -1,4 +1,8 @@
-"""Keeps a container's part alive: beats, tells its progress, and hands in its checkpoints."""
+"""The heartbeat of a container: renews the lease of its part, and sends progress and checkpoints.
+
+The reporter's replies carry the requests to the container: leave for now (preemption), stop for good (cancellation),
+or superseded by another attempt.
+"""
 
 from __future__ import annotations
 
@@ -13,175 +17,193 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
-from punctual.aws.reporter_client import Deaf
+from punctual.aws.reporter_client import ReporterUnreachable
 from punctual.domain.executions.progress import Progress
 
 if TYPE_CHECKING:
-    from punctual.aws.reporter_client import Desk
+    from punctual.aws.reporter_client import ReporterClient
 
-LARGEST_STATE = 4_000_000
-"""Bytes: it is handed over in one call of a function."""
-
-
-class Leaving(BaseException):
-    """The container is leaving, its last checkpoint is kept. Not an ``Exception``: it is not the task's to catch."""
+MAX_CHECKPOINT_BYTES = 4_000_000
+"""A checkpoint is sent in one invocation of the reporter, whose payload is limited."""
 
 
-class Pulse:
-    """A thread that beats while the ``with`` block runs. With each beat go the progress and the newest checkpoint."""
+class TaskInterrupted(BaseException):
+    """Unwinds the task when its container has to stop. Not an ``Exception``, so that a task does not catch it."""
 
-    def __init__(self, desk: Desk, beat_seconds: float, warn: Callable[[str], None]) -> None:
-        self._desk, self._every, self._warn = desk, beat_seconds, warn
+
+class Heartbeat:
+    """A thread that sends a heartbeat every ``interval_seconds`` while the ``with`` block runs.
+
+    Each heartbeat is preceded by the newest checkpoint and carries the newest progress, if they have not been sent.
+    A failed heartbeat is logged with ``warn`` and repeated after the interval.
+    """
+
+    def __init__(self, reporter: ReporterClient, interval_seconds: float, warn: Callable[[str], None]) -> None:
+        self._reporter, self._interval, self._warn = reporter, interval_seconds, warn
         self._progress: Progress | None = None
-        self._untold = False
-        self._state: str | None = None
-        self._kept_at = 0.0
-        self._keeping = threading.Lock()
-        self._over = False
-        self._wake: SimpleQueue[None] = SimpleQueue()  # a signal's handler may put into it
-        self._told = False
-        self._arming = threading.Lock()
-        self._alarm: Callable[[float], object] | None = None
-        self._thread = threading.Thread(target=self._beat, name="pulse", daemon=True)
-        self.lost = False
-        """Another attempt has taken over, or the execution was cancelled: what this one says is refused."""
-        self.leaving = False
-        """It is to go for now: at its next checkpoint."""
-        self.stopping = False
-        """It is to stop for good: what it returns in time is kept."""
+        self._progress_is_unsent = False
+        self._unsent_checkpoint: str | None = None
+        self._checkpoint_sent_at = 0.0
+        self._checkpoint_lock = threading.Lock()
+        self._is_over = False
+        self._wake: SimpleQueue[None] = SimpleQueue()  # its put() is reentrant: a signal handler may call it
+        self._got_signal = False
+        self._alarm_lock = threading.Lock()
+        self._set_alarm: Callable[[float], object] | None = None
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self.superseded = False
+        """Another attempt has taken over, or the execution was cancelled: the reporter refuses this container."""
+        self.should_leave = False
+        """The container has to leave for now: the task is interrupted at its next checkpoint."""
+        self.should_stop = False
+        """The container has to stop for good: a result that the task returns in time is still stored."""
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._over = True
+        self._is_over = True
         self._wake.put(None)
         self._thread.join()
 
     def report(self, progress: Progress) -> None:
-        self._progress, self._untold = progress, True
+        """Send ``progress`` with the next heartbeat. A newer one replaces it."""
+        self._progress, self._progress_is_unsent = progress, True
 
     def checkpoint(self, state: Any) -> None:
-        """Remember ``state``, and hand it in if the last one was a while ago, or if this is the last."""
+        """Store ``state`` as the newest checkpoint. Safe to call often.
+
+        It is sent at once if the last one was sent at least one interval ago, else with the next heartbeat. Raises
+        ``TaskInterrupted`` when the container has to leave; ``flush_checkpoint`` then sends the newest checkpoint.
+        Raises ``TypeError`` or ``ValueError`` for a state that is not JSON or is too large.
+        """
         text = json.dumps(state, ensure_ascii=False, allow_nan=False)
-        if len(text.encode()) > LARGEST_STATE:
+        if len(text.encode()) > MAX_CHECKPOINT_BYTES:
             raise ValueError(
-                f"a checkpoint takes at most {LARGEST_STATE:,} bytes: store the data, and keep where it is"
+                f"a checkpoint has at most {MAX_CHECKPOINT_BYTES:,} bytes: store the data elsewhere, and checkpoint its"
+                " location"
             )
-        self._state = text
-        self._leave_if_told()
-        if time.monotonic() - self._kept_at >= self._every:
-            self._keep()
-            self._leave_if_told()
+        self._unsent_checkpoint = text
+        self._interrupt_if_asked()
+        if time.monotonic() - self._checkpoint_sent_at >= self._interval:
+            self._send_checkpoint()
+            self._interrupt_if_asked()
 
-    def _leave_if_told(self) -> None:
-        """Whoever is to stop for good may bring it to an end by itself, in the time that it was given."""
-        if self.lost or (self.leaving and not self.stopping):
-            raise Leaving
+    def _interrupt_if_asked(self) -> None:
+        """A task that has to stop for good is not interrupted here: it may finish within the time it was given."""
+        if self.superseded or (self.should_leave and not self.should_stop):
+            raise TaskInterrupted
 
-    def ask_why(self) -> None:
-        """Somebody told the container to stop: hear from the reporter what for. If it does not know, just leave."""
-        self._told = True
+    def on_sigterm(self) -> None:
+        """Ask the reporter at once why the container has to stop. Without an answer, the container leaves.
+
+        Safe to call from a signal handler.
+        """
+        self._got_signal = True
         self._wake.put(None)
 
     @contextmanager
-    def ringing(self, alarm: Callable[[float], object]) -> Iterator[None]:
-        """While this lasts, have ``alarm`` set when the time to stop is known."""
-        self._alarm = alarm
+    def stop_alarm(self, set_alarm: Callable[[float], object]) -> Iterator[None]:
+        """Within this block, call ``set_alarm`` with the seconds left when the reporter says to stop for good."""
+        self._set_alarm = set_alarm
         try:
             yield
         finally:
-            with self._arming:
-                self._alarm = None
+            with self._alarm_lock:
+                self._set_alarm = None
 
-    def hand_in(self) -> None:
-        """Hand in the newest checkpoint, if it has not been: the container is about to leave."""
-        if not self.lost:
-            self._keep(insist=True)
+    def flush_checkpoint(self) -> None:
+        """Send the newest checkpoint, with retries, unless it was sent. For a container that is about to leave."""
+        if not self.superseded:
+            self._send_checkpoint(retry=True)
 
-    def _keep(self, *, insist: bool = False) -> None:
-        with self._keeping:
-            text, self._state = self._state, None
+    def _send_checkpoint(self, *, retry: bool = False) -> None:
+        with self._checkpoint_lock:
+            text, self._unsent_checkpoint = self._unsent_checkpoint, None
             if text is None:
                 return
             try:
-                say = self._desk.insist if insist else self._desk.tell
-                self._heed(say("checkpoint", state=json.loads(text)))
-                self._kept_at = time.monotonic()
-            except Deaf as error:
-                self._state = self._state or text
-                self._warn(f"the checkpoint could not be handed in, trying again: {error}")
+                call = self._reporter.call_with_retries if retry else self._reporter.call
+                self._handle(call("checkpoint", state=json.loads(text)))
+                self._checkpoint_sent_at = time.monotonic()
+            except ReporterUnreachable as error:
+                self._unsent_checkpoint = self._unsent_checkpoint or text
+                self._warn(f"the checkpoint could not be sent, it is repeated with the next heartbeat: {error}")
 
-    def _beat(self) -> None:
-        while not self._is_over() and not self.lost:
-            if self._state is not None:
-                self._keep()
-            progress = asdict(self._progress) if self._progress and self._untold else None
-            self._untold, told = False, self._told
+    def _run(self) -> None:
+        while not self._wait_is_over() and not self.superseded:
+            if self._unsent_checkpoint is not None:
+                self._send_checkpoint()
+            progress = asdict(self._progress) if self._progress and self._progress_is_unsent else None
+            self._progress_is_unsent, got_signal = False, self._got_signal
             try:
-                self._heed(self._desk.tell("beat", progress=progress))
-            except Exception as error:  # whatever it is, the next beat must come
-                self._untold = self._untold or progress is not None
-                self._warn(f"the beat was not heard, trying again: {error}")
-            self.leaving = self.leaving or told
+                self._handle(self._reporter.call("beat", progress=progress))
+            except Exception as error:  # no error may end the heartbeats: the lease would lapse
+                self._progress_is_unsent = self._progress_is_unsent or progress is not None
+                self._warn(f"the heartbeat failed, it is repeated after {self._interval} seconds: {error}")
+            self.should_leave = self.should_leave or got_signal
 
-    def _is_over(self) -> bool:
-        """Wait until the next beat is due, or wanted at once."""
+    def _wait_is_over(self) -> bool:
+        """Wait until the next heartbeat is due or requested. Returns whether the ``with`` block has ended."""
         with suppress(Empty):
-            self._wake.get(timeout=self._every)
-        return self._over
+            self._wake.get(timeout=self._interval)
+        return self._is_over
 
-    def _heed(self, answer: dict[str, Any]) -> None:
-        self.lost = self.lost or not answer["ok"]
-        self.leaving = self.leaving or bool(answer.get("leave"))
-        seconds = answer.get("stop_in")
-        if seconds is None or self.stopping:
+    def _handle(self, reply: dict[str, Any]) -> None:
+        self.superseded = self.superseded or not reply["ok"]
+        self.should_leave = self.should_leave or bool(reply.get("leave"))
+        seconds = reply.get("stop_in")
+        if seconds is None or self.should_stop:
             return
-        self.stopping = True
-        with self._arming:
-            if self._alarm is not None:
-                self._alarm(max(seconds, 0.001))
+        self.should_stop = True
+        with self._alarm_lock:
+            if self._set_alarm is not None:
+                self._set_alarm(max(seconds, 0.001))
 
 
 @contextmanager
-def leaving_on_term(pulse: Pulse, grace_seconds: float) -> Iterator[None]:
-    """On SIGTERM, have the task leave at its next checkpoint, or when the grace is over. One that is to stop for good
-    has as long as whoever wants that gave it.
+def interrupt_on_sigterm(heartbeat: Heartbeat, grace_seconds: float) -> Iterator[None]:
+    """On SIGTERM, interrupt the task at its next checkpoint, or after ``grace_seconds``.
 
-    Inside a time limit: the same alarm rings, for another reason.
+    A task that has to stop for good has the time that the cancellation grants, at most ``grace_seconds``. Use inside
+    ``time_limit``: both share the SIGALRM timer, and its handler tells the two reasons apart.
     """
 
-    def told(*_: object) -> None:
-        _Term.came = True
+    def on_term(*_: object) -> None:
+        _Sigterm.received = True
         signal.setitimer(signal.ITIMER_REAL, grace_seconds)
-        pulse.ask_why()
+        heartbeat.on_sigterm()
 
-    def ring(number: int, frame: FrameType | None) -> None:
-        if _Term.came or pulse.stopping:
-            raise Leaving
-        time_is_up(number, frame)
+    def on_alarm(number: int, frame: FrameType | None) -> None:
+        if _Sigterm.received or heartbeat.should_stop:
+            raise TaskInterrupted
+        on_time_limit(number, frame)
 
-    time_is_up: Any = signal.signal(signal.SIGALRM, ring)
-    before = signal.signal(signal.SIGTERM, told)
-    if _Term.came:
-        told()
+    on_time_limit: Any = signal.signal(signal.SIGALRM, on_alarm)
+    before = signal.signal(signal.SIGTERM, on_term)
+    if _Sigterm.received:
+        on_term()
     try:
-        with pulse.ringing(lambda seconds: signal.setitimer(signal.ITIMER_REAL, min(seconds, grace_seconds))):
+        with heartbeat.stop_alarm(lambda seconds: signal.setitimer(signal.ITIMER_REAL, min(seconds, grace_seconds))):
             yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-class _Term:
-    came = False
+class _Sigterm:
+    received = False
 
 
-def remember_term() -> None:
-    """From now on SIGTERM ends nothing by itself: before the task it is remembered, after it the word gets out."""
+def record_sigterm() -> None:
+    """Record SIGTERM instead of ending the process.
 
-    def remember(*_: object) -> None:
-        _Term.came = True
+    A signal that arrives before the task starts is applied once it starts. A signal that arrives after the task has
+    ended is ignored, so that the result can still be reported.
+    """
 
-    _Term.came = False
-    signal.signal(signal.SIGTERM, remember)
+    def record(*_: object) -> None:
+        _Sigterm.received = True
+
+    _Sigterm.received = False
+    signal.signal(signal.SIGTERM, record)

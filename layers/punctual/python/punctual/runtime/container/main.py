@@ -1,7 +1,7 @@
-"""What runs in a container of the long lane: ``python -m punctual.runtime.container.main``.
+"""The main program of a container of the long lane: ``python -m punctual.runtime.container.main``.
 
-It claims its part, runs the task, and says how that went. It knows nothing but what it was started with, and can do
-nothing but call the reporter.
+It claims its part, runs the task, and reports the result. Its only input is its environment variables, and the only AWS
+API that it calls is the reporter function.
 """
 
 from __future__ import annotations
@@ -19,71 +19,77 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from punctual.aws.reporter_client import Deaf, Desk
+from punctual.aws.reporter_client import ReporterClient, ReporterUnreachable
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome
-from punctual.domain.executions.horizon import LONGEST_LEAVE
+from punctual.domain.executions.horizon import MAX_CONTAINER_STOP_GRACE
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.partitions import Partition
 from punctual.domain.long_lane.assignment import read_assignment
 from punctual.domain.long_lane.part import COLLECT, WHOLE
 from punctual.domain.schedules.data_window import DataWindow
-from punctual.runtime.container.heartbeat import Leaving, Pulse, leaving_on_term, remember_term
+from punctual.runtime.container.heartbeat import Heartbeat, TaskInterrupted, interrupt_on_sigterm, record_sigterm
 from punctual.runtime.lambdas import log
 from punctual.runtime.tasks.context import Context
 from punctual.runtime.tasks.registry import Catalog
-from punctual.runtime.tasks.runner import judged
+from punctual.runtime.tasks.runner import run_attempt
 from punctual.runtime.tasks.time_limit import time_limit
 
-LARGEST_RESULT = 4_000_000
-"""Bytes."""
+MAX_RESULT_BYTES = 4_000_000
+"""A result is sent in one invocation of the reporter, whose payload is limited."""
 
 
 @dataclass(frozen=True)
-class Runner:
-    desk: Desk
+class ContainerRunner:
+    """Runs one attempt of one part."""
+
+    reporter: ReporterClient
     catalog: Catalog
     logger: logging.Logger
-    grace_seconds: float = LONGEST_LEAVE.total_seconds()
+    grace_seconds: float = MAX_CONTAINER_STOP_GRACE.total_seconds()
 
     def run(self, token: str, task_arn: str | None) -> bool:
-        """Claim the part, run it, report. ``False`` when it came too late, or its word was refused."""
-        work = self.desk.insist("claim", token=token, task_arn=task_arn)
+        """Claim the part, run the task, report the result.
+
+        Returns ``False`` when the attempt was superseded: the reporter refuses the claim, and the task is not run, or
+        refuses the result. Raises ``ReporterUnreachable``.
+        """
+        work = self.reporter.call_with_retries("claim", token=token, task_arn=task_arn)
         if not work["ok"]:
-            self.logger.warning("came too late: this attempt was superseded")
+            self.logger.warning("the claim was refused: this attempt was superseded")
             return False
-        verdict = _fit_to_send(self._verdict(work))
-        answer = self.desk.insist("conclude", verdict=_said(verdict))
-        self.logger.info(str(verdict.outcome) if answer["ok"] else "refused: another attempt has taken over")
+        result = _check_result(self._run_task(work))
+        answer = self.reporter.call_with_retries("conclude", verdict=_to_payload(result))
+        self.logger.info(str(result.outcome) if answer["ok"] else "the result was refused: this attempt was superseded")
         return bool(answer["ok"])
 
-    def _verdict(self, work: Mapping[str, Any]) -> AttemptResult:
+    def _run_task(self, work: Mapping[str, Any]) -> AttemptResult:
         seconds = float(work["seconds"])
-        pulse = Pulse(self.desk, work["beat_seconds"], self.logger.warning)
+        heartbeat = Heartbeat(self.reporter, work["beat_seconds"], self.logger.warning)
 
         def act() -> Any:
-            with pulse, time_limit(seconds), leaving_on_term(pulse, self.grace_seconds):
-                return self._call(work, self._context(work, pulse, seconds))
+            with heartbeat, time_limit(seconds), interrupt_on_sigterm(heartbeat, self.grace_seconds):
+                return self._call(work, self._context(work, heartbeat, seconds))
 
         try:
-            verdict = judged(act, seconds, self.logger)
-        except Leaving:
-            if pulse.stopping:
+            result = run_attempt(act, seconds, self.logger)
+        except TaskInterrupted:
+            if heartbeat.should_stop:
                 return AttemptResult(outcome=Outcome.CANCELLED)
-            pulse.hand_in()
+            heartbeat.flush_checkpoint()
             failure = Failure(type="Interrupted", message="the container was asked to leave")
             return AttemptResult(outcome=Outcome.INTERRUPTED, error=failure)
-        # what it returned, or how it broke off, is kept
-        return replace(verdict, outcome=Outcome.CANCELLED) if pulse.stopping else verdict
+        # A cancelled attempt keeps the value that the task returned, or its error.
+        return replace(result, outcome=Outcome.CANCELLED) if heartbeat.should_stop else result
 
     def _call(self, work: Mapping[str, Any], context: Context) -> Any:
         task, parameters = self.catalog.find(work["task"]), work["parameters"]
         task.check(parameters)
         if work["part"] == COLLECT:
-            return self.catalog.collector(work["task"])(context, parameters, [_fetched(one) for one in work["results"]])
+            return self.catalog.collector(work["task"])(context, parameters, [_fetch(one) for one in work["results"]])
         return task.function(context, parameters)
 
-    def _context(self, work: Mapping[str, Any], pulse: Pulse, seconds: float) -> Context:
+    def _context(self, work: Mapping[str, Any], heartbeat: Heartbeat, seconds: float) -> Context:
         end = time.monotonic() + seconds
         return Context(
             job_id=work["job_id"],
@@ -96,37 +102,38 @@ class Runner:
             logger=self.logger,
             seconds_left=lambda: end - time.monotonic(),
             partition=_partition(work),
-            _report=pulse.report,
-            _cancelled=lambda: pulse.lost or pulse.stopping,
-            _keep=pulse.checkpoint,
-            _kept=work["resume"],
+            _report=heartbeat.report,
+            _cancelled=lambda: heartbeat.superseded or heartbeat.should_stop,
+            _save_checkpoint=heartbeat.checkpoint,
+            _last_checkpoint=work["resume"],
         )
 
 
 def main() -> int:
-    remember_term()
-    logger = log.start()
+    """Return the exit code: 0 also for a task that failed, because its result was reported."""
+    record_sigterm()
+    logger = log.configure()
     assignment = read_assignment(os.environ["PUNCTUAL_ORDER"])
-    desk = Desk(os.environ["PUNCTUAL_REPORTER"], assignment, _lambda())
-    grace = float(os.environ.get("PUNCTUAL_GRACE_SECONDS", LONGEST_LEAVE.total_seconds()))
-    runner = Runner(desk, Catalog(), logger, grace)
-    about = {"job_id": assignment.job_id, "execution_id": assignment.execution_id, "part": assignment.part}
-    with log.about(**about, attempt=assignment.attempt):
+    reporter = ReporterClient(os.environ["PUNCTUAL_REPORTER"], assignment, _lambda_client())
+    grace = float(os.environ.get("PUNCTUAL_GRACE_SECONDS", MAX_CONTAINER_STOP_GRACE.total_seconds()))
+    runner = ContainerRunner(reporter, Catalog(), logger, grace)
+    fields = {"job_id": assignment.job_id, "execution_id": assignment.execution_id, "part": assignment.part}
+    with log.about(**fields, attempt=assignment.attempt):
         try:
             runner.run(os.environ["PUNCTUAL_TASK_TOKEN"], _task_arn())
             return 0
-        except Deaf:
-            logger.exception("the reporter cannot be reached")
+        except ReporterUnreachable:
+            logger.exception("the reporter is unreachable: the container ends without a reported result")
             return 1
 
 
-def _lambda() -> Any:
-    # a call is repeated by the desk, which knows how long it may take
+def _lambda_client() -> Any:
+    # One attempt only: ReporterClient retries, with its own delays.
     return boto3.client("lambda", config=Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=40))
 
 
 def _task_arn() -> str | None:
-    """As ECS tells it, inside a container."""
+    """The ARN of this container's ECS task, from the task metadata endpoint."""
     metadata = os.environ.get("ECS_CONTAINER_METADATA_URI_V4")
     if metadata is None:
         return os.environ.get("PUNCTUAL_TASK_ARN")
@@ -134,27 +141,33 @@ def _task_arn() -> str | None:
         return str(json.load(answer)["TaskARN"])
 
 
-def _fit_to_send(verdict: AttemptResult) -> AttemptResult:
-    """A result has to be JSON, and to fit into one call of a function."""
+def _check_result(result: AttemptResult) -> AttemptResult:
+    """Replace a result that cannot be sent, because its value is not JSON or is too large, by a fatal error."""
     try:
-        size = len(json.dumps(verdict.value, ensure_ascii=False, allow_nan=False).encode())
+        size = len(json.dumps(result.value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError) as error:
         return _fatal(f"the task's result cannot be written as JSON: {error}")
-    if size > LARGEST_RESULT:
-        return _fatal(f"the task's result is {size:,} bytes, the limit is {LARGEST_RESULT:,}: return where it lies")
-    return verdict
+    if size > MAX_RESULT_BYTES:
+        remedy = "store it elsewhere, and return its location"
+        return _fatal(f"the task's result is {size:,} bytes, the limit is {MAX_RESULT_BYTES:,}: {remedy}")
+    return result
 
 
 def _fatal(message: str) -> AttemptResult:
     return AttemptResult(outcome=Outcome.FATAL, error=Failure(type="Fatal", message=message))
 
 
-def _said(verdict: AttemptResult) -> dict[str, Any]:
-    error = asdict(verdict.error) if verdict.error else None
-    return {"outcome": str(verdict.outcome), "value": verdict.value, "error": error, "after": verdict.after}
+def _to_payload(result: AttemptResult) -> dict[str, Any]:
+    return {
+        "outcome": str(result.outcome),
+        "value": result.value,
+        "error": asdict(result.error) if result.error else None,
+        "after": result.retry_after_seconds,
+    }
 
 
-def _fetched(result: Mapping[str, Any]) -> Any:
+def _fetch(result: Mapping[str, Any]) -> Any:
+    """The value of a partition's result: inline, or downloaded from its pre-signed link."""
     if "link" not in result:
         return result["value"]
     with urllib.request.urlopen(result["link"], timeout=60) as answer:

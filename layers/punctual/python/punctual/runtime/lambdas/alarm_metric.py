@@ -1,6 +1,6 @@
-"""A figure for an alarm that is told when something happens, not by the monitor's minute.
+"""A metric with an alarm that is published when an event occurs, not by the monitor once a minute.
 
-Nothing is imported for it, and nothing asked of AWS, until there is something to tell.
+The CloudWatch client is imported and created only when there is a value to publish.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from punctual.domain import instant
 from punctual.domain.metrics import Metric
 
 
-class Figure:
-    """Told at most once in ``pause`` by one process, and at nobody's risk: it never raises, and does not take long."""
+class AlarmMetric:
+    """Publishes at most once per ``interval`` and process. Best effort: it never raises, and its timeouts are short."""
 
-    def __init__(self, metric: Metric, pause: timedelta = timedelta()) -> None:
-        self._metric, self._pause = metric, pause
+    def __init__(self, metric: Metric, interval: timedelta = timedelta()) -> None:
+        self._metric, self._interval = metric, interval
         self._tried_at: datetime | None = None
 
-    def tell(self, value: float) -> None:
+    def publish(self, value: float) -> None:
         now = instant.now()
-        if self._tried_at is not None and timedelta() <= now - self._tried_at < self._pause:
+        if self._tried_at is not None and timedelta() <= now - self._tried_at < self._interval:
             return
         self._tried_at = now
         try:
-            from punctual.aws.clients import hasty_cloudwatch
+            from punctual.aws.clients import best_effort_cloudwatch
             from punctual.aws.cloudwatch.metrics import CloudWatchMetrics
 
-            CloudWatchMetrics(hasty_cloudwatch).publish({self._metric: value}, now)
+            CloudWatchMetrics(best_effort_cloudwatch).publish({self._metric: value}, now)
         except Exception as error:
-            words = f"{self._metric} could not be told: {type(error).__name__}: {error}"
-            logging.getLogger("punctual").warning(words)
+            message = f"cannot publish metric {self._metric}: {type(error).__name__}: {error}"
+            logging.getLogger("punctual").warning(message)

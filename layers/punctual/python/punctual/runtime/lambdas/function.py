@@ -1,4 +1,4 @@
-"""What every Lambda of Punctual has: a logger, and after each invocation word of refusals, and the meter's reading."""
+"""The wrapper of every Lambda handler: configures logging, and reports throttling and call counts."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 from punctual.aws import call_meter, throttling
 from punctual.domain.metrics import Metric
 from punctual.runtime.lambdas import log
-from punctual.runtime.lambdas.alarm_metric import Figure
+from punctual.runtime.lambdas.alarm_metric import AlarmMetric
 
 Handler = Callable[[dict[str, Any], Any], Any]
 
-logger = log.start()
+logger = log.configure()
 
 
 def function(handler: Handler) -> Handler:
-    """Wraps a handler. What it returns or raises stays as it is."""
-    throttles = Figure(Metric.THROTTLES, pause=timedelta(seconds=1))
+    """Wrap a handler. Its return value and its exceptions pass through unchanged."""
+    throttles = AlarmMetric(Metric.THROTTLES, interval=timedelta(seconds=1))
 
     @wraps(handler)
-    def watched(event: dict[str, Any], context: Any) -> Any:
+    def wrapper(event: dict[str, Any], context: Any) -> Any:
         try:
             return handler(event, context)
         finally:
-            if throttling.take():
-                throttles.tell(1)
+            if throttling.check_and_reset():
+                throttles.publish(1)
             if call_meter.ENABLED:
-                logger.info("meter", extra={"meter": call_meter.take()})
+                logger.info("meter", extra={"meter": call_meter.drain()})
 
-    return watched
+    return wrapper

@@ -1,7 +1,8 @@
-"""Structured logging: every line that any logger writes is one JSON object, with whatever it is being done for.
+"""Structured logging: every line of every logger is one JSON object that includes the fields of the current context.
 
-The standard library's own loggers with a formatter, because a logging library would take a quarter as long to import
-as boto3 does, at every cold start. And so a task's ``logging.getLogger(__name__)`` carries the execution's id as well.
+It uses the standard library's loggers with a formatter, because importing a logging library would add a quarter of
+boto3's import time to every cold start. A task's own ``logging.getLogger(__name__)`` therefore logs the execution id
+too.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _SERVICE = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "punctual")
-_subject: dict[str, Any] = {}
+_context: dict[str, Any] = {}
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON: level, message, instant, service, what it is about, and the call's ``extra``."""
+    """Formats a record as one line of JSON: level, message, timestamp, service, context fields and ``extra``."""
 
     converter = staticmethod(time.gmtime)
     default_time_format = "%Y-%m-%dT%H:%M:%S"
@@ -34,7 +35,7 @@ class JsonLines(logging.Formatter):
             "timestamp": self.formatTime(record),
             "service": _SERVICE,
             "location": f"{record.module}:{record.lineno}",
-            **_subject,
+            **_context,
             **{name: value for name, value in vars(record).items() if name not in _STANDARD},
         }
         if record.exc_info:
@@ -43,22 +44,22 @@ class JsonLines(logging.Formatter):
 
 
 @contextmanager
-def about(**subject: Any) -> Iterator[None]:
-    """Every line logged inside the block carries these fields, from whichever thread and logger."""
-    _subject.update(subject)
+def about(**fields: Any) -> Iterator[None]:
+    """Add ``fields`` to every line logged inside the block, by any thread and any logger."""
+    _context.update(fields)
     try:
         yield
     finally:
-        for name in subject:
-            _subject.pop(name, None)
+        for name in fields:
+            _context.pop(name, None)
 
 
-def start() -> logging.Logger:
-    """Take over the root logger, in place of what the runtime has put there. May be called again."""
+def configure() -> logging.Logger:
+    """Configure the root logger, replacing the handler that the Lambda runtime installs. Idempotent."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(os.environ.get("LOG_LEVEL", "INFO"))
-    logging.getLogger("botocore").setLevel(logging.WARNING)  # it tells of found credentials at every cold start
+    logging.getLogger("botocore").setLevel(logging.WARNING)  # botocore logs "Found credentials" at every cold start
     return logging.getLogger("punctual")

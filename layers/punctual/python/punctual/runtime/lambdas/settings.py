@@ -1,4 +1,9 @@
-"""Settings, frozen, one class per function, read once from the environment. Nothing else reads the environment."""
+"""The settings of each Lambda: one immutable class per function, read once from the environment.
+
+Three other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``) and ``runtime/lambdas/log.py``
+(``LOG_LEVEL``, the function's name), as both are imported before any settings are read, and
+``runtime/container/main.py`` (the container's own variables).
+"""
 
 from __future__ import annotations
 
@@ -12,23 +17,23 @@ from punctual.domain.lane import Priority
 
 
 class MissingSetting(RuntimeError):
-    """An environment variable that a function needs is not there, or is not a number where it must be one."""
+    """A required environment variable is not set, or is not a whole number where one is required."""
 
 
 class Settings:
-    """Its annotations say what it holds. Not a dataclass: each would cost every cold start a millisecond."""
+    """Base class; subclasses annotate their settings. Not a dataclass: each would add a millisecond to a cold start."""
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
-        """Each annotated name comes from the variable of that name in capitals."""
-        made = cls()
-        for one in reversed(cls.__mro__):
-            for name, kind in inspect.get_annotations(one).items():
-                made.__dict__[name] = _read(environ, name.upper(), int if kind == "int" else str)
-        return made
+        """Read each annotated name from the variable of the same name in capitals. Raises ``MissingSetting``."""
+        settings = cls()
+        for base in reversed(cls.__mro__):
+            for name, kind in inspect.get_annotations(base).items():
+                settings.__dict__[name] = _read(environ, name.upper(), int if kind == "int" else str)
+        return settings
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"settings do not change: {name}")
+        raise AttributeError(f"settings are immutable: {name}")
 
 
 class _Retention(Settings):
@@ -206,6 +211,6 @@ def _read(environ: Mapping[str, str], name: str, kind: Any) -> Any:
     try:
         return kind(environ[name])
     except KeyError:
-        raise MissingSetting(f"the environment variable {name} is not set") from None
+        raise MissingSetting(f"environment variable {name} is not set") from None
     except ValueError:
-        raise MissingSetting(f"the environment variable {name} is not a whole number: {environ[name]!r}") from None
+        raise MissingSetting(f"environment variable {name} is not a whole number: {environ[name]!r}") from None

@@ -1,7 +1,7 @@
-"""DynamoDB stream records as changes, and how a handler goes through them.
+"""DynamoDB stream records as changes, and how a handler processes them.
 
-A record that no retry will ever cure is buried with its reason, so that it cannot hold up those behind it. Trouble
-with AWS itself is raised: the service then delivers the records again, for up to a day.
+A record that no retry can process is sent to the dead-letter queue with the reason, so that it does not block the
+records behind it. An AWS error propagates: Lambda then redelivers the batch, for up to a day.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from punctual.aws.dynamodb.items import Item, dumped, plain
+from punctual.aws.dynamodb.items import Item, plain, to_json
 from punctual.domain import instant
 from punctual.domain.metrics import Metric
-from punctual.runtime.lambdas.alarm_metric import Figure
+from punctual.runtime.lambdas.alarm_metric import AlarmMetric
 
 if TYPE_CHECKING:
     from punctual.ports.planning import DeadLetters
 
 T = TypeVar("T")
 
-WORTH_TELLING = timedelta(seconds=10)
-"""How far behind a stream its reader has to be before it says so, and how often it then does."""
+LAG_THRESHOLD = timedelta(seconds=10)
+"""The lag above which a reader publishes the lag metric, and the interval between two values."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One record: what an item was, and what it is. ``None`` where there was or is none."""
+    """A stream record: the item before and after a write. ``old`` is ``None`` for an insert, ``new`` for a removal."""
 
     table: str
     old: Item | None
@@ -48,35 +48,39 @@ def changes_in(event: Mapping[str, Any]) -> Iterator[Change]:
         )
 
 
-class Lag:
-    """How far a reader is behind its stream: the age of the oldest record that it is given."""
+class StreamLag:
+    """Publishes the lag of a stream reader: the age of the oldest record in a batch."""
 
     def __init__(self) -> None:
-        self._figure = Figure(Metric.STREAM_LAG_SECONDS, pause=WORTH_TELLING)
+        self._metric = AlarmMetric(Metric.STREAM_LAG_SECONDS, interval=LAG_THRESHOLD)
 
-    def look(self, event: Mapping[str, Any]) -> None:
-        made = [record["dynamodb"].get("ApproximateCreationDateTime") for record in event.get("Records", ())]
-        known = [seconds for seconds in made if isinstance(seconds, int | float)]
+    def record(self, event: Mapping[str, Any]) -> None:
+        written_at = [record["dynamodb"].get("ApproximateCreationDateTime") for record in event.get("Records", ())]
+        known = [seconds for seconds in written_at if isinstance(seconds, int | float)]
         if known:
             age = instant.now().timestamp() - min(known)
-            if age > WORTH_TELLING.total_seconds():
-                self._figure.tell(age)
+            if age > LAG_THRESHOLD.total_seconds():
+                self._metric.publish(age)
 
 
-def each(
+def process_each(
     changes: Iterable[Change],
     act: Callable[[Change], T],
     dead_letters: DeadLetters,
     warn: Callable[[str], None],
 ) -> list[T]:
-    """``act`` on each change, burying those that it can never act on. The rest's answers, in order."""
-    answers = []
+    """Call ``act`` on each change and return the results in order.
+
+    A change for which ``act`` raises goes to the dead-letter queue and has no result. AWS errors propagate.
+    """
+    results = []
     for change in changes:
         try:
-            answers.append(act(change))
+            results.append(act(change))
         except (ClientError, BotoCoreError):
             raise
         except Exception as error:
-            warn(f"buried a record of {change.table}: {type(error).__name__}: {error}")
-            dead_letters.bury(dumped(change.record), f"{type(error).__name__}: {error}")
-    return answers
+            reason = f"{type(error).__name__}: {error}"
+            warn(f"sent a record of table {change.table} to the dead-letter queue: {reason}")
+            dead_letters.dead_letter(to_json(change.record), reason)
+    return results

@@ -1,18 +1,21 @@
-"""Builds a function's adapters from its settings.
+"""Builds the adapters of a Lambda function, and the gatekeeper on top of them, from the function's settings.
 
-Each adapter is imported when it is built: a function loads only the adapters that it uses.
+Each adapter is imported when it is built, so a function loads only the adapters that it uses. The protocols name the
+settings that an adapter needs; mypy checks that the settings of the function have them.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from punctual.aws.clients import dynamodb, ecs, scheduler, states
 from punctual.aws.dynamodb.table import Table
 from punctual.domain import instant
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+    from typing import Protocol
+
     from punctual.aws.dynamodb.dependants import DynamoDependants
     from punctual.aws.dynamodb.executions import DynamoExecutions
     from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
@@ -22,58 +25,48 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
     from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks, DynamoSamples
     from punctual.aws.dynamodb.parts import DynamoParts
+    from punctual.aws.dynamodb.queue_flows import DynamoFlows
     from punctual.aws.dynamodb.timers import DynamoTimers
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
     from punctual.aws.ecs.containers import FargateContainers
     from punctual.aws.step_functions.long_runs import LongRuns, LongStateMachine, TaskTokens
     from punctual.stages.run.gates import Gatekeeper
 
+    class _WithRetention(Protocol):
+        @property
+        def retention(self) -> timedelta: ...
 
-class _WithRetention(Protocol):
-    @property
-    def retention(self) -> timedelta: ...
+    class _WithJobs(_WithRetention, Protocol):
+        jobs_table: str
 
+    class _WithExecutions(_WithRetention, Protocol):
+        executions_table: str
+        timer_shards: int
 
-class _WithJobs(_WithRetention, Protocol):
-    jobs_table: str
+    class _WithTimers(Protocol):
+        timers_table: str
+        timer_shards: int
 
+    class _WithGatesTable(_WithRetention, Protocol):
+        gates_table: str
 
-class _WithExecutions(_WithRetention, Protocol):
-    executions_table: str
-    timer_shards: int
+    class _WithGates(_WithExecutions, _WithGatesTable, Protocol): ...
 
+    class _WithParts(_WithRetention, Protocol):
+        parts_table: str
 
-class _WithTimers(Protocol):
-    timers_table: str
-    timer_shards: int
+    class _WithCluster(Protocol):
+        cluster: str
 
+    class _WithScheduleGroup(Protocol):
+        schedule_group: str
 
-class _WithGatesTable(_WithRetention, Protocol):
-    gates_table: str
+    class _WithStateMachine(_WithScheduleGroup, Protocol):
+        state_machine_arn: str
+        schedule_role_arn: str
 
-
-class _WithGates(_WithExecutions, _WithGatesTable, Protocol): ...
-
-
-class _WithParts(_WithRetention, Protocol):
-    parts_table: str
-
-
-class _WithCluster(Protocol):
-    cluster: str
-
-
-class _WithScheduleGroup(Protocol):
-    schedule_group: str
-
-
-class _WithStateMachine(_WithScheduleGroup, Protocol):
-    state_machine_arn: str
-    schedule_role_arn: str
-
-
-class _WithSignals(Protocol):
-    signals_table: str
+    class _WithSignals(Protocol):
+        signals_table: str
 
 
 def jobs(settings: _WithJobs) -> DynamoJobs:
@@ -174,6 +167,12 @@ def callbacks() -> TaskTokens:
     from punctual.aws.step_functions.long_runs import TaskTokens
 
     return TaskTokens(states)
+
+
+def flows(settings: _WithSignals) -> DynamoFlows:
+    from punctual.aws.dynamodb.queue_flows import DynamoFlows
+
+    return DynamoFlows(Table(settings.signals_table, dynamodb()))
 
 
 def samples(settings: _WithSignals) -> DynamoSamples:

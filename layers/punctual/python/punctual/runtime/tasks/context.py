@@ -1,4 +1,4 @@
-"""What a task knows about the execution that it is run for, and what it can say while it runs."""
+"""The context that a task receives: its execution, and the calls for progress, checkpoints and cancellation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from punctual.domain.jobs.partitions import Partition
 from punctual.domain.schedules.data_window import DataWindow
 
 
-def _forget(_state: Any) -> None:
-    """The short lane keeps no checkpoints."""
+def _discard_checkpoint(_state: Any) -> None:
+    """The short lane stores no checkpoints."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,47 +23,49 @@ class Context:
     execution_id: str
     owner: str
     attempt: int
-    """1 for the first. It fences: a store that remembers the highest number seen can refuse an older one."""
+    """1 for the first attempt. Use it as a fencing token: a store that remembers the highest number can reject an older
+    attempt."""
     due: datetime
-    """The instant that this execution stands for, however late it runs."""
+    """The instant for which this execution was scheduled, however late it runs."""
     window: DataWindow | None
-    """The span of data that this execution is about, for a recurring job."""
+    """The data window of this execution, for a recurring job."""
     deadline: datetime | None
-    """By when the job should be finished, if it says so."""
+    """The instant by which this execution should be finished, if the job has a deadline."""
     logger: logging.Logger
-    """As any logger here: each line carries the execution's id, and is shown by ``/executions/{id}/logs``."""
+    """A standard logger. Each line includes the execution id and is returned by ``/executions/{id}/logs``."""
     seconds_left: Callable[[], float]
-    """How long this attempt may still run before it is stopped."""
+    """The seconds until this attempt reaches its time limit and is stopped."""
     partition: Partition | None = None
-    """Which piece of the work this is, for a job in partitions: its ``number`` of ``count``, ``value``, ``window``."""
+    """The partition to process, for a partitioned job: its ``number`` of ``count``, ``value`` and ``window``."""
     _report: Callable[[Progress], None] = field(repr=False)
     _cancelled: Callable[[], bool] = field(repr=False)
-    _keep: Callable[[Any], None] = field(default=_forget, repr=False)
-    _kept: Any = field(default=None, repr=False)
+    _save_checkpoint: Callable[[Any], None] = field(default=_discard_checkpoint, repr=False)
+    _last_checkpoint: Any = field(default=None, repr=False)
 
     def progress(
         self, percent: float | None = None, message: str = "", *, done: float | None = None, total: float | None = None
     ) -> None:
-        """Say how far the work is: in percent, or in units ``done`` of ``total``.
+        """Report progress: in percent, or as ``done`` of ``total`` units.
 
-        Cheap: what is said faster than it can be stored is dropped but for the last.
+        Cheap to call often: if calls come faster than they can be stored, only the latest is kept.
         """
         self._report(progress_of(percent, message, done, total))
 
     def checkpoint(self, state: Any) -> None:
-        """Say from where another attempt could go on: ``state`` is JSON, 4 MB at most.
+        """Save ``state``, from which the next attempt can resume: JSON of at most 4 MB.
 
-        Cheap: what is said faster than it can be stored is dropped but for the last. In the long lane this is also
-        where a container that was asked to leave does so, by an exception that is not the task's to catch. In the
-        short lane nothing is kept: an attempt there starts over.
+        Cheap to call often: if calls come faster than they can be stored, only the latest is kept. In the long lane, a
+        container that was asked to stop exits inside this call, by raising an exception that the task must not catch.
+        The short lane stores no checkpoints: every attempt starts from the beginning.
         """
-        self._keep(state)
+        self._save_checkpoint(state)
 
     def resume(self) -> Any:
-        """The last state that an earlier attempt of this execution gave to ``checkpoint``; ``None`` for the first."""
-        return self._kept
+        """The last ``checkpoint`` of the earlier attempts of this execution; ``None`` if there is none."""
+        return self._last_checkpoint
 
     @property
     def cancelled(self) -> bool:
-        """Whether to stop soon: somebody asked for it, and what is returned in time is kept; or the lease is lost."""
+        """Whether the task should stop soon: a cancellation was requested, in which case a result returned in time is
+        kept, or the attempt has lost its lease."""
         return self._cancelled()

@@ -1,4 +1,4 @@
-"""Keeps a running attempt's lease alive, and tells its progress with the same write."""
+"""Renews the lease of a running attempt, and stores its progress with the same write."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
-from punctual.domain.executions.execution import Execution, Hold, Progress
-from punctual.domain.executions.horizon import RENEWAL
+from punctual.domain.executions.execution import Execution, LeaseState, Progress
+from punctual.domain.executions.horizon import LEASE_RENEWAL_INTERVAL
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
 
-PROGRESS_REST = timedelta(seconds=2)
-"""Progress is stored at most this often between renewals: each time costs a write."""
+PROGRESS_INTERVAL = timedelta(seconds=2)
+"""The minimum time between two writes of progress: each costs a write unit."""
 
 
 class Lease:
-    """A thread that renews while the ``with`` block runs. A renewal that fails for a passing reason is tried again;
-    one that is refused means that another attempt has taken over. It also brings word that the task is to stop."""
+    """Renews the lease in a background thread while the ``with`` block runs.
+
+    A renewal that raises is retried. A rejected renewal means that another attempt has taken over: ``lost`` is set and
+    renewal stops. A renewal also reports a requested cancellation: ``stop_requested`` is set.
+    """
 
     def __init__(
         self,
@@ -28,49 +31,50 @@ class Lease:
         execution: Execution,
         clock: Clock,
         warn: Callable[[str], None],
-        beat: float = 0.5,
+        poll_seconds: float = 0.5,
     ) -> None:
-        self._executions, self._execution, self._clock, self._warn, self._beat = (
+        self._executions, self._execution, self._clock, self._warn, self._poll_seconds = (
             executions,
             execution,
             clock,
             warn,
-            beat,
+            poll_seconds,
         )
         self._renewed_at = clock()
         self._progress: Progress | None = None
-        self._untold = False
-        self._over = threading.Event()
+        self._progress_pending = False
+        self._stopped = threading.Event()
         self.lost = False
-        self.stopping = False
-        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
+        self.stop_requested = False
+        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
 
     def report(self, progress: Progress) -> None:
-        self._progress, self._untold = progress, True
+        self._progress, self._progress_pending = progress, True
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._over.set()
+        self._stopped.set()
         self._thread.join()
 
-    def _keep(self) -> None:
-        while not self._over.wait(self._beat) and not self.lost:
+    def _run(self) -> None:
+        while not self._stopped.wait(self._poll_seconds) and not self.lost:
             now = self._clock()
-            if self._wants_renewal(now):
+            if self._is_renewal_due(now):
                 self._renew(now)
 
-    def _wants_renewal(self, now: datetime) -> bool:
+    def _is_renewal_due(self, now: datetime) -> bool:
         since = now - self._renewed_at
-        return since >= RENEWAL or (self._untold and since >= PROGRESS_REST)
+        return since >= LEASE_RENEWAL_INTERVAL or (self._progress_pending and since >= PROGRESS_INTERVAL)
 
     def _renew(self, now: datetime) -> None:
-        self._untold = False
+        self._progress_pending = False
         try:
             hold = self._executions.renew(self._execution, now, self._progress)
-            self.lost, self.stopping = hold is Hold.LOST, self.stopping or hold is Hold.STOPPING
+            self.lost = hold is LeaseState.LOST
+            self.stop_requested = self.stop_requested or hold is LeaseState.STOPPING
             self._renewed_at = now
         except Exception as error:
-            self._warn(f"the lease could not be renewed, trying again: {error}")
+            self._warn(f"cannot renew the lease, will retry: {error}")

@@ -1,6 +1,7 @@
-"""The tasks that there are: every function marked with ``@task`` in a module of the ``tasks`` package.
+"""The registry of tasks and calendars.
 
-And the calendars: every call of ``calendar`` there.
+A task is a function decorated with ``@task`` in any module of the ``tasks`` package; a calendar is a call of
+``calendar`` there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Invalid
 from punctual.runtime.tasks.context import Context
@@ -22,14 +23,14 @@ Collector = Callable[[Context, dict[str, Any], list[Any]], Any]
 
 @dataclass(frozen=True)
 class Task:
-    """Code with a name, and the JSON Schema that its parameters must fit, if it has one."""
+    """A named function, and the JSON Schema of its parameters if it has one."""
 
     name: str
     function: TaskFunction
     parameters: Mapping[str, Any] | None = None
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """Raises ``Invalid``, naming the field that does not fit."""
+        """Raises ``Invalid`` with the field that does not match the schema."""
         if self.parameters is None:
             return
         from fastjsonschema import JsonSchemaValueException
@@ -38,7 +39,7 @@ class Task:
             self._validate(parameters)
         except JsonSchemaValueException as error:
             path = ".".join(["parameters", *(str(part) for part in error.path[1:])])
-            raise Invalid(path, f"does not fit task {self.name!r}: {_words(error.message)}") from error
+            raise Invalid(path, f"does not match the schema of task {self.name!r}: {_reason(error.message)}") from error
 
     @cached_property
     def _validate(self) -> Callable[[Any], Any]:
@@ -54,7 +55,11 @@ _calendars: dict[str, frozenset[date]] = {}
 
 
 def task(name: str, *, parameters: Mapping[str, Any] | None = None) -> Callable[[TaskFunction], TaskFunction]:
-    """Register a function under ``name``. ``parameters`` is a JSON Schema that submissions are checked against."""
+    """Register the decorated function as the task ``name``.
+
+    ``parameters`` is a JSON Schema that submitted parameters are validated against. Raises ``ValueError`` if another
+    module has registered the same name.
+    """
 
     def register(function: TaskFunction) -> TaskFunction:
         known = _tasks.get(name)
@@ -67,7 +72,10 @@ def task(name: str, *, parameters: Mapping[str, Any] | None = None) -> Callable[
 
 
 def collect(name: str) -> Callable[[Collector], Collector]:
-    """Register the last step of the task ``name``: it gets what each partition returned, in their order."""
+    """Register the decorated function as the collect step of the task ``name``.
+
+    It receives the results of all partitions, in the order of their numbers.
+    """
 
     def register(function: Collector) -> Collector:
         _collectors[name] = function
@@ -77,8 +85,13 @@ def collect(name: str) -> Callable[[Collector], Collector]:
 
 
 def calendar(name: str, dates: Iterable[str]) -> None:
-    """Register dates, such as ``2026-12-25``, under a name that schedules can give in ``skip``."""
-    from punctual.domain.schedules.calendar import check_calendar  # whoever only runs tasks has no use for dates
+    """Register dates, such as ``2026-12-25``, under a name that schedules can list in ``skip``.
+
+    Idempotent. Raises ``ValueError`` for an invalid date, or if the name is registered with other dates.
+    """
+    from punctual.domain.schedules.calendar import (
+        check_calendar,  # imported here: a process that only runs tasks needs no dates
+    )
 
     days = check_calendar(name, list(dates))
     if _calendars.setdefault(name, days) != days:
@@ -86,17 +99,17 @@ def calendar(name: str, dates: Iterable[str]) -> None:
 
 
 class Catalog:
-    """The registered tasks, found by importing every module of ``package`` when first asked."""
+    """The registered tasks. The first access imports every module of ``package``."""
 
     def __init__(self, package: str = "tasks") -> None:
         self._package = package
 
     def find(self, name: str) -> Task:
-        """Raises ``Invalid``, naming what there is."""
+        """Raises ``Invalid``, listing the registered tasks, if there is no such task."""
         try:
             return self._all[name]
         except KeyError:
-            raise Invalid("task", f"there is no task {name!r}; there are: {', '.join(self.names)}") from None
+            raise Invalid("task", f"there is no task {name!r}; registered tasks: {', '.join(self.names)}") from None
 
     def check_name(self, name: str) -> None:
         self.find(name)
@@ -109,14 +122,14 @@ class Catalog:
         return name in _collectors
 
     def collector(self, name: str) -> Collector:
-        """Raises ``Invalid`` for a task that has none."""
+        """Raises ``Invalid`` if the task has no collect step."""
         if not self.collects(name):
-            raise Invalid("task", f"task {name!r} has no step marked with @collect")
+            raise Invalid("task", f"task {name!r} has no collect step: decorate a function with @collect({name!r})")
         return _collectors[name]
 
     def calendars(self) -> Mapping[str, frozenset[date]]:
         """The dates of each registered calendar."""
-        _ = self._all  # reading the modules registers them
+        _ = self._all  # importing the modules registers the calendars
         return _calendars
 
     @property
@@ -131,6 +144,12 @@ class Catalog:
         return _tasks
 
 
-def _words(message: str) -> str:
-    """fastjsonschema calls the whole value ``data``; the field's path is named beside the message already."""
+def _reason(message: str) -> str:
+    """Strip the prefix ``data``, by which fastjsonschema names the whole value: the error names the field's path."""
     return message.removeprefix("data").removeprefix(".").strip()
+
+
+if TYPE_CHECKING:
+    from punctual.ports.jobs import Tasks
+
+    _catalog: type[Tasks] = Catalog

@@ -1,4 +1,4 @@
-"""Runs a task's code and says how it went."""
+"""Runs the code of a task and observes the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TaskRunner:
     logger: logging.Logger
 
     def run(self, execution: Execution, seconds_left: float) -> AttemptResult:
-        """Run one attempt under a lease and a time limit. Whatever the task does, a verdict comes back."""
+        """Run one attempt under a lease and a time limit. Returns a result for any exception of the task."""
 
         lease = Lease(self.executions, execution, self.clock, self.logger.warning)
 
@@ -43,10 +43,10 @@ class TaskRunner:
             with lease, time_limit(seconds_left):
                 return task.function(self._context(execution, lease, seconds_left), execution.parameters)
 
-        verdict = judged(act, seconds_left, self.logger)
-        if lease.stopping:  # what it returned, or how it broke off, is kept
-            return replace(verdict, outcome=Outcome.CANCELLED)
-        return verdict
+        result = run_attempt(act, seconds_left, self.logger)
+        if lease.stop_requested:  # the returned value, or the error, is kept
+            return replace(result, outcome=Outcome.CANCELLED)
+        return result
 
     def _context(self, execution: Execution, lease: Lease, seconds_left: float) -> Context:
         end = time.monotonic() + seconds_left
@@ -61,30 +61,36 @@ class TaskRunner:
             logger=self.logger,
             seconds_left=lambda: end - time.monotonic(),
             _report=lease.report,
-            _cancelled=lambda: lease.lost or lease.stopping,
+            _cancelled=lambda: lease.lost or lease.stop_requested,
         )
 
 
-def judged(act: Callable[[], Any], seconds: float, logger: logging.Logger) -> AttemptResult:
-    """How ``act`` went, which had so many ``seconds``."""
+def run_attempt(act: Callable[[], Any], seconds: float, logger: logging.Logger) -> AttemptResult:
+    """Call ``act`` and convert its return value or exception to a result. ``seconds`` is its time limit."""
     try:
         return AttemptResult(outcome=Outcome.SUCCEEDED, value=act())
     except TimeLimitReached:
         message = f"stopped after {seconds:.0f} seconds"
         return AttemptResult(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
     except Retry as error:
-        return AttemptResult(outcome=Outcome.FAILED, error=_failure(error), after=error.after)
+        return AttemptResult(outcome=Outcome.FAILED, error=_failure(error), retry_after_seconds=error.after)
     except Fatal as error:
         return AttemptResult(outcome=Outcome.FATAL, error=_failure(error))
-    except Rejected as error:  # an unknown task, or parameters that do not fit it
+    except Rejected as error:  # an unknown task, or parameters that do not match its schema
         where = f"{error.field}: " if error.field else ""
         message = f"{where}{error.message}"[:MESSAGE_LENGTH]
         return AttemptResult(outcome=Outcome.FATAL, error=Failure(type="BadParameters", message=message))
     except (Exception, SystemExit) as error:
-        logger.exception("the task failed")
+        logger.exception("the task raised an exception")
         return AttemptResult(outcome=Outcome.FAILED, error=_failure(error, with_trace=True))
 
 
 def _failure(error: BaseException, *, with_trace: bool = False) -> Failure:
     trace = "".join(traceback.format_exception(error))[-TRACE_LENGTH:] if with_trace else None
     return Failure(type=type(error).__name__, message=str(error)[:MESSAGE_LENGTH], trace=trace)
+
+
+if TYPE_CHECKING:
+    from punctual.ports.running import Runner
+
+    _runner: type[Runner] = TaskRunner

@@ -1,4 +1,4 @@
-"""Stops code that runs for too long."""
+"""A time limit for the code of a task."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class TimeLimitReached(BaseException):
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise ``TimeLimitReached`` inside the block once ``seconds`` have passed.
 
-    Python delivers signals to the main thread only, which is where Lambda calls a handler. Elsewhere the block runs
-    on, and it is the function's own time-out and the lapsing lease that end it.
+    Python delivers signals to the main thread only, in which Lambda calls the handler. In another thread there is no
+    limit: the function's own timeout and the lapse of the lease end the attempt.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

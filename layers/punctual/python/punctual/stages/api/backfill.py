@@ -1,8 +1,8 @@
-"""Backfill: store executions for due instants of the past. Storing them sets off the rest.
+"""Backfill: store executions for past due instants. The executions table's stream triggers their dispatch.
 
-The first execution of an instant has the id that the schedule would have given it, and a further one that id with a
-number: so two people who ask at once, or one who asks again because the first call broke off half-way, get each
-instant once.
+Ids make a backfill idempotent: the first execution of an instant has the id that the schedule would have given it, and
+every further execution has that id with a number. Two concurrent requests, or a request that is repeated after it
+failed half-way, store each instant once.
 """
 
 from __future__ import annotations
@@ -18,68 +18,72 @@ from punctual.domain.errors import Conflict
 from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import BEYOND_ALL_IDS, due_key, execution_id
-from punctual.domain.jobs.job import LIVE, Job
-from punctual.domain.requests.backfill_range import Range, check_backfill
+from punctual.domain.jobs.job import LIVE_STATES, Job
+from punctual.domain.requests.backfill_range import BackfillRange, check_backfill
 from punctual.domain.requests.caller import Caller
-from punctual.domain.requests.dry_run import Changes, Foreseen
+from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.executions import Executions, ExecutionShelf
-    from punctual.ports.gates import Gatekeeper
+    from punctual.ports.executions import ExecutionIndex, Executions
     from punctual.ports.jobs import Jobs
+    from punctual.stages.run.gates import Gatekeeper
 
 
 @dataclass(frozen=True)
 class Backfill:
     jobs: Jobs
     executions: Executions
-    shelf: ExecutionShelf
+    index: ExecutionIndex
     gatekeeper: Gatekeeper
     clock: Clock
-    find: Callable[[str], Job]
+    find_job: Callable[[str], Job]
 
-    def backfill(self, job_id: str, wanted: Range, caller: Caller) -> list[Execution]:
-        """What was stored, in the order in which it is to run."""
-        asked_for = self._asked_for(job_id, wanted, caller)
-        if asked_for:
-            self.jobs.note_old(job_id, min(execution.scheduled_at for execution in asked_for))
-        self.gatekeeper.line_up(asked_for)
-        return [execution for execution in asked_for if self._store(execution)]
+    def backfill(self, job_id: str, wanted: BackfillRange, caller: Caller) -> list[Execution]:
+        """Store the missing executions and return those that were stored, in the order in which they will run.
 
-    def foresee(self, job_id: str, wanted: Range, caller: Caller) -> Changes:
-        """What ``backfill`` would store: instants that were never run, and those that would be again."""
-        asked_for = self._asked_for(job_id, wanted, caller)
-        first = {execution_id(job_id, one.scheduled_at) for one in asked_for}
-        shown = [(Foreseen(one.execution_id, one.scheduled_at), one.execution_id in first) for one in asked_for]
-        return Changes(
-            appear=tuple(one for one, is_first in shown if is_first),
-            repeat=tuple(one for one, is_first in shown if not is_first),
+        Idempotent. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
+        """
+        requested = self._requested(job_id, wanted, caller)
+        if requested:
+            self.jobs.extend_live_since(job_id, min(execution.scheduled_at for execution in requested))
+        self.gatekeeper.line_up(requested)
+        return [execution for execution in requested if self._store(execution)]
+
+    def preview(self, job_id: str, wanted: BackfillRange, caller: Caller) -> DryRunChanges:
+        """Dry run of ``backfill``: separates instants that never ran from those that would run again."""
+        requested = self._requested(job_id, wanted, caller)
+        first_ids = {execution_id(job_id, one.scheduled_at) for one in requested}
+        foreseen = [ForeseenExecution(one.execution_id, one.scheduled_at) for one in requested]
+        return DryRunChanges(
+            appear=tuple(one for one in foreseen if one.execution_id in first_ids),
+            repeat=tuple(one for one in foreseen if one.execution_id not in first_ids),
         )
 
     def _store(self, execution: Execution) -> bool:
-        standing = self.executions.add(execution)
-        if standing is not None and standing.gates != execution.gates:  # somebody asked for the same at the same time
+        existing = self.executions.add(execution)
+        if existing is not None and existing.gates != execution.gates:  # a concurrent request stored it first
             self.gatekeeper.give_up(execution)
-        return standing is None
+        return existing is None
 
-    def _asked_for(self, job_id: str, wanted: Range, caller: Caller) -> list[Execution]:
-        job = self.find(job_id)
-        caller.must_manage(job)
-        if job.state not in LIVE:
-            raise Conflict(f"job {job_id!r} is {job.state}: it brings forth nothing more", field="job_id")
+    def _requested(self, job_id: str, wanted: BackfillRange, caller: Caller) -> list[Execution]:
+        job = self.find_job(job_id)
+        caller.require_can_manage(job)
+        if job.state not in LIVE_STATES:
+            message = f"job {job_id!r} is {job.state}: only an active or paused job can be backfilled"
+            raise Conflict(message, field="job_id")
         check_backfill(job)
         return self._executions(job, wanted)
 
-    def _executions(self, job: Job, wanted: Range) -> list[Execution]:
-        standing, now = self._standing(job, wanted), self.clock()
-        passed = self._planned_up_to(job)
-        at_once = wanted.gate(job, now)
-        found: list[Execution] = []
+    def _executions(self, job: Job, wanted: BackfillRange) -> list[Execution]:
+        existing, now = self._existing(job, wanted), self.clock()
+        planned_until = self._planned_until(job)
+        backfill_gate = wanted.gate(job, now)
+        requested: list[Execution] = []
         for due in wanted.instants(job):
-            if due <= passed and wanted.wants(standing[due]):
-                number = len(standing[due])
+            if due <= planned_until and wanted.should_run(existing[due]):
+                number = len(existing[due])
                 execution = execution_of(
                     job,
                     due,
@@ -87,24 +91,24 @@ class Backfill:
                     now=now,
                     source=str(number + 1) if number else None,
                     origin=Origin.BACKFILL,
-                    at_once=at_once,
+                    backfill_gate=backfill_gate,
                 )
-                # a millisecond apart, so that they keep their order where they wait
-                found.append(replace(execution, queued_at=now + timedelta(milliseconds=len(found))))
-        return found
+                # one millisecond apart, so that they keep their order in the gate's queue
+                requested.append(replace(execution, queued_at=now + timedelta(milliseconds=len(requested))))
+        return requested
 
-    def _standing(self, job: Job, wanted: Range) -> dict[datetime, list[Execution]]:
-        pages = self.shelf.ids_of_job(job.job_id, due_key(wanted.since), due_key(wanted.until))
+    def _existing(self, job: Job, wanted: BackfillRange) -> dict[datetime, list[Execution]]:
+        pages = self.index.ids_of_job(job.job_id, due_key(wanted.since), due_key(wanted.until))
         by_due: dict[datetime, list[Execution]] = defaultdict(list)
-        for execution in self.shelf.fetch(list(chain.from_iterable(pages))).values():
+        for execution in self.index.fetch(list(chain.from_iterable(pages))).values():
             by_due[execution.scheduled_at].append(execution)
         return by_due
 
-    def _planned_up_to(self, job: Job) -> datetime:
-        """How far the job's own planning has come: what follows is its business."""
-        known = chain.from_iterable(self.shelf.ids_of_job(job.job_id, "", BEYOND_ALL_IDS))
-        # what a person asked for says nothing of that: the schedule's own have no more than instant and job in their id
-        newest = next((one for one in known if one.endswith(f"-{job.job_id}")), None)
+    def _planned_until(self, job: Job) -> datetime:
+        """Return the latest due instant that the planner has handled. The planner stores all later instants."""
+        ids = chain.from_iterable(self.index.ids_of_job(job.job_id, "", BEYOND_ALL_IDS))
+        # manual runs and retries do not count: only ids given by the schedule end with the job id
+        newest = next((one for one in ids if one.endswith(f"-{job.job_id}")), None)
         if newest is None:
             return job.created_at
-        return max(job.created_at, self.shelf.fetch([newest])[newest].scheduled_at)
+        return max(job.created_at, self.index.fetch([newest])[newest].scheduled_at)

@@ -1,8 +1,8 @@
-"""Browse: lists of jobs and executions, newest first, filtered, page by page.
+"""Browse: list jobs and executions, newest first, with filters and cursors.
 
-A cursor is a place in the order of ids, so it stays good whatever is added or removed meanwhile, and a list over
-several owners is a merge of one sequence each. A page looks at a bounded number of records: with a filter that
-little fits it may come back short, or empty, with a cursor to go on from.
+A cursor is a position in the order of ids, so it stays valid when records are added or removed. A list over several
+owners merges one sorted sequence per owner. A page reads a bounded number of records: with a selective filter it may
+be short or empty and still have a cursor for the next page.
 """
 
 from __future__ import annotations
@@ -19,24 +19,26 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from punctual.domain.errors import Invalid
-from punctual.domain.executions.deadline_outlook import DeadlineState, dangers_of
+from punctual.domain.executions.deadline_outlook import DeadlineState, danger_key_range
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import BEYOND_ALL_IDS, check_job_id, due_key
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.lane import Priority
-from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
+from punctual.domain.status import FINAL, WITHOUT_OUTCOME, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.executions import ExecutionShelf
-    from punctual.ports.jobs import JobShelf
+    from punctual.ports.executions import ExecutionIndex
+    from punctual.ports.jobs import JobIndex
 
-MOST_LOOKED_AT = 1000
-FETCH = 100
-PLACE = re.compile(r"[0-9][0-9A-Za-z_-]{1,200}")
-LARGEST_PAGE = 4_000_000
-"""Bytes of parameters and results: a Lambda answers with at most 6 MB."""
-NEVER_BEFORE_THEIR_TIME = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, Status.WAITING, *WITHOUT_A_RUN}
+MAX_SCANNED = 1000
+"""Records that one page reads at most, matching or not."""
+FETCH_SIZE = 100
+POSITION = re.compile(r"[0-9][0-9A-Za-z_-]{1,200}")
+MAX_PAGE_BYTES = 4_000_000
+"""Bytes of parameters and results per page: the response of a Lambda function is limited to 6 MB."""
+ONLY_AFTER_DUE = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, Status.WAITING, *WITHOUT_OUTCOME}
+"""Statuses that an execution cannot have before its due instant."""
 
 T = TypeVar("T")
 
@@ -45,6 +47,7 @@ T = TypeVar("T")
 class Page(Generic[T]):
     items: list[T]
     cursor: str | None
+    """Where the next page starts; ``None`` on the last page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,7 @@ class JobFilter:
     priority: Priority | None = None
     task: str | None = None
 
-    def fits(self, job: Job) -> bool:
+    def matches(self, job: Job) -> bool:
         wanted = ((self.state, job.state), (self.priority, job.priority), (self.task, job.task))
         return all(want is None or want == have for want, have in wanted)
 
@@ -68,7 +71,7 @@ class ExecutionFilter:
     since: datetime | None = None
     until: datetime | None = None
 
-    def fits(self, execution: Execution) -> bool:
+    def matches(self, execution: Execution) -> bool:
         wanted = (
             (self.owner, execution.owner),
             (self.status, execution.status),
@@ -79,50 +82,53 @@ class ExecutionFilter:
 
 @dataclass(frozen=True)
 class Browse:
-    jobs: JobShelf
-    executions: ExecutionShelf
+    jobs: JobIndex
+    executions: ExecutionIndex
     clock: Clock
 
     def list_jobs(self, where: JobFilter, limit: int, cursor: str | None) -> Page[Job]:
-        before = read_cursor(cursor)
+        """List jobs, newest first. Raises ``Invalid`` for an unknown cursor."""
+        before = decode_cursor(cursor)
         owners = [where.owner] if where.owner is not None else self.jobs.owners()
         sequences = [chain.from_iterable(self.jobs.newest_first(owner, before)) for owner in owners]
         merged = heapq.merge(*sequences, key=lambda job: job.job_id, reverse=True)
-        return _page(((job.job_id, job if where.fits(job) else None) for job in merged), limit, _weight)
+        return _page(((job.job_id, job if where.matches(job) else None) for job in merged), limit, _size)
 
     def list_executions(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
-        low, high = self._bounds(where, read_cursor(cursor))
-        ids = heapq.merge(*(chain.from_iterable(pages) for pages in self._sequences(where, low, high)), reverse=True)
-        return _page(self._looked_up(ids, where, limit), limit, _weight)
+        """List executions, latest due instant first. Raises ``Invalid`` for an unknown cursor or an inverted range."""
+        low, high = self._id_range(where, decode_cursor(cursor))
+        pages = self._id_pages(where, low, high)
+        ids = heapq.merge(*(chain.from_iterable(sequence) for sequence in pages), reverse=True)
+        return _page(self._fetch_matching(ids, where, limit), limit, _size)
 
     def list_deadlines(self, state: DeadlineState | None, limit: int, cursor: str | None) -> Page[Execution]:
-        """Live executions that have a deadline, those in the greatest danger first, then the nearest deadline."""
-        lowest, highest = dangers_of(state) if state else ("", BEYOND_ALL_IDS)
-        after = read_cursor(cursor) or ""
-        shards = self.executions.dangers(max(lowest, after), highest)
-        places = heapq.merge(*(chain.from_iterable(pages) for pages in shards))
-        beyond = (place for place in places if place > after)
-        return _page(self._watched(beyond, limit), limit, _weight)
+        """List live executions that have a deadline: the most endangered first, then by nearest deadline."""
+        lowest, highest = danger_key_range(state) if state else ("", BEYOND_ALL_IDS)
+        after = decode_cursor(cursor) or ""
+        shards = self.executions.danger_keys(max(lowest, after), highest)
+        positions = heapq.merge(*(chain.from_iterable(pages) for pages in shards))
+        remaining = (position for position in positions if position > after)
+        return _page(self._fetch_live(remaining, limit), limit, _size)
 
-    def _watched(self, places: Iterator[str], limit: int) -> Iterator[tuple[str, Execution | None]]:
-        while chunk := list(islice(places, limit)):
-            ids = {place: place.split("-", 2)[2] for place in chunk}
+    def _fetch_live(self, danger_keys: Iterator[str], limit: int) -> Iterator[tuple[str, Execution | None]]:
+        while chunk := list(islice(danger_keys, limit)):
+            ids = {key: key.split("-", 2)[2] for key in chunk}
             found = self.executions.fetch(list(ids.values()))
-            for place, execution_id in ids.items():
+            for key, execution_id in ids.items():
                 execution = found.get(execution_id)
-                yield place, execution if execution is not None and execution.status not in FINAL else None
+                yield key, execution if execution is not None and execution.status not in FINAL else None
 
-    def _bounds(self, where: ExecutionFilter, before: str | None) -> tuple[str, str]:
+    def _id_range(self, where: ExecutionFilter, before: str | None) -> tuple[str, str]:
         if where.since and where.until and where.until < where.since:
-            raise Invalid("to", "is before from")
+            raise Invalid("to", "must not be before from: swap the two, or correct one of them")
         low = due_key(where.since) if where.since else ""
         highs = [due_key(where.until) if where.until else BEYOND_ALL_IDS, before or BEYOND_ALL_IDS]
-        if where.status in NEVER_BEFORE_THEIR_TIME:  # do not wade through what is planned ahead
+        if where.status in ONLY_AFTER_DUE:  # do not read the executions that are planned ahead
             highs.append(due_key(self.clock() + timedelta(seconds=1)))
         return low, min(highs)
 
-    def _sequences(self, where: ExecutionFilter, low: str, high: str) -> list[Iterator[list[str]]]:
-        """The fewest records that hold all that fit."""
+    def _id_pages(self, where: ExecutionFilter, low: str, high: str) -> list[Iterator[list[str]]]:
+        """Return the ids from the smallest index that contains all matches."""
         if low >= high:
             return []
         if where.job_id is not None:
@@ -132,51 +138,53 @@ class Browse:
         owners = [where.owner] if where.owner is not None else self.jobs.owners()
         return [self.executions.ids_of_owner(owner, low, high) for owner in owners]
 
-    def _looked_up(
+    def _fetch_matching(
         self, ids: Iterable[str], where: ExecutionFilter, limit: int
     ) -> Iterator[tuple[str, Execution | None]]:
         remaining = iter(ids)
-        size = limit if where.status is where.worker_id is None else FETCH  # a filter may need many to fill a page
+        # with a filter, filling a page may take many records
+        size = limit if where.status is where.worker_id is None else FETCH_SIZE
         while chunk := list(islice(remaining, size)):
             found = self.executions.fetch(chunk)
             for execution_id in chunk:
                 execution = found.get(execution_id)
-                yield execution_id, execution if execution is not None and where.fits(execution) else None
+                yield execution_id, execution if execution is not None and where.matches(execution) else None
 
 
-def _page(candidates: Iterator[tuple[str, T | None]], limit: int, weigh: Callable[[T], int]) -> Page[T]:
+def _page(candidates: Iterator[tuple[str, T | None]], limit: int, size_of: Callable[[T], int]) -> Page[T]:
+    """Collect the next page. A candidate is a position with its record, or with ``None`` if that does not match."""
     items: list[T] = []
-    weight = 0
-    for looked_at, (place, item) in enumerate(candidates, start=1):
+    size = 0
+    for scanned, (position, item) in enumerate(candidates, start=1):
         if item is not None:
             items.append(item)
-            weight += weigh(item)
-        if len(items) == limit or looked_at == MOST_LOOKED_AT or weight > LARGEST_PAGE:
-            return Page(items, write_cursor(place))
+            size += size_of(item)
+        if len(items) == limit or scanned == MAX_SCANNED or size > MAX_PAGE_BYTES:
+            return Page(items, encode_cursor(position))
     return Page(items, None)
 
 
-def _weight(item: Job | Execution) -> int:
-    """About how many bytes of an answer it takes."""
-    weight = len(json.dumps(item.parameters))
+def _size(item: Job | Execution) -> int:
+    """Estimate how many bytes of the response the item takes."""
+    size = len(json.dumps(item.parameters))
     if isinstance(item, Execution):
-        weight += len(json.dumps(item.result.value)) if item.result else 0
-        weight += sum(len(attempt.error.trace or "") for attempt in item.attempts if attempt.error)
-    return weight
+        size += len(json.dumps(item.result.value)) if item.result else 0
+        size += sum(len(attempt.error.trace or "") for attempt in item.attempts if attempt.error)
+    return size
 
 
-def write_cursor(place: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps({"before": place}).encode()).decode().rstrip("=")
+def encode_cursor(position: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps({"before": position}).encode()).decode().rstrip("=")
 
 
-def read_cursor(cursor: str | None) -> str | None:
-    """Raises ``Invalid`` for what ``write_cursor`` did not write."""
+def decode_cursor(cursor: str | None) -> str | None:
+    """Return the position in a cursor. Raises ``Invalid`` for text that ``encode_cursor`` did not produce."""
     if cursor is None:
         return None
     try:
-        place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))["before"]
+        position = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))["before"]
     except (binascii.Error, ValueError, KeyError, TypeError):
-        place = None
-    if not isinstance(place, str) or not PLACE.fullmatch(place):
-        raise Invalid("cursor", "is not one that a list gave: leave it out to start from the top")
-    return place
+        position = None
+    if not isinstance(position, str) or not POSITION.fullmatch(position):
+        raise Invalid("cursor", "is not a cursor that a list returned: omit it to start with the first page")
+    return position

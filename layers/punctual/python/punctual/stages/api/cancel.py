@@ -1,4 +1,4 @@
-"""Cancel: withdraw an execution. What it has in AWS is cleared away by whoever hears that it has ended."""
+"""Cancel an execution. The settler cleans up its AWS resources when it sees that the execution has ended."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from punctual.domain.errors import Conflict, NotFound
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import job_of
 from punctual.domain.requests.caller import Caller, Role
-from punctual.domain.requests.dry_run import Changes, Foreseen
+from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
-    from punctual.ports.gates import Gatekeeper
+    from punctual.stages.run.gates import Gatekeeper
 
 
 @dataclass(frozen=True)
@@ -26,28 +26,33 @@ class Cancel:
     clock: Clock
 
     def cancel(self, execution_id: str, caller: Caller, grace: timedelta) -> Execution:
-        """How the execution stands then. One that was cancelled before, or asked to stop, stays as it is."""
-        execution = self._cancellable(execution_id, caller)
+        """Cancel the execution, or ask it to stop within ``grace`` if it runs. Returns its new state.
+
+        Idempotent: an execution that is cancelled, or was already asked to stop, stays unchanged. Raises ``NotFound``,
+        ``Forbidden``, or ``Conflict`` when it has ended otherwise.
+        """
+        execution = self._find_cancellable(execution_id, caller)
         if execution.status is Status.CANCELLED:
             return execution
         stopped = self.gatekeeper.stop(execution, f"cancelled by {caller.subject}", grace)
         if stopped is None:
-            raise Conflict("the execution has ended meanwhile", field="execution_id")
+            raise Conflict("the execution ended during this request: read it to see how", field="execution_id")
         return stopped
 
-    def foresee(self, execution_id: str, caller: Caller) -> Changes:
-        """What ``cancel`` would do."""
-        execution = self._cancellable(execution_id, caller)
+    def preview(self, execution_id: str, caller: Caller) -> DryRunChanges:
+        """Dry run of ``cancel``."""
+        execution = self._find_cancellable(execution_id, caller)
         if execution.status is Status.CANCELLED:
-            return Changes()
-        return Changes(vanish=(Foreseen(execution_id, execution.scheduled_at, str(execution.status)),))
+            return DryRunChanges()
+        return DryRunChanges(vanish=(ForeseenExecution(execution_id, execution.scheduled_at, str(execution.status)),))
 
-    def _cancellable(self, execution_id: str, caller: Caller) -> Execution:
-        caller.must_be(Role.OPERATOR)
+    def _find_cancellable(self, execution_id: str, caller: Caller) -> Execution:
+        caller.require_role(Role.OPERATOR)
         execution = self.executions.get(job_of(execution_id), execution_id)
         if execution is None:
             raise NotFound("execution", execution_id, field="execution_id")
-        caller.must_manage(execution)
+        caller.require_can_manage(execution)
         if execution.status in FINAL and execution.status is not Status.CANCELLED:
-            raise Conflict(f"the execution has ended: it is {execution.status}", field="execution_id")
+            message = f"the execution has already ended as {execution.status}: it cannot be cancelled"
+            raise Conflict(message, field="execution_id")
         return execution

@@ -1,7 +1,7 @@
-"""Tie: what a submitted job may depend on. All is checked before anything is written; a refusal names the field.
+"""Check the dependencies of submitted and edited jobs. Everything is checked before anything is written.
 
-That others depend on a job is noted on it before they are stored, so that no end is missed. Should they not be stored
-after all, its ends are listened for in vain, which does no harm.
+An upstream job is marked before its dependants are stored, so that every end of its executions wakes them. If the
+dependants are not stored after all, the mark has no effect other than lookups that find no dependants.
 """
 
 from __future__ import annotations
@@ -17,141 +17,149 @@ from punctual.domain.errors import Invalid
 from punctual.domain.identity import is_job_id
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.planning.dependency_graph import Tied, cycle_in, graph_of, shown
-from punctual.domain.planning.upstreams import LOOKED_AHEAD, windows_agree
-from punctual.domain.schedules.schedule import Every, base_of
+from punctual.domain.planning.dependency_graph import CheckedJobs, dependency_graph_of, find_cycle, format_cycle
+from punctual.domain.planning.upstreams import LOOKAHEAD_INSTANTS, windows_agree
+from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.schedule import base_of
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.jobs import Jobs
 
-MOST_WALKED = 10_000
-"""Jobs that are looked at, level by level upstream, for whether an edit would close a circle."""
-BY_ID = "give the id of one that exists, or submit both at once to POST /jobs/batch and give its name"
-BY_NAME = "give the name of a job of this batch, or the id of one that exists"
-SAME_SCHEDULE = "give both the same schedule, so that each execution has one of the same data window to wait for"
+MAX_SEARCHED_JOBS = 10_000
+"""Jobs that are read, level by level upstream, to find out whether an edit would close a cycle."""
+USE_ID = "use the id of an existing job, or submit both jobs in one POST /jobs/batch and use the upstream's name"
+USE_NAME = "use the name of a job in this batch, or the id of an existing job"
+SAME_SCHEDULE = "give both the same schedule, so that each execution has an upstream execution of the same data window"
 
 
 @dataclass(frozen=True)
-class Ties:
+class DependencyChecker:
+    """Checks and resolves ``depends_on``. All methods raise ``Invalid``; only ``mark_upstreams`` writes."""
+
     jobs: Jobs
     clock: Clock
 
-    def check(self, job: Job) -> Tied:
-        """A single new job, or the next revision of one."""
+    def check(self, job: Job) -> CheckedJobs:
+        """Check a single new job, or the next revision of a job."""
         if not job.depends_on:
-            return Tied([job])
-        upstreams = self._outside([job], {})
+            return CheckedJobs([job])
+        upstreams = self._existing_upstreams([job], {})
         for number, one in enumerate(job.depends_on):
-            _check(job, one, upstreams.get(one.job), f"depends_on.{number}.job", BY_ID, self.clock())
-        self._refuse_circle(job, upstreams)
-        return Tied([job], _unheard([job], upstreams))
+            _check(job, one, upstreams.get(one.job), f"depends_on.{number}.job", USE_ID, self.clock())
+        self._refuse_cycle(job, upstreams)
+        return CheckedJobs([job], _to_mark([job], upstreams))
 
-    def check_all(self, jobs: Sequence[Job], existing: Mapping[str, Job]) -> Tied:
-        """The jobs of a batch, in its order, with the names that they call each other by turned into ids.
+    def check_batch(self, jobs: Sequence[Job], existing: Mapping[str, Job]) -> CheckedJobs:
+        """Check the jobs of a batch, which may depend on each other by name. Returns them in the order of the batch.
 
-        ``existing`` has, by key, the jobs that stand in for some of them: whoever names one of those means that job.
+        The names are replaced by ids. ``existing`` has, by ``dedupe_key``, the stored jobs that are returned in place
+        of jobs of the batch: a dependency on the name of such a job refers to the stored job.
         """
         if not any(job.depends_on for job in jobs):
-            return Tied(jobs)
-        standing = {
-            job.job_id: existing[job.dedupe_key] for job in jobs if job.dedupe_key and job.dedupe_key in existing
-        }
-        meant = [replace(job, job_id=standing[job.job_id].job_id) if job.job_id in standing else job for job in jobs]
-        named = defaultdict(list)
-        for job in meant:
-            named[job.name].append(job)
-        inside = {job.job_id: job for job in meant}
-        resolved = [_resolved(number, job, named) for number, job in enumerate(meant)]
-        found = self._outside(resolved, inside) | {job.job_id: job for job in standing.values()}
-        upstreams = {**inside, **found}
+            return CheckedJobs(jobs)
+        stored = {job.job_id: existing[job.dedupe_key] for job in jobs if job.dedupe_key and job.dedupe_key in existing}
+        with_ids = [replace(job, job_id=stored[job.job_id].job_id) if job.job_id in stored else job for job in jobs]
+        by_name = defaultdict(list)
+        for job in with_ids:
+            by_name[job.name].append(job)
+        by_id = {job.job_id: job for job in with_ids}
+        resolved = [_resolve_names(number, job, by_name) for number, job in enumerate(with_ids)]
+        found = self._existing_upstreams(resolved, by_id) | {job.job_id: job for job in stored.values()}
+        upstreams = {**by_id, **found}
         for number, job in enumerate(resolved):
             for n, one in enumerate(job.depends_on):
                 field = f"jobs.{number}.depends_on.{n}.job"
-                _check(job, one, upstreams.get(one.job), field, BY_NAME, self.clock())
-        circle = cycle_in(graph_of(resolved))
-        if circle is not None:
-            number = next(n for n, job in enumerate(resolved) if job.job_id == circle[0])
-            raise _circle(f"jobs.{number}.depends_on", [inside[one].name for one in circle])
-        fed = {one.job for job in resolved for one in job.depends_on}
-        tied = [
-            replace(job, job_id=submitted.job_id, feeds=submitted.job_id in fed)
+                _check(job, one, upstreams.get(one.job), field, USE_NAME, self.clock())
+        cycle = find_cycle(dependency_graph_of(resolved))
+        if cycle is not None:
+            number = next(n for n, job in enumerate(resolved) if job.job_id == cycle[0])
+            raise _cycle_error(f"jobs.{number}.depends_on", [by_id[one].name for one in cycle])
+        upstream_ids = {one.job for job in resolved for one in job.depends_on}
+        checked = [
+            replace(job, job_id=submitted.job_id, feeds=submitted.job_id in upstream_ids)
             for job, submitted in zip(resolved, jobs, strict=True)
         ]
-        return Tied(tied, _unheard([job for job in tied if job.job_id not in standing], found))
+        return CheckedJobs(checked, _to_mark([job for job in checked if job.job_id not in stored], found))
 
-    def note(self, tied: Tied) -> None:
-        """From now on the ends of the upstreams' executions are listened for."""
-        for job in tied.unheard:
-            if not self.jobs.note_dependant(job.job_id):
-                message = f"job {job.name!r} ({job.job_id}) was deleted at this moment: leave it out"
+    def mark_upstreams(self, checked: CheckedJobs) -> None:
+        """Mark the upstream jobs, so that the ends of their executions wake dependants. Idempotent.
+
+        To be called before the dependants are stored.
+        """
+        for job in checked.upstreams_to_mark:
+            if not self.jobs.mark_as_upstream(job.job_id):
+                message = f"job {job.name!r} ({job.job_id}) was deleted or cancelled during this request: remove it"
                 raise Invalid("depends_on", message)
 
-    def _outside(self, jobs: Iterable[Job], inside: Mapping[str, Job]) -> dict[str, Job]:
-        """The upstreams that exist already."""
-        wanted = {one.job for job in jobs for one in job.depends_on} - inside.keys()
+    def _existing_upstreams(self, jobs: Iterable[Job], batch: Mapping[str, Job]) -> dict[str, Job]:
+        """Return the stored upstream jobs, by id, except those of the batch."""
+        wanted = {one.job for job in jobs for one in job.depends_on} - batch.keys()
         return self.jobs.get_many(one for one in wanted if is_job_id(one))
 
-    def _refuse_circle(self, edited: Job, upstreams: Mapping[str, Job]) -> None:
-        """A job that nobody depends on closes no circle; nor does one that has ended."""
+    def _refuse_cycle(self, edited: Job, upstreams: Mapping[str, Job]) -> None:
+        """Raise ``Invalid`` if the edited job would wait for itself.
+
+        A job without dependants cannot close a cycle, and the search does not go beyond jobs that have ended.
+        """
         if not edited.feeds:
             return
         known = {edited.job_id: edited}
         level = {one: job for one, job in upstreams.items() if one != edited.job_id}
         while level:
             known |= level
-            if len(known) > MOST_WALKED:
-                raise Invalid("depends_on", f"has more than {MOST_WALKED:,} jobs upstream: cut the graph")
+            if len(known) > MAX_SEARCHED_JOBS:
+                raise Invalid("depends_on", f"has more than {MAX_SEARCHED_JOBS:,} jobs upstream: split the graph")
             live = [job for job in level.values() if job.state in (JobState.ACTIVE, JobState.PAUSED)]
             level = self.jobs.get_many({one.job for job in live for one in job.depends_on} - known.keys())
-        circle = cycle_in(graph_of(known.values()))
-        if circle is not None:
-            raise _circle("depends_on", [known[one].name for one in circle])
+        cycle = find_cycle(dependency_graph_of(known.values()))
+        if cycle is not None:
+            raise _cycle_error("depends_on", [known[one].name for one in cycle])
 
 
-def _unheard(jobs: Iterable[Job], upstreams: Mapping[str, Job]) -> list[Job]:
+def _to_mark(jobs: Iterable[Job], upstreams: Mapping[str, Job]) -> list[Job]:
     wanted = {one.job for job in jobs for one in job.depends_on}
     return [job for job_id, job in upstreams.items() if job_id in wanted and not job.feeds]
 
 
-def _resolved(number: int, job: Job, named: Mapping[str, list[Job]]) -> Job:
-    found: list[Dependency] = []
+def _resolve_names(number: int, job: Job, by_name: Mapping[str, list[Job]]) -> Job:
+    resolved: list[Dependency] = []
     for n, one in enumerate(job.depends_on):
-        candidates = named.get(one.job, [])
+        candidates = by_name.get(one.job, [])
         if len(candidates) > 1:
-            message = f"{len(candidates)} jobs of this batch have the name {one.job!r}: give each a name of its own"
+            message = f"{len(candidates)} jobs in this batch are named {one.job!r}: give each a unique name"
             raise Invalid(f"jobs.{number}.depends_on.{n}.job", message)
         one = replace(one, job=candidates[0].job_id) if candidates else one
-        if one.job in [other.job for other in found]:
-            message = f"{one.job!r} is there twice, by its name and by its id: keep one, with the condition you mean"
+        if one.job in [other.job for other in resolved]:
+            message = f"{one.job!r} is listed twice, by name and by id: keep one, with the condition you want"
             raise Invalid(f"jobs.{number}.depends_on.{n}.job", message)
-        found.append(one)
-    return replace(job, depends_on=tuple(found))
+        resolved.append(one)
+    return replace(job, depends_on=tuple(resolved))
 
 
 def _check(job: Job, dependency: Dependency, upstream: Job | None, field: str, remedy: str, now: datetime) -> None:
     if job.schedule.kind == "queue":
-        where = field.rpartition(".depends_on")[0]
-        message = "does not go with schedule.queue, which runs once per message: leave one of the two out"
-        raise Invalid(f"{where}.depends_on" if where else "depends_on", message)
+        parent = field.rpartition(".depends_on")[0]
+        message = "cannot be combined with schedule.queue, which runs once per message: remove one of the two"
+        raise Invalid(f"{parent}.depends_on" if parent else "depends_on", message)
     if upstream is None:
         raise Invalid(field, f"there is no job {dependency.job!r}: {remedy}")
     name = f"{upstream.name!r} ({upstream.job_id})" if upstream.name != upstream.job_id else repr(upstream.name)
     if upstream.job_id == job.job_id:
-        raise Invalid(field, "is the job itself, which would wait for its own end: leave it out")
+        raise Invalid(field, "is the job itself, which would wait for its own end: remove it")
     if upstream.state in (JobState.DELETED, JobState.CANCELLED):
-        raise Invalid(field, f"job {name} is {upstream.state} and will not run: leave it out, or name another")
+        raise Invalid(field, f"job {name} is {upstream.state} and will not run: remove it, or name another job")
     if upstream.schedule.kind == "queue":
-        message = f"job {name} has schedule.queue, and runs once per message: name a job with another schedule"
+        message = f"job {name} has schedule.queue and runs once per message: name a job with another schedule"
         raise Invalid(field, message)
     if upstream.schedule.recurring and not job.schedule.recurring:
-        message = f"job {name} recurs, and this one runs once: set schedule here to the upstream's"
-        raise Invalid(field, f"{message}, so that each execution waits for that of the same data window")
+        message = f"job {name} recurs, and this one runs once: set schedule to that of the upstream"
+        raise Invalid(field, f"{message}, so that each execution waits for the one of the same data window")
     if job.schedule.recurring and not upstream.schedule.recurring:
-        message = f"job {name} runs once, and this one recurs: leave schedule out here, or"
+        message = f"job {name} runs once, and this one recurs: remove schedule here, or"
         raise Invalid(field, f"{message} {SAME_SCHEDULE}")
     if job.schedule.recurring and not _agree((job.schedule, job.window), (upstream.schedule, upstream.window), now):
-        message = f"none of the next {LOOKED_AHEAD} executions has its data window in common with one of job {name}"
+        message = f"none of the next {LOOKAHEAD_INSTANTS} executions shares its data window with one of job {name}"
         raise Invalid(field, f"{message}: {_remedy(job, upstream)}")
 
 
@@ -162,11 +170,11 @@ def _remedy(job: Job, upstream: Job) -> str:
             f"both have every_seconds {own.seconds:,}, but each counts from its own start, so their instants differ:"
             " give both the same window, such as day, or the same cron, or submit both in one batch"
         )
-    return f"{SAME_SCHEDULE}, or both the same window, such as day, in one time zone"
+    return f"{SAME_SCHEDULE}, or the same window, such as day, in the same time zone"
 
 
 _agree = lru_cache(maxsize=1000)(windows_agree)
 
 
-def _circle(field: str, names: list[str]) -> Invalid:
-    return Invalid(field, f"goes round in a circle, in which each waits for the next: {shown(names)}")
+def _cycle_error(field: str, names: list[str]) -> Invalid:
+    return Invalid(field, f"closes a dependency cycle, remove one of its dependencies: {format_cycle(names)}")

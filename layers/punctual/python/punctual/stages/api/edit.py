@@ -1,4 +1,4 @@
-"""Edit: the next revision of a job. The planner hears of it, and replaces what was planned and has not started."""
+"""Edit: store the next revision of a job. The planner then replaces executions that are planned but not started."""
 
 from __future__ import annotations
 
@@ -9,87 +9,93 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Conflict, Invalid, Stale
-from punctual.domain.jobs.batch import OF_BATCHES
-from punctual.domain.jobs.job import LIVE, Job, JobState
+from punctual.domain.jobs.batch import LONG_LANE_FIELDS
+from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
 from punctual.domain.jobs.misfire import Misfire
 from punctual.domain.jobs.overlap import Overlap
-from punctual.domain.planning.dependency_graph import Tied
+from punctual.domain.planning.dependency_graph import CheckedJobs
 from punctual.domain.planning.replan import edited_until, planned_until, replan
 from punctual.domain.requests.caller import Caller
-from punctual.domain.requests.dry_run import Changes, coming, foreseen, made_up
+from punctual.domain.requests.dry_run import DryRunChanges, foreseen_from, overdue_at_edit, upcoming_executions
 from punctual.domain.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.dependencies import Ties
     from punctual.ports.executions import Executions
-    from punctual.ports.jobs import Drafts, Jobs
+    from punctual.ports.jobs import Jobs
+    from punctual.stages.api.dependencies import DependencyChecker
+    from punctual.stages.api.submission import JobBuilder
 
 REPLACED = "replaced: the same instant, under the new rules"
-RETIED = frozenset({"depends_on", "schedule", "window"})
-"""What decides which executions of its upstreams a job waits for: only then are they looked at again."""
-OF_THE_LANE = (*OF_BATCHES, "timeout_seconds", "expected_seconds")
+MATCHING_FIELDS = frozenset({"depends_on", "schedule", "window"})
+"""The fields that decide which upstream executions a job waits for: dependencies are checked only if one changes."""
+LANE_FIELDS = (*LONG_LANE_FIELDS, "timeout_seconds", "expected_seconds")
+"""The fields that an edit resets when it changes the lane."""
 
 
 @dataclass(frozen=True)
 class Edit:
     jobs: Jobs
-    drafts: Drafts
+    builder: JobBuilder
     executions: Executions
-    ties: Ties
+    dependencies: DependencyChecker
     clock: Clock
-    find: Callable[[str], Job]
+    find_job: Callable[[str], Job]
 
     def edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
-        """The next revision of a job, with ``changes`` in place of what it said. ``None`` sets a field back.
+        """Store and return the next revision of a job. A change to ``None`` resets a field to its default.
 
-        ``revision`` is the one that the caller has seen, if they say so: then another's change is not overwritten.
+        ``revision`` is the revision that the caller has read, if given: the edit then never overwrites a concurrent
+        one. Raises ``NotFound``, ``Forbidden``, ``Conflict``, ``Invalid``, or ``Stale`` when another edit came first.
         """
-        job = self._changeable(job_id, revision, caller)
+        job = self._find_editable(job_id, revision, caller)
         if not changes:
             return job
-        tied = self._edited(job, changes, caller)
-        self.ties.note(tied)
-        [edited] = tied.jobs
+        checked = self._next_revision(job, changes, caller)
+        self.dependencies.mark_upstreams(checked)
+        [edited] = checked.jobs
         if not self.jobs.replace(edited):
-            raise Stale("the job was changed at the same moment: look at it again", field="If-Match")
+            raise Stale("the job changed during this request: read it and send the edit again", field="If-Match")
         if edited.depends_on != job.depends_on:
-            self._take_back_a_circle(job, edited)
+            self._revert_cycle(job, edited)
         return edited
 
-    def foresee(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Changes:
-        """What ``edit`` would replace, bring and take away."""
-        job, now = self._changeable(job_id, revision, caller), self.clock()
+    def preview(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> DryRunChanges:
+        """Dry run of ``edit``: the executions that it would add, remove and replace."""
+        job, now = self._find_editable(job_id, revision, caller), self.clock()
         if not changes:
-            return Changes()
-        [edited] = self._edited(job, changes, caller).jobs
+            return DryRunChanges()
+        [edited] = self._next_revision(job, changes, caller).jobs
         live = self.executions.live_of(job_id, since=edited.waiting_since(now))
         plan = replan(edited, job, live, self.executions.last_planned(job_id, before=planned_until(edited)))
-        late = made_up(edited, plan, now, partial(self.executions.withdrawn, job_id))
-        appear = [*late, *coming(edited, edited_until(edited), now)]
-        known = [
+        overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_withdrawn, job_id))
+        appear = [*overdue, *upcoming_executions(edited, edited_until(edited), now)]
+        kept_instants = [
             one for one in plan.outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)
         ]
-        standing = self.executions.read_many(
-            [*(one.execution_id for one in appear), *(one.execution_id for one in known)]
+        existing = self.executions.read_many(
+            [*(one.execution_id for one in appear), *(one.execution_id for one in kept_instants)]
         )
-        # what has its state machine in the long lane already is not replaced
-        carried = {one.execution_id for one in standing.values() if one.run_arn}
-        replaced = [one for one in known if one.execution_id not in carried]
-        left_out = {one.execution_id: one for one in late if one.note}
-        return Changes(
-            appear=tuple(one for one in appear if one.execution_id not in standing),
+        # an execution of the long lane whose state machine has started is not replaced
+        started = {one.execution_id for one in existing.values() if one.run_arn}
+        replaced = [one for one in kept_instants if one.execution_id not in started]
+        not_run = {one.execution_id: one for one in overdue if one.note}
+        return DryRunChanges(
+            appear=tuple(one for one in appear if one.execution_id not in existing),
             vanish=(
-                *foreseen(one for one in plan.outdated if one not in known),
-                *(left_out[one.execution_id] for one in replaced if one.execution_id in left_out),
+                *foreseen_from(one for one in plan.outdated if one not in kept_instants),
+                *(not_run[one.execution_id] for one in replaced if one.execution_id in not_run),
             ),
-            repeat=foreseen((one for one in replaced if one.execution_id not in left_out), REPLACED),
+            repeat=foreseen_from((one for one in replaced if one.execution_id not in not_run), REPLACED),
         ).shortened()
 
-    def _take_back_a_circle(self, job: Job, edited: Job) -> None:
-        """Two edits at the same moment may close one between them: whoever of them looks last sees it."""
+    def _revert_cycle(self, job: Job, edited: Job) -> None:
+        """Restore the former rules if concurrent edits have closed a cycle together.
+
+        Each edit checks again after it was stored, so at least the later of the two sees the cycle.
+        """
         try:
-            self.ties.check(replace(edited, feeds=True))
+            self.dependencies.check(replace(edited, feeds=True))
         except Invalid:
             now = self.clock()
             rescheduled_at = job.rescheduled_at if edited.schedule == job.schedule else now
@@ -106,27 +112,29 @@ class Edit:
             )
             raise
 
-    def _changeable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
-        job = self.find(job_id)
-        caller.must_manage(job)
-        if job.state not in LIVE:
-            raise Conflict(f"job {job_id!r} is {job.state}: it cannot be changed", field="job_id")
+    def _find_editable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
+        job = self.find_job(job_id)
+        caller.require_can_manage(job)
+        if job.state not in LIVE_STATES:
+            message = f"job {job_id!r} is {job.state}: only an active or paused job can be changed"
+            raise Conflict(message, field="job_id")
         if revision is not None and revision != job.revision:
-            raise Stale(f"the job is at revision {job.revision}, not {revision}: look at it again", field="If-Match")
+            message = f"the job is at revision {job.revision}, not {revision}: read it and send the edit again"
+            raise Stale(message, field="If-Match")
         return job
 
-    def _edited(self, job: Job, changes: Mapping[str, Any], caller: Caller) -> Tied:
+    def _next_revision(self, job: Job, changes: Mapping[str, Any], caller: Caller) -> CheckedJobs:
         if changes.get("dedupe_key", job.dedupe_key) != job.dedupe_key:
-            message = "stays what it was when the job was submitted: delete the job, and submit one with another key"
+            message = "cannot be changed: delete the job, and submit a new one with the other key"
             raise Invalid("dedupe_key", message)
         now = self.clock()
-        standing = _as_submitted(job)
-        if job.overlap is Overlap.usual(recurring=job.schedule.recurring):
-            standing.pop("overlap")  # what is usual may be another thing with another schedule
-        if changes.get("lane", job.lane) != job.lane:  # what belongs to the lane that it leaves goes with it
-            standing = {name: value for name, value in standing.items() if name not in OF_THE_LANE}
-        kept = None if "schedule" in changes else job.schedule
-        edited = self._drafted(standing, changes, kept, caller, now)
+        current = _to_submission(job)
+        if job.overlap is Overlap.default(recurring=job.schedule.recurring):
+            current.pop("overlap")  # the default may differ for the new schedule
+        if changes.get("lane", job.lane) != job.lane:
+            current = {name: value for name, value in current.items() if name not in LANE_FIELDS}
+        kept_schedule = None if "schedule" in changes else job.schedule
+        edited = self._build(current, changes, kept_schedule, caller, now)
         edited = replace(
             edited,
             job_id=job.job_id,
@@ -144,33 +152,38 @@ class Edit:
             dedupe_key=job.dedupe_key,
             feeds=job.feeds,
         )
-        if (since := job.waiting_since(now)) < edited.waiting_since(now):  # what waits by the rules of now
+        # executions that wait under the current rules must stay findable under the new ones
+        if (since := job.waiting_since(now)) < edited.waiting_since(now):
             edited = replace(edited, live_since=since)
-        return self.ties.check(edited) if RETIED.intersection(changes) else Tied([edited])
+        return self.dependencies.check(edited) if MATCHING_FIELDS.intersection(changes) else CheckedJobs([edited])
 
-    def _drafted(
+    def _build(
         self,
-        standing: Mapping[str, Any],
+        current: Mapping[str, Any],
         changes: Mapping[str, Any],
-        kept: Schedule | None,
+        kept_schedule: Schedule | None,
         caller: Caller,
         now: datetime,
     ) -> Job:
-        """The job that a submission of all this would make."""
-        said = {name: value for name, value in {**standing, **changes}.items() if value is not None}
+        """Build the job from the current fields and the changes.
+
+        An error in a field that the request did not change says how to remove that field.
+        """
+        submission = {name: value for name, value in {**current, **changes}.items() if value is not None}
         try:
-            return self.drafts.draft(said, caller, now, kept=kept, changed=changes)
+            return self.builder.build(submission, caller, now, kept_schedule=kept_schedule, changed=changes)
         except Invalid as error:
             name = str(error.field).partition(".")[0]
-            if name in changes or name not in standing or name == "task":
+            if name in changes or name not in current or name == "task":
                 raise
-            raise Invalid(str(error.field), f"{error.message}; the job has it: null takes it away") from None
+            message = f"{error.message}; the job has this field: set it to null to remove it"
+            raise Invalid(str(error.field), message) from None
 
 
-def _as_submitted(job: Job) -> dict[str, Any]:
-    """What a submission of this job would say."""
+def _to_submission(job: Job) -> dict[str, Any]:
+    """Return the submission that would create this job."""
     batch = job.batch
-    said: dict[str, Any] = {
+    submission: dict[str, Any] = {
         "task": job.task,
         "name": job.name,
         "parameters": job.parameters,
@@ -189,10 +202,10 @@ def _as_submitted(job: Job) -> dict[str, Any]:
         "depends_on": [one.to_spec() for one in job.depends_on],
     }
     if batch is not None:
-        said |= {
+        submission |= {
             "resources": batch.resources.to_spec(),
             "container": {"image": batch.image, "command": list(batch.command)} if batch.image else None,
             "partitions": batch.partitions.to_spec() if batch.partitions else None,
             "preemptible": batch.preemptible,
         }
-    return said
+    return submission

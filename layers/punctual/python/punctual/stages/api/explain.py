@@ -1,4 +1,4 @@
-"""Explain: what an execution waits for, and how many are before it."""
+"""Explain: what an execution waits for, and how many others go first."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
-from punctual.domain.executions.work_order import aged
+from punctual.domain.executions.work_order import aged_priority
 from punctual.domain.instant import to_text
 from punctual.domain.jobs.gate import OF_KEY
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.long_lane.part import Part
-from punctual.domain.planning.upstreams import Answer, Upstream, ruling_of
+from punctual.domain.planning.upstreams import Readiness, Upstream, decide_start
 from punctual.domain.status import NOT_STARTED, Status
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from punctual.ports.gates import Gates
     from punctual.ports.monitoring import LaneOutlooks, Samples
 
-RECENT = timedelta(minutes=2)
-"""What was seen of a queue before that says nothing about now."""
+MAX_SAMPLE_AGE = timedelta(minutes=2)
+"""An older sample of a queue says nothing about its current depth."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +32,11 @@ class WaitingFor:
     """``time``, ``rest``, ``rate``, ``executions``, ``key``, ``upstream``, ``worker`` or ``slot``."""
     detail: str
     ahead: int | None = None
-    """How many go first, where that is known."""
+    """How many others go first; ``None`` if unknown."""
     executions: tuple[str, ...] = ()
-    """Those that have to end first, where it is those."""
+    """The executions that have to end first, for ``executions``, ``key`` and ``upstream``."""
     as_of: datetime | None = None
-    """When ``ahead`` was counted, where that was not just now."""
+    """When ``ahead`` was counted; ``None`` if just now."""
 
 
 @dataclass(frozen=True)
@@ -50,81 +50,87 @@ class Explain:
     def waiting_for(
         self, execution: Execution, parts: Sequence[Part] = (), upstreams: Sequence[Upstream] = ()
     ) -> WaitingFor | None:
-        """``None`` for one that runs or has ended."""
+        """Return what the execution waits for; ``None`` if it runs or has ended."""
         now = self.clock()
         if execution.waits_at is not None and execution.status is Status.WAITING:
             return self._at_gate(execution, execution.waits_at)
-        if execution.status is Status.WAITING and execution.held:
+        if execution.status is Status.WAITING and execution.has_pending_upstreams:
             return self._for_upstreams(upstreams)
         if execution.status in (Status.SCHEDULED, Status.QUEUED) and execution.rate_at and execution.rate_at > now:
-            return self._put_off(execution, execution.rate_at, now)
+            return self._for_rate(execution, execution.rate_at, now)
         if execution.status is Status.SCHEDULED or (execution.status is Status.QUEUED and execution.released_at > now):
             starts = to_text(execution.released_at)
-            jitter = f"{to_text(execution.scheduled_at)}, and starts at {starts} by its jitter"
+            jitter = f"{to_text(execution.scheduled_at)}, and starts at {starts} because of its jitter"
             return WaitingFor(what="time", detail=f"it is due at {jitter if execution.delay_seconds else starts}")
-        on_its_way = execution.status in (Status.QUEUED, Status.RETRYING)
-        if on_its_way and execution.retry_at and execution.retry_at > now:
+        is_ready = execution.status in (Status.QUEUED, Status.RETRYING)
+        if is_ready and execution.retry_at and execution.retry_at > now:
             return WaitingFor(what="rest", detail=f"the next attempt is at {to_text(execution.retry_at)}")
-        if on_its_way and execution.lane is Lane.SHORT:
-            return self._in_queue(execution)
-        if (on_its_way or execution.status in (Status.WAITING, Status.STARTING)) and execution.lane is Lane.LONG:
-            return self._for_a_slot(execution, parts)
+        if is_ready and execution.lane is Lane.SHORT:
+            return self._for_worker(execution)
+        if (is_ready or execution.status in (Status.WAITING, Status.STARTING)) and execution.lane is Lane.LONG:
+            return self._for_slot(execution, parts)
         return None
 
     def _at_gate(self, execution: Execution, gate: str) -> WaitingFor:
-        """As it is now: whoever is inside or in line may have ended, and not have left yet."""
+        """Explain a wait at a gate, without the holders and waiters that have ended but are still recorded there."""
         inside = self.gates.inside(gate) - {execution.execution_id}
         before = self.gates.ahead_of(gate, execution.turn) if execution.turn else []
-        in_line = set(before) - inside - {execution.execution_id}
-        standing = self.executions.read_many([*inside, *in_line])
-        live = {name for name, one in standing.items() if one.belongs_in(gate)}
-        runs = tuple(sorted(inside & live))
-        ahead = sum(standing[name].status in NOT_STARTED for name in in_line & live)
-        of_key = gate.startswith(OF_KEY)
-        detail = f"{len(runs)} of its key run already" if of_key else f"waits for {', '.join(runs)}"
+        queued = set(before) - inside - {execution.execution_id}
+        existing = self.executions.read_many([*inside, *queued])
+        live = {name for name, one in existing.items() if one.belongs_in(gate)}
+        holders = tuple(sorted(inside & live))
+        ahead = sum(existing[name].status in NOT_STARTED for name in queued & live)
+        is_key = gate.startswith(OF_KEY)
+        detail = _key_in_use(len(holders)) if is_key else f"waits for {', '.join(holders)}"
         return WaitingFor(
-            what="key" if of_key else "executions",
-            detail=detail if runs else "its turn: there is room",
+            what="key" if is_key else "executions",
+            detail=detail if holders else "a place is free: it starts when its turn comes",
             ahead=ahead if execution.turn else None,
-            executions=runs,
+            executions=holders,
         )
 
     def _for_upstreams(self, upstreams: Sequence[Upstream]) -> WaitingFor:
-        ahead, ruling = [one for one in upstreams if not one.ended], ruling_of(upstreams, self.clock())
-        known = ruling.reason if upstreams and ruling.answer is Answer.NOT_YET else None
+        ahead, decision = [one for one in upstreams if not one.ended], decide_start(upstreams, self.clock())
+        known = decision.reason if upstreams and decision.readiness is Readiness.NOT_YET else None
         return WaitingFor(
             what="upstream",
-            detail=known or "all that it waits for has ended: it will be let go, or skipped, in a moment",
+            detail=known or "all upstream executions have ended: it will be queued or skipped in a moment",
             ahead=len(ahead) if upstreams else None,
             executions=tuple(one.execution.execution_id for one in ahead if one.execution is not None),
         )
 
-    def _put_off(self, execution: Execution, starts_at: datetime, now: datetime) -> WaitingFor:
+    def _for_rate(self, execution: Execution, starts_at: datetime, now: datetime) -> WaitingFor:
         rate = next((gate.rate for gate in execution.gates if gate.rate), None)
         detail = f"{execution.reason}: it starts at {to_text(starts_at)}"
         return WaitingFor(what="rate", detail=detail, ahead=rate.before(starts_at, now) if rate else None)
 
-    def _for_a_slot(self, execution: Execution, parts: Sequence[Part]) -> WaitingFor:
+    def _for_slot(self, execution: Execution, parts: Sequence[Part]) -> WaitingFor:
         lane = self.lane_outlooks.latest()
-        asking = [part.latest_start for part in parts if part.status is Status.WAITING]
-        ahead = lane.ahead_of(min(asking)) if lane and asking else None
-        return WaitingFor(what="slot", detail=execution.reason or "a slot of the long lane", ahead=ahead)
+        latest_starts = [part.latest_start for part in parts if part.status is Status.WAITING]
+        ahead = lane.ahead_of(min(latest_starts)) if lane and latest_starts else None
+        return WaitingFor(what="slot", detail=execution.reason or "waits for a slot of the long lane", ahead=ahead)
 
-    def _in_queue(self, execution: Execution) -> WaitingFor:
+    def _for_worker(self, execution: Execution) -> WaitingFor:
         queue, sample = _queue_of(execution), self.samples.latest()
-        fresh = sample if sample and self.clock() - sample.at <= RECENT else None
+        fresh = sample if sample and self.clock() - sample.at <= MAX_SAMPLE_AGE else None
         backlog = fresh.queues.get(queue) if fresh else None
         known = fresh is not None and backlog is not None and backlog.depth is not None
         return WaitingFor(
             what="worker",
-            detail=f"a worker of the queue {queue}",
+            detail=f"waits for a worker of the queue {queue}",
             ahead=backlog.depth if backlog else None,
             as_of=fresh.at if fresh and known else None,
         )
 
 
+def _key_in_use(count: int) -> str:
+    return (
+        f"{count} executions with the same key are running" if count > 1 else "1 execution with the same key is running"
+    )
+
+
 def _queue_of(execution: Execution) -> Priority:
-    """Where its order lies: that was sent when it was queued, let in, or tried before."""
+    """Return the queue that holds its work order, sent when it was queued, admitted by a gate, or last retried."""
     tried = execution.attempts[-1].ended_at if execution.attempts else None
     sent_at = max(filter(None, (execution.queued_at, execution.woken_at, tried)), default=execution.released_at)
-    return aged(execution.priority, execution.attempt, sent_at - execution.released_at)
+    return aged_priority(execution.priority, execution.attempt, sent_at - execution.released_at)

@@ -1,4 +1,4 @@
-"""Manage: pause, resume, cancel and delete a job. The planner hears of it and does what follows."""
+"""Pause, resume, cancel and delete jobs. The planner applies the consequences to the job's executions."""
 
 from __future__ import annotations
 
@@ -9,88 +9,93 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Conflict
-from punctual.domain.jobs.job import GONE, LIVE, Job, JobState
-from punctual.domain.planning.missed_instants import why
+from punctual.domain.jobs.job import LIVE_STATES, WITHDRAWN_STATES, Job, JobState
+from punctual.domain.planning.missed_instants import skip_reason
 from punctual.domain.requests.caller import Caller
-from punctual.domain.requests.dry_run import Changes, foreseen, left_behind, resumed
+from punctual.domain.requests.dry_run import DryRunChanges, changes_on_removal, changes_on_resume, foreseen_from
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
     from punctual.ports.jobs import Jobs
 
-FROM = {
+ALLOWED_FROM = {
     JobState.PAUSED: {JobState.ACTIVE},
     JobState.ACTIVE: {JobState.PAUSED},
     JobState.CANCELLED: {JobState.ACTIVE, JobState.PAUSED},
     JobState.DELETED: {JobState.ACTIVE, JobState.PAUSED, JobState.DONE, JobState.CANCELLED},
 }
-"""From where a person may bring a job into a state."""
-TRIES = 5
+"""The states from which a caller may move a job to a state."""
+MAX_CONFLICT_RETRIES = 5
 
 
 @dataclass(frozen=True)
-class Manage:
+class JobStateChanger:
     jobs: Jobs
     executions: Executions
     clock: Clock
-    find: Callable[[str], Job]
+    find_job: Callable[[str], Job]
 
-    def move(self, job_id: str, state: JobState, caller: Caller) -> Job:
-        """The job, as it is then. One that is in that state already stays as it is, but for a deleted one."""
-        for _ in range(TRIES):
-            job = self._movable(job_id, state, caller)
+    def change_state(self, job_id: str, state: JobState, caller: Caller) -> Job:
+        """Change the state of a job and return the job.
+
+        Idempotent, except that deleting a deleted job is a ``Conflict``. Raises ``NotFound``, ``Forbidden``, or
+        ``Conflict`` when the current state does not allow the change.
+        """
+        for _ in range(MAX_CONFLICT_RETRIES):
+            job = self._find_changeable(job_id, state, caller)
             now = self.clock()
             if job.state is state:
                 return job
-            if self.jobs.move(job, state, now):
-                return job.moved(state, now)
-        raise Conflict("the job keeps changing: look at it again", field="job_id")
+            if self.jobs.change_state(job, state, now):
+                return job.with_state(state, now)
+        raise Conflict("the job kept changing during this request: read it and try again", field="job_id")
 
-    def foresee(self, job_id: str, state: JobState, caller: Caller) -> Changes:
-        """What ``move`` would do."""
-        job, now = self._movable(job_id, state, caller), self.clock()
+    def preview(self, job_id: str, state: JobState, caller: Caller) -> DryRunChanges:
+        """Dry run of ``change_state``."""
+        job, now = self._find_changeable(job_id, state, caller), self.clock()
         if job.state is state:
-            return Changes()
+            return DryRunChanges()
         if state is JobState.ACTIVE:
-            return self._foresee_resumption(job, now)
+            return self._preview_resume(job, now)
         live = self.executions.live_of(job_id, since=job.waiting_since(now))
-        vanish = foreseen(one for one in live if one.has_not_started or state is not JobState.PAUSED)
-        changes = self._foresee_what_stays(job, state, now) if state in GONE and job.state in LIVE else Changes()
+        vanish = foreseen_from(one for one in live if one.has_not_started or state is not JobState.PAUSED)
+        is_removed = state in WITHDRAWN_STATES and job.state in LIVE_STATES
+        changes = self._preview_missed(job, state, now) if is_removed else DryRunChanges()
         return replace(changes, vanish=vanish).shortened()
 
-    def _foresee_what_stays(self, job: Job, state: JobState, now: datetime) -> Changes:
-        """What went by in a pause or an outage is then on record."""
+    def _preview_missed(self, job: Job, state: JobState, now: datetime) -> DryRunChanges:
+        """List the instants missed in a pause or an outage, which the planner records when the job is removed."""
         last = self.executions.last_planned(job.job_id, before=job.planned_until(now))
-        return self._without_those_on_record(
-            left_behind(job, job.goes_on_after(last), now, f"skipped: {why(job.state, state)}")
+        return self._without_existing(
+            changes_on_removal(job, job.planning_resumes_after(last), now, f"skipped: {skip_reason(job.state, state)}")
         )
 
-    def _foresee_resumption(self, job: Job, now: datetime) -> Changes:
+    def _preview_resume(self, job: Job, now: datetime) -> DryRunChanges:
         assert job.paused_at is not None
         last = self.executions.last_planned(job.job_id, before=job.paused_at)
-        changes = resumed(
-            job.moved(JobState.ACTIVE, now),
-            job.goes_on_after(last),
+        changes = changes_on_resume(
+            job.with_state(JobState.ACTIVE, now),
+            job.planning_resumes_after(last),
             now,
-            partial(self.executions.withdrawn, job.job_id),
+            partial(self.executions.was_withdrawn, job.job_id),
         )
-        return self._without_those_on_record(changes)
+        return self._without_existing(changes)
 
-    def _without_those_on_record(self, changes: Changes) -> Changes:
-        """What was cancelled before its time stays that."""
-        standing = self.executions.read_many(one.execution_id for one in changes.appear)
-        return replace(changes, appear=tuple(one for one in changes.appear if one.execution_id not in standing))
+    def _without_existing(self, changes: DryRunChanges) -> DryRunChanges:
+        """Drop executions that are stored already: an execution cancelled ahead of its due instant stays cancelled."""
+        existing = self.executions.read_many(one.execution_id for one in changes.appear)
+        return replace(changes, appear=tuple(one for one in changes.appear if one.execution_id not in existing))
 
-    def _movable(self, job_id: str, state: JobState, caller: Caller) -> Job:
-        job = self.find(job_id)
-        caller.must_manage(job)
-        if job.state not in FROM[state] and (job.state is not state or state is JobState.DELETED):
-            raise Conflict(f"job {job_id!r} is {job.state}: it cannot be {_TOLD[state]}", field="job_id")
+    def _find_changeable(self, job_id: str, state: JobState, caller: Caller) -> Job:
+        job = self.find_job(job_id)
+        caller.require_can_manage(job)
+        if job.state not in ALLOWED_FROM[state] and (job.state is not state or state is JobState.DELETED):
+            raise Conflict(f"job {job_id!r} is {job.state}: it cannot be {_PARTICIPLES[state]}", field="job_id")
         return job
 
 
-_TOLD = {
+_PARTICIPLES = {
     JobState.PAUSED: "paused",
     JobState.ACTIVE: "resumed",
     JobState.CANCELLED: "cancelled",

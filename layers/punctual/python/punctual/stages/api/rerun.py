@@ -1,4 +1,4 @@
-"""Rerun: run a job now, or do an execution again that has ended. Storing the execution sets off the rest."""
+"""Rerun: run a job now, or retry an execution that has ended. The executions table's stream triggers the dispatch."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import job_of
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.jobs.gate import Gate, Rate, WhenFull
-from punctual.domain.jobs.job import GONE, OLD, Job
+from punctual.domain.jobs.job import OLD_AGE, WITHDRAWN_STATES, Job
 from punctual.domain.limits import check_parameters
 from punctual.domain.requests.caller import Caller
-from punctual.domain.requests.dry_run import Changes, Foreseen
+from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
@@ -27,18 +27,19 @@ if TYPE_CHECKING:
     from punctual.ports.gates import Gates
     from punctual.ports.jobs import Jobs, Tasks
 
-MOST_TIMES = 100
+RETRY_NUMBERS = range(2, 100)
+"""The suffixes of further executions of a due instant."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """An execution that a person asks for, before it is stored."""
+    """A manual run or retry, before it is stored."""
 
     execution: Execution
     outcome: str
-    """What its job's rules will do with it, in words."""
+    """A forecast for the caller: whether it starts, waits or is skipped, and why."""
     gives_way: tuple[Execution, ...] = ()
-    """Those that will be stopped for it, or no longer wait."""
+    """Executions that will be cancelled or superseded because of it."""
 
 
 @dataclass(frozen=True)
@@ -48,35 +49,44 @@ class Rerun:
     gates: Gates
     tasks: Tasks
     clock: Clock
-    find: Callable[[str], Job]
+    find_job: Callable[[str], Job]
 
     def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
+        """Store an execution that is due now, in addition to the schedule. ``parameters`` override those of the job.
+
+        Not idempotent. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
+        """
         asked = self._run(job_id, parameters, caller)
         self.executions.add(asked.execution)
         return asked
 
-    def foresee_run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Changes:
-        """What ``run`` would do."""
+    def preview_run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
+        """Dry run of ``run``."""
         asked = self._run(job_id, parameters, caller)
-        return Changes(appear=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
+        return DryRunChanges(appear=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
 
     def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
-        """Another execution of the same due instant, under the rules that its job has now."""
+        """Store another execution of the same due instant, under the current rules of its job.
+
+        Raises ``NotFound``, ``Forbidden``, ``Invalid``, or ``Conflict`` if the execution has not ended, has succeeded,
+        is not due yet, or has another live retry.
+        """
         asked = self._retry(execution_id, parameters, caller)
-        if asked.execution.scheduled_at < self.clock() - OLD:
-            self.jobs.note_old(asked.execution.job_id, asked.execution.scheduled_at)
+        if asked.execution.scheduled_at < self.clock() - OLD_AGE:
+            self.jobs.extend_live_since(asked.execution.job_id, asked.execution.scheduled_at)
         if self.executions.add(asked.execution) is not None:
-            raise Conflict("somebody asked for the same at this moment: look at it again", field="execution_id")
+            message = "another request retried it at the same time: read the job's executions to see that retry"
+            raise Conflict(message, field="execution_id")
         return asked
 
-    def foresee_retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Changes:
-        """What ``retry`` would do."""
+    def preview_retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
+        """Dry run of ``retry``."""
         asked = self._retry(execution_id, parameters, caller)
-        return Changes(repeat=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
+        return DryRunChanges(repeat=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
 
     def _run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
-        job = self.find(job_id)
-        caller.must_manage(job)
+        job = self.find_job(job_id)
+        caller.require_can_manage(job)
         now = in_milliseconds(self.clock())
         execution = execution_of(
             job,
@@ -93,10 +103,10 @@ class Rerun:
         failed = self.executions.get(job_of(execution_id), execution_id)
         if failed is None:
             raise NotFound("execution", execution_id, field="execution_id")
-        caller.must_manage(failed)
-        job = self.find(failed.job_id)
+        caller.require_can_manage(failed)
+        job = self.find_job(failed.job_id)
         if failed.status not in FINAL or failed.status is Status.SUCCEEDED:
-            remedy = "only one that ended without success is retried"
+            remedy = "only an execution that ended without success can be retried"
             raise Conflict(f"the execution is {failed.status}: {remedy}", field="execution_id")
         if failed.scheduled_at > self.clock():
             due = to_text(failed.scheduled_at)
@@ -113,33 +123,36 @@ class Rerun:
         return self._as_the_gates_stand(replace(retry, retry_of=execution_id, window=failed.window, once=False))
 
     def _free_number(self, failed: Execution) -> str:
-        """What sets it apart from others of its instant. Raises ``Conflict`` while another retry of the same lives.
+        """Return the first free number for a further execution of the due instant.
 
-        The same is also what it is a retry of itself, and other retries of that.
+        Raises ``Conflict`` while another retry in the same chain is live. The chain consists of the failed execution,
+        the execution that it retried, and all other retries of those.
         """
-        same = {failed.execution_id, failed.retry_of or failed.execution_id}
-        for number in range(2, MOST_TIMES):
+        chain = {failed.execution_id, failed.retry_of or failed.execution_id}
+        for number in RETRY_NUMBERS:
             name = identity.execution_id(failed.job_id, failed.scheduled_at, str(number))
             other = self.executions.get(failed.job_id, name)
             if other is None:
                 return str(number)
-            if same & {other.execution_id, other.retry_of}:
-                same |= {other.execution_id, other.retry_of or other.execution_id}
+            if chain & {other.execution_id, other.retry_of}:
+                chain |= {other.execution_id, other.retry_of or other.execution_id}
                 if other.status not in FINAL:
-                    raise Conflict(f"{other.execution_id} does it again already", field="execution_id")
-        raise Conflict(f"it was done again {MOST_TIMES} times: submit another job", field="execution_id")
+                    message = f"{other.execution_id} already retries it: wait for it to end, or cancel it first"
+                    raise Conflict(message, field="execution_id")
+        message = f"its due instant already has {RETRY_NUMBERS.stop - 1} executions, the maximum: submit a new job"
+        raise Conflict(message, field="execution_id")
 
-    def _parameters(self, job: Job, standing: Mapping[str, Any], changed: Mapping[str, Any] | None) -> dict[str, Any]:
-        if job.state in GONE:
-            raise Conflict(f"job {job.job_id!r} is {job.state}: nothing of it runs any more", field="job_id")
-        parameters = {**standing, **(changed or {})}
+    def _parameters(self, job: Job, current: Mapping[str, Any], changed: Mapping[str, Any] | None) -> dict[str, Any]:
+        if job.state in WITHDRAWN_STATES:
+            raise Conflict(f"job {job.job_id!r} is {job.state} and cannot run: submit a new job", field="job_id")
+        parameters = {**current, **(changed or {})}
         check_parameters("parameters", parameters)
         if job.batch is None or not job.batch.image:
             self.tasks.check(job.task, parameters)
         return parameters
 
     def _as_the_gates_stand(self, execution: Execution) -> Asked:
-        """What will become of it, as far as can be seen now. One that is to be skipped is stored as that."""
+        """Forecast the outcome from the current state of its gates. An execution to be skipped is stored as skipped."""
         starts, waits_for, named = "starts now", list[str](), set[str]()
         gives_way: list[Execution] = []
         for gate in execution.gates:
@@ -170,8 +183,11 @@ class Rerun:
         return Asked(execution, outcome, tuple(gives_way))
 
     def _at(self, gate: Gate) -> tuple[list[Execution], Execution | None]:
-        """Those who are inside, and who waits first. Whoever was forgotten, or has ended, is not really there: the
-        next who comes throws them out, and whoever waits takes their place."""
+        """Return the executions inside the gate and the first waiter.
+
+        Entries of executions that were deleted or have ended do not count: the next execution at the gate removes them,
+        and the first waiter takes their place.
+        """
         names = sorted(self.gates.inside(gate.name))
         if not names:
             return [], None
@@ -195,9 +211,9 @@ class Rerun:
         return Asked(replace(skipped, ended_at=self.clock(), check_at=None), f"skipped: {reason}")
 
 
-def _giving_way(asked: Asked) -> tuple[Foreseen, ...]:
+def _giving_way(asked: Asked) -> tuple[ForeseenExecution, ...]:
     return tuple(_foreseen(one, str(one.status)) for one in asked.gives_way)
 
 
-def _foreseen(execution: Execution, note: str) -> Foreseen:
-    return Foreseen(execution.execution_id, execution.scheduled_at, note)
+def _foreseen(execution: Execution, note: str) -> ForeseenExecution:
+    return ForeseenExecution(execution.execution_id, execution.scheduled_at, note)

@@ -1,4 +1,4 @@
-"""Draft: turn what a person sent into a job, or refuse it with the field named. Nothing is stored here."""
+"""Build a job from a submission, or refuse it with the field named. Nothing is stored here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Invalid
 from punctual.domain.identity import new_job_id
-from punctual.domain.jobs.batch import OF_BATCHES, Batch
+from punctual.domain.jobs.batch import LONG_LANE_FIELDS, Batch
 from punctual.domain.jobs.concurrency import parse_concurrency
 from punctual.domain.jobs.deadline import check_deadline, parse_deadline
 from punctual.domain.jobs.dependency import parse_dependencies
@@ -22,10 +22,10 @@ from punctual.domain.jobs.resources import Resources, parse_resources
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.limits import (
-    LONGEST_LONG_RUN,
-    LONGEST_SHORT_RUN,
-    USUAL_LONG_RUN,
-    USUAL_SHORT_RUN,
+    DEFAULT_LONG_TIMEOUT_SECONDS,
+    DEFAULT_SHORT_TIMEOUT_SECONDS,
+    MAX_LONG_TIMEOUT_SECONDS,
+    MAX_SHORT_TIMEOUT_SECONDS,
     check_parameters,
 )
 from punctual.domain.requests.caller import Caller
@@ -37,33 +37,36 @@ from punctual.domain.schedules.schedule import Schedule, check_comes_due, parse_
 if TYPE_CHECKING:
     from punctual.ports.jobs import Tasks
 
-LONGEST_COMMAND = 4096
-"""Characters: with all else that a container is started with it has to fit into 8 KB."""
+MAX_COMMAND_LENGTH = 4096
+"""Characters in total: the command and the other overrides of a container have to fit into 8 KB."""
 
 
 @dataclass(frozen=True)
-class Drafts:
+class JobBuilder:
+    """Turns submissions into jobs. Raises ``Invalid``."""
+
     tasks: Tasks
     images: Sequence[str] = ()
-    """The names of the images that jobs of the long lane may bring."""
-    largest_cpu: int = 16 * 1024
-    """How much of a vCPU, in 1/1024, the long lane has in all."""
+    """The names of the container images that jobs of the long lane may use."""
+    max_cpu: int = 16 * 1024
+    """The vCPU capacity of the long lane, in 1/1024 vCPU."""
 
-    def draft(
+    def build(
         self,
         submission: Mapping[str, Any],
         caller: Caller,
         now: datetime,
         *,
-        kept: Schedule | None = None,
+        kept_schedule: Schedule | None = None,
         changed: Container[str] | None = None,
     ) -> Job:
-        """``submission`` has the right shape already; here its meaning is checked.
+        """Build a new job. The shape of ``submission`` was validated before; this checks its meaning.
 
-        Of an edit, ``kept`` is the schedule if it stays as it is, and ``changed`` has the fields that do not.
+        For an edit, ``kept_schedule`` is the job's schedule unless the edit changes it, and ``changed`` has the names
+        of the fields that the edit changes.
         """
         policy_of(submission)
-        schedule = kept
+        schedule = kept_schedule
         if schedule is None:
             schedule = parse_schedule(submission.get("schedule"), now=now, calendars=self.tasks.calendars)
             check_comes_due(schedule, now)
@@ -86,7 +89,7 @@ class Drafts:
             retry=RetryPolicy(**submission.get("retry", {})),
             deadline=parse_deadline(submission.get("deadline"), timezone=timezone),
             expected_seconds=submission.get("expected_seconds"),
-            overlap=Overlap(submission.get("overlap", Overlap.usual(recurring=schedule.recurring))),
+            overlap=Overlap(submission.get("overlap", Overlap.default(recurring=schedule.recurring))),
             misfire=parse_misfire(submission.get("misfire")),
             concurrency=parse_concurrency(submission.get("concurrency")),
             notify=parse_notify(submission.get("notify")),
@@ -97,20 +100,20 @@ class Drafts:
             created_at=now,
             updated_at=now,
         )
-        _check_together(job)
-        by_itself = changed is not None and "expected_seconds" not in changed
-        _check_times(job, "timeout_seconds" if by_itself else "expected_seconds")
+        _check_combinations(job)
+        is_expectation_kept = changed is not None and "expected_seconds" not in changed
+        _check_expected_seconds(job, "timeout_seconds" if is_expectation_kept else "expected_seconds")
         return job
 
     def _task(self, submission: Mapping[str, Any], schedule: Schedule, parameters: Mapping[str, Any]) -> str:
-        """Its name. What an own image does is its own affair: there the image's name stands for it."""
+        """Return the task's name. A container image of the user's own is not in the catalog and is not checked."""
         image = submission.get("container", {}).get("image")
         task: str | None = submission.get("task")
         if image:
             return task or image
         if task is None:
-            raise Invalid("task", "is missing: name one, or bring a container")
-        if schedule.kind == "queue":  # a queue job's parameters come with each message
+            raise Invalid("task", "is required: name a task, or set container")
+        if schedule.kind == "queue":  # the parameters come with each message
             self.tasks.check_name(task)
         else:
             self.tasks.check(task, parameters)
@@ -118,24 +121,26 @@ class Drafts:
 
     def _batch(self, submission: Mapping[str, Any], lane: Lane) -> Batch | None:
         if lane is not Lane.LONG:
-            for field in OF_BATCHES:
+            for field in LONG_LANE_FIELDS:
                 if field in submission:
-                    raise Invalid(
-                        field, f'goes with "lane": "long", not with "{lane}": leave it out, or change the lane'
-                    )
+                    message = f'requires "lane": "long", and the lane is "{lane}": remove it, or change the lane'
+                    raise Invalid(field, message)
             return None
         container = submission.get("container", {})
         resources = parse_resources(submission.get("resources"))
-        self._check_room(resources)
+        self._check_capacity(resources)
         partitions = parse_partitions(submission.get("partitions"))
         image = container.get("image", "")
         if image and image not in self.images:
-            known = f"there are: {', '.join(self.images)}" if self.images else "none is named in the stack's settings"
+            known = f"available: {', '.join(self.images)}" if self.images else "the stack's settings name no image"
             raise Invalid("container.image", f"there is no image {image!r}; {known}")
         if image and submission.get("preemptible"):
-            raise Invalid("preemptible", "goes with Punctual's own runner, which makes checkpoints: leave it out here")
-        if sum(map(len, container.get("command", ()))) > LONGEST_COMMAND:
-            raise Invalid("container.command", f"is at most {LONGEST_COMMAND:,} characters in all")
+            message = "requires Punctual's own runner, which writes checkpoints: remove preemptible or container"
+            raise Invalid("preemptible", message)
+        if sum(map(len, container.get("command", ()))) > MAX_COMMAND_LENGTH:
+            raise Invalid(
+                "container.command", f"must have at most {MAX_COMMAND_LENGTH:,} characters in total: shorten it"
+            )
         return Batch(
             resources=resources,
             image=image,
@@ -145,36 +150,37 @@ class Drafts:
             collects=not image and partitions is not None and self.tasks.collects(submission["task"]),
         )
 
-    def _check_room(self, resources: Resources) -> None:
-        if resources.cpu > self.largest_cpu:
-            most = self.largest_cpu / 1024
-            raise Invalid("resources.vcpu", f"the long lane has {most:g} in all: it would never get a slot")
+    def _check_capacity(self, resources: Resources) -> None:
+        if resources.cpu > self.max_cpu:
+            capacity = f"{self.max_cpu / 1024:g}"
+            message = f"must be at most {capacity}, the capacity of the long lane: it would never get a slot"
+            raise Invalid("resources.vcpu", message)
 
 
 def _timeout(seconds: int | None, lane: Lane) -> int:
-    longest = LONGEST_LONG_RUN if lane is Lane.LONG else LONGEST_SHORT_RUN
+    longest = MAX_LONG_TIMEOUT_SECONDS if lane is Lane.LONG else MAX_SHORT_TIMEOUT_SECONDS
     if seconds is None:
-        return USUAL_LONG_RUN if lane is Lane.LONG else USUAL_SHORT_RUN
+        return DEFAULT_LONG_TIMEOUT_SECONDS if lane is Lane.LONG else DEFAULT_SHORT_TIMEOUT_SECONDS
     if seconds > longest:
-        where = '; "lane": "long" takes more' if lane is Lane.SHORT else ""
-        raise Invalid("timeout_seconds", f"is at most {longest:,} in the lane {lane}{where}")
+        remedy = ': lower it, or set "lane": "long"' if lane is Lane.SHORT else ": lower it"
+        raise Invalid("timeout_seconds", f"must be at most {longest:,} in the {lane} lane{remedy}")
     return seconds
 
 
-def _check_together(job: Job) -> None:
-    """What no field can know of itself."""
+def _check_combinations(job: Job) -> None:
+    """Check the rules that involve several fields."""
     check_window(job.schedule, job.window)
     check_deadline(job.deadline, job.schedule)
     if job.misfire != Misfire() and job.schedule.kind in ("queue", "now"):
-        what = "for every message" if job.schedule.kind == "queue" else "at once"
-        raise Invalid("misfire", f"a job whose schedule runs it {what} misses no instant: leave misfire out")
+        trigger = "for every message" if job.schedule.kind == "queue" else "immediately"
+        raise Invalid("misfire", f"does not apply to a job that runs {trigger} and cannot miss an instant: remove it")
     if job.concurrency is not None and job.schedule.kind != "queue":
         job.concurrency.gate(job.owner, job.parameters)
     if job.batch is not None and job.batch.partitions is not None:
         check_partitions(job.batch.partitions, job.schedule, job.window)
 
 
-def _check_times(job: Job, field: str) -> None:
+def _check_expected_seconds(job: Job, field: str) -> None:
     if (job.expected_seconds or 0) > job.timeout_seconds:
-        message = f"expected_seconds, {job.expected_seconds:,}, is more than timeout_seconds, {job.timeout_seconds:,}"
-        raise Invalid(field, f"{message}: lower the one, or raise the other")
+        message = f"expected_seconds ({job.expected_seconds:,}) is more than timeout_seconds ({job.timeout_seconds:,})"
+        raise Invalid(field, f"{message}: lower the first, or raise the second")

@@ -1,4 +1,4 @@
-"""Submit: store what a person sent as jobs, or show what that would bring. Storing them sets off the rest."""
+"""Submit: store submissions as jobs, or show what they would do. The jobs table's stream triggers planning."""
 
 from __future__ import annotations
 
@@ -10,133 +10,151 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.errors import Rejected
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.planning.dependency_graph import Tied, upstreams_first
+from punctual.domain.planning.dependency_graph import CheckedJobs, upstreams_first
 from punctual.domain.requests.caller import Caller, Role
 from punctual.domain.requests.dedupe import OnDuplicate, check_distinct, duplicate_of, policy_of
-from punctual.domain.requests.dry_run import Changes, Foreseen, coming
+from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution, upcoming_executions
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.dependencies import Ties
-    from punctual.ports.jobs import Drafts, Jobs
+    from punctual.ports.jobs import Jobs
+    from punctual.stages.api.dependencies import DependencyChecker
+    from punctual.stages.api.submission import JobBuilder
 
-TOGETHER = 25
-"""How many jobs with a ``dedupe_key`` are stored in one go: with the largest parameters they fit into a transaction."""
+TRANSACTION_SIZE = 25
+"""Jobs with a ``dedupe_key`` per transaction: so many fit even with the largest parameters."""
 
 
 @dataclass(frozen=True)
 class Submitted:
-    """The answer to one submission."""
+    """The result of one submission."""
 
     job: Job
     created: bool
-    """Whether the job is new; if not, it had the submission's ``dedupe_key`` already."""
+    """Whether the job is new; ``False`` for an existing job with the submission's ``dedupe_key``."""
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """Jobs that are to be stored, each checked by itself."""
+class _Request:
+    """Jobs to store, each already checked by itself."""
 
     jobs: Sequence[Job]
     must_be_new: Mapping[str, str]
-    """Keys that no live job may have, with the field to name if one does."""
-    tie: Callable[[Mapping[str, Job]], Tied]
-    """Checks what they depend on, given the jobs that stand in for some of them, by key."""
+    """Keys that no live job may have, each with the field to name in the error."""
+    check_dependencies: Callable[[Mapping[str, Job]], CheckedJobs]
+    """Checks the dependencies, given the existing jobs that take the place of submitted ones, by key."""
 
     @property
     def keyed(self) -> list[Job]:
         return [job for job in self.jobs if job.dedupe_key is not None]
 
-    def tied(self, taken: Mapping[str, Job], existing: Mapping[str, Job]) -> Tied:
-        """Together with what is there. ``taken``: those of the ``existing`` that were just found."""
-        tied = self.tie(existing)
-        for key, job in taken.items():
+    def check(self, newly_found: Mapping[str, Job], existing: Mapping[str, Job]) -> CheckedJobs:
+        """Check the jobs against the ``existing`` ones with the same key, of which some were ``newly_found``."""
+        checked = self.check_dependencies(existing)
+        for key, job in newly_found.items():
             if key in self.must_be_new:
                 raise duplicate_of(job, self.must_be_new[key])
-        return tied
+        return checked
 
 
 @dataclass(frozen=True)
 class Submit:
+    """Stores submitted jobs. All methods raise ``Rejected`` errors that name the field."""
+
     jobs: Jobs
-    drafts: Drafts
-    ties: Ties
+    builder: JobBuilder
+    dependencies: DependencyChecker
     clock: Clock
 
     def submit(self, submission: Mapping[str, Any], caller: Caller) -> Submitted:
-        [submitted] = self._add(self._one(submission, caller))
+        [submitted] = self._store(self._request(submission, caller))
         return submitted
 
     def submit_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> list[Submitted]:
-        """All are checked before any is stored; a refusal names the place, as in ``jobs.3.schedule.cron``."""
-        return self._add(self._many(submissions, caller))
+        """Store a batch. All jobs are checked before any is stored; an error names a field such as ``jobs.3.task``.
 
-    def foresee(self, submission: Mapping[str, Any], caller: Caller) -> Changes:
-        """What ``submit`` would bring."""
-        return Changes(appear=tuple(one for _, one in self._coming(self._one(submission, caller))))
+        After a crash half-way, part of the batch may be stored.
+        """
+        return self._store(self._batch_request(submissions, caller))
 
-    def foresee_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> Changes:
-        """What ``submit_all`` would bring, in the order of time, each with the name of its job."""
-        found = [replace(one, note=job.name) for job, one in self._coming(self._many(submissions, caller))]
-        return Changes(appear=tuple(sorted(found, key=lambda one: one.scheduled_at))).shortened()
+    def preview(self, submission: Mapping[str, Any], caller: Caller) -> DryRunChanges:
+        """Dry run of ``submit``."""
+        return DryRunChanges(appear=tuple(one for _, one in self._upcoming(self._request(submission, caller))))
 
-    def _one(self, submission: Mapping[str, Any], caller: Caller) -> _Asked:
-        caller.must_be(Role.OPERATOR)
-        job = self.drafts.draft(submission, caller, self.clock())
-        return _Asked([job], _must_be_new([job], [submission], "dedupe_key"), lambda _: self.ties.check(job))
+    def preview_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> DryRunChanges:
+        """Dry run of ``submit_all``: the executions in order of time, each with the name of its job as note."""
+        upcoming = self._upcoming(self._batch_request(submissions, caller))
+        named = [replace(one, note=job.name) for job, one in upcoming]
+        return DryRunChanges(appear=tuple(sorted(named, key=lambda one: one.scheduled_at))).shortened()
 
-    def _many(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> _Asked:
-        caller.must_be(Role.OPERATOR)
+    def _request(self, submission: Mapping[str, Any], caller: Caller) -> _Request:
+        caller.require_role(Role.OPERATOR)
+        job = self.builder.build(submission, caller, self.clock())
+        must_be_new = _must_be_new([job], [submission], "dedupe_key")
+        return _Request([job], must_be_new, lambda _: self.dependencies.check(job))
+
+    def _batch_request(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> _Request:
+        caller.require_role(Role.OPERATOR)
         now, submissions = self.clock(), list(submissions)
-        jobs = [self._nth(number, one, caller, now) for number, one in enumerate(submissions)]
+        jobs = [self._build_nth(number, one, caller, now) for number, one in enumerate(submissions)]
         check_distinct(jobs)
         must_be_new = _must_be_new(jobs, submissions, "jobs.{}.dedupe_key")
-        return _Asked(jobs, must_be_new, lambda existing: self.ties.check_all(jobs, existing))
+        return _Request(jobs, must_be_new, lambda existing: self.dependencies.check_batch(jobs, existing))
 
-    def _coming(self, asked: _Asked) -> list[tuple[Job, Foreseen]]:
-        keyed, now = asked.keyed, self.clock()
-        existing = self.jobs.holding(keyed) if keyed else {}
-        new = [job for job in asked.tied(existing, existing).jobs if job.dedupe_key not in existing]
-        return [(job, one) for job in new for one in coming(job, job.created_at - MILLISECOND, now)]
+    def _upcoming(self, request: _Request) -> list[tuple[Job, ForeseenExecution]]:
+        keyed, now = request.keyed, self.clock()
+        existing = self.jobs.find_duplicates(keyed) if keyed else {}
+        new = [job for job in request.check(existing, existing).jobs if job.dedupe_key not in existing]
+        return [(job, one) for job in new for one in upcoming_executions(job, job.created_at - MILLISECOND, now)]
 
-    def _add(self, asked: _Asked) -> list[Submitted]:
-        """Store the jobs, but for those whose key a live one has."""
-        keyed = asked.keyed
-        ahead = len(keyed) > TOGETHER or any(job.depends_on for job in asked.jobs)
-        taken: Mapping[str, Job] = self.jobs.holding(keyed) if keyed and ahead else {}
+    def _store(self, request: _Request) -> list[Submitted]:
+        """Store the jobs, except those whose ``dedupe_key`` a live job has.
+
+        If a concurrent request takes a key, the jobs are checked again with that job in place of the submitted one. If
+        the check then fails, the jobs that were already stored are deleted.
+        """
+        keyed = request.keyed
+        looks_ahead = len(keyed) > TRANSACTION_SIZE or any(job.depends_on for job in request.jobs)
+        newly_found: Mapping[str, Job] = self.jobs.find_duplicates(keyed) if keyed and looks_ahead else {}
         existing: dict[str, Job] = {}
         added: dict[str, Job] = {}
         while True:
             try:
-                existing |= taken
-                tied = asked.tied(taken, existing)
-                new = [job for job in upstreams_first(tied.jobs) if job.dedupe_key not in existing]
+                existing |= newly_found
+                checked = request.check(newly_found, existing)
+                new = [job for job in upstreams_first(checked.jobs) if job.dedupe_key not in existing]
                 if new:
-                    self.ties.note(tied)
+                    self.dependencies.mark_upstreams(checked)
             except Rejected:
-                for one in added.values():  # another took a key between the look and now
-                    self.jobs.move(one, JobState.DELETED, self.clock())
+                for one in added.values():
+                    self.jobs.change_state(one, JobState.DELETED, self.clock())
                 raise
-            taken = self._add_unique([job for job in new if job.dedupe_key is not None], added)
-            if not taken:
+            newly_found = self._add_unique([job for job in new if job.dedupe_key is not None], added)
+            if not newly_found:
                 break
         self.jobs.add(job for job in new if job.dedupe_key is None)
-        standing = [existing.get(job.dedupe_key) if job.dedupe_key is not None else None for job in asked.jobs]
-        return [Submitted(known or job, created=known is None) for job, known in zip(tied.jobs, standing, strict=True)]
+        duplicates = [existing.get(job.dedupe_key) if job.dedupe_key is not None else None for job in request.jobs]
+        return [
+            Submitted(duplicate or job, created=duplicate is None)
+            for job, duplicate in zip(checked.jobs, duplicates, strict=True)
+        ]
 
     def _add_unique(self, jobs: Sequence[Job], added: dict[str, Job]) -> Mapping[str, Job]:
-        """Store those that are not ``added`` yet, up to the first whose key was taken since: the jobs that have it."""
+        """Store the jobs that are not in ``added`` yet, and add them to it.
+
+        Stops at the first transaction that finds keys taken, and returns the live jobs that have these keys.
+        """
         left = [job for job in jobs if job.job_id not in added]
-        for first in range(0, len(left), TOGETHER):
-            chunk = left[first : first + TOGETHER]
+        for first in range(0, len(left), TRANSACTION_SIZE):
+            chunk = left[first : first + TRANSACTION_SIZE]
             if taken := self.jobs.add_unique(chunk):
                 return taken
             added |= {job.job_id: job for job in chunk}
         return {}
 
-    def _nth(self, number: int, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
+    def _build_nth(self, number: int, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
         try:
-            return self.drafts.draft(submission, caller, now)
+            return self.builder.build(submission, caller, now)
         except Rejected as error:
             error.field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             raise

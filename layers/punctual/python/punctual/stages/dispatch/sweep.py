@@ -1,8 +1,9 @@
-"""Dispatch: once a minute, per shard, move what is due soon into the queues, and replace workers that fell silent.
+"""Dispatch: once a minute and per shard, queue executions that are due soon and replace workers with suspect leases.
 
-The sweep goes from where the last one ended to the horizon ahead. Its position is stored after each page, so a
-missed tick is caught up by the next, a crash repeats at most one page, and two at once do the same thing twice:
-queueing what is queued already changes nothing.
+A sweep reads the timers from the position where the last sweep ended up to the sweep horizon, and moves their
+executions from ``scheduled``, ``retrying`` or ``waiting`` to ``queued``. The position is stored after each page of
+timers. So the next tick catches up on a missed one, a crash repeats at most one page, and concurrent sweeps are
+harmless: queueing an execution that is queued already changes nothing.
 """
 
 from __future__ import annotations
@@ -13,74 +14,80 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from punctual.domain.executions.horizon import LEASE, SUSPICION, SWEEP
-from punctual.domain.executions.timer import Reached
+from punctual.domain.executions.horizon import LEASE_DURATION, LEASE_SUSPECT_AFTER, SWEEP_HORIZON
+from punctual.domain.executions.timer import SweepPosition
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
-    from punctual.ports.gates import Gatekeeper
-    from punctual.ports.planning import Lanes, Timers
+    from punctual.ports.planning import Timers, WorkQueues
+    from punctual.stages.run.gates import Gatekeeper
 
 TICK = timedelta(minutes=1)
 
-EMPTY_SLOTS = 60
-"""The position is recorded at least this often, so that even the sweep after a long outage gets on."""
+EMPTY_SLOTS_PER_ADVANCE = 60
+"""The position is stored at least once per this many empty slots, so that a sweep after a long outage makes progress
+even if it times out."""
 
-FIRST_LOOK_BACK = timedelta(hours=1)
-"""Where a shard starts that was never swept."""
+INITIAL_LOOKBACK = timedelta(hours=1)
+"""How far back the first sweep of a shard starts."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sweep:
-    """What one tick did."""
+class SweepReport:
+    """The outcome of one tick."""
 
     timers_seen: int
     queued: int
     taken_over: int
     behind: timedelta
-    """How much of the wheel had been left unswept, beyond the one tick that a sweep always finds."""
+    """How far the previous sweep had fallen behind, beyond the one tick that every sweep finds."""
 
 
 @dataclass(frozen=True)
 class Dispatcher:
     executions: Executions
     timers: Timers
-    lanes: Lanes
+    work_queues: WorkQueues
     gatekeeper: Gatekeeper
     clock: Clock
 
-    def tick(self, shard: int) -> Sweep:
+    def tick(self, shard: int) -> SweepReport:
+        """Send takeover orders for the shard, then sweep its timers. Idempotent; safe to run concurrently."""
         now = self.clock()
-        orders = list(self._successors(shard, now))
-        self.lanes.send(orders, now)  # before the sweep, which may be long after an outage
-        before = self.timers.reached(shard)
-        seen, queued = self._sweep(shard, before or Reached(at=now - FIRST_LOOK_BACK), until=now + SWEEP)
-        behind = max(now + SWEEP - before.at - TICK, timedelta()) if before else timedelta()
-        return Sweep(timers_seen=seen, queued=queued, taken_over=len(orders), behind=behind)
+        orders = list(self._takeover_orders(shard, now))
+        self.work_queues.send(orders, now)  # before the sweep, which may take long after an outage
+        before = self.timers.swept_to(shard)
+        seen, queued = self._sweep(shard, before or SweepPosition(at=now - INITIAL_LOOKBACK), until=now + SWEEP_HORIZON)
+        behind = max(now + SWEEP_HORIZON - before.at - TICK, timedelta()) if before else timedelta()
+        return SweepReport(timers_seen=seen, queued=queued, taken_over=len(orders), behind=behind)
 
-    def _sweep(self, shard: int, since: Reached, until: datetime) -> tuple[int, int]:
+    def _sweep(self, shard: int, since: SweepPosition, until: datetime) -> tuple[int, int]:
         seen = queued = slots = 0
-        if until <= since.at:  # a clock that went back must not make the wheel turn back
+        if until <= since.at:  # a clock that went back must not move the position back
             return seen, queued
         for timers, reached in self.timers.due(shard, since, until):
             queued += self.executions.queue_all(timers, self.clock())
             seen += len(timers)
             slots += not timers
-            if timers or slots % EMPTY_SLOTS == 0:  # each record of the position costs a write
+            if timers or slots % EMPTY_SLOTS_PER_ADVANCE == 0:  # each advance costs a write
                 self.timers.advance(shard, reached)
-        self.timers.advance(shard, Reached(at=until))
+        self.timers.advance(shard, SweepPosition(at=until))
         return seen, queued
 
-    def _successors(self, shard: int, now: datetime) -> Iterator[WorkOrder]:
-        """An order for the next attempt of whatever has not renewed its lease, to arrive when the lease has lapsed.
+    def _takeover_orders(self, shard: int, now: datetime) -> Iterator[WorkOrder]:
+        """Yield work orders that take over executions with suspect leases, delayed until the lease lapses.
 
-        A worker that comes back to life in between keeps its lease, and the order comes to nothing.
+        If the worker renews its lease in between, the receiver of the order cannot claim the execution. Executions that
+        the gatekeeper finds stuck in ``queued`` get their order once more.
         """
         for execution in chain(self.executions.running(shard), self.gatekeeper.repair(shard)):
             if execution.status is Status.QUEUED:
                 yield work_order_for(execution, now)
-            elif execution.lease_until is not None and now - (execution.lease_until - LEASE) > SUSPICION:
+            elif (
+                execution.lease_until is not None
+                and now - (execution.lease_until - LEASE_DURATION) > LEASE_SUSPECT_AFTER
+            ):
                 yield work_order_for(execution, max(now, execution.lease_until))

@@ -1,11 +1,13 @@
-"""Admit: give the slots of the long lane to those who can wait the least, and make room for one in danger.
+"""Admit: give the slots of the long lane to the parts with the least laxity, and preempt for a part at risk.
 
-Several admissions may run at once. A slot is given only if the lane is still as it was seen; if not, look again. Each
-looks at no more of those who wait than it has slots to give, and one: what it costs does not grow with the queue.
+Several admissions may run at once. A slot is given by compare-and-swap on the lane's occupancy; after a lost race the
+lane is read again. An admission reads at most one waiting part more than it has slots to give: its cost does not grow
+with the queue.
 
-Whoever is too late already keeps its place at the head. To let those pass who can still make it would save one deadline
-in five when the lane is far too small; but forecasts err, so it loses some whenever the lane is large enough, and those
-who have to stand back are late by days instead of hours (docs/benchmarks.md).
+A part that is already too late keeps its place at the head of the queue. Letting parts overtake that can still make
+their deadline would save one deadline in five when the lane is far too small. But forecasts err, so it loses some
+deadlines whenever the lane is large enough, and the overtaken parts are late by days instead of hours
+(docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from heapq import merge
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, pace, slack, turn_of
+from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, admission_key, pace, slack
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 
@@ -26,20 +28,22 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.long_lane import Containers, Slots
 
-MOST_LOOKS = 20
-"""Each time that the lane has changed, another admission was at work, and goes on. The next tick is the last resort."""
+MAX_CONFLICT_RETRIES = 20
+"""Reads of the lane per admission. Each conflict means that another admission made progress and goes on; the next tick
+is the last resort."""
 
-URGENCY = timedelta(minutes=10)
-"""Whoever has to start within this is in danger when nothing is free."""
+AT_RISK_HORIZON = timedelta(minutes=10)
+"""A waiting part whose latest start lies within this is at risk of missing its deadline, if no slot is free."""
 
-HOPE = timedelta(minutes=10)
-"""Whoever should have started longer ago than this has no use for a slot that another gives up."""
+RESCUE_LIMIT = timedelta(minutes=10)
+"""A part whose latest start passed longer ago than this misses its deadline anyway: no other part leaves for it."""
 
-MARGIN = timedelta(minutes=30)
-"""What one asked to leave must have beyond ``URGENCY``: it starts twice, and waits for a slot again."""
+PREEMPTION_MARGIN = timedelta(minutes=30)
+"""The slack beyond ``AT_RISK_HORIZON`` that a part must have to be preempted: it starts twice, and waits for a slot
+again."""
 
-MOST_RESCUED = 20
-"""Looked at for danger in one go."""
+MAX_AT_RISK_PARTS = 20
+"""Waiting parts examined per call of ``make_room``."""
 
 
 @dataclass(frozen=True)
@@ -50,96 +54,99 @@ class Admission:
     clock: Clock
     new_key: Callable[[], str]
 
-    def admit(self, asking: Iterable[Part] = ()) -> list[Part]:
-        """Give the free slots to the least laxity. Whoever got one is returned.
+    def admit(self, requesting: Iterable[Part] = ()) -> list[Part]:
+        """Give the free slots to the waiting parts with the least laxity. Returns the parts that got one.
 
-        ``asking`` are some who began to ask just now: those who wait are read from an index that is a moment late.
+        ``requesting`` are parts that have just requested a slot: the index of waiting parts may not contain them yet.
         """
-        newest = sorted(asking, key=_turn)
+        newest = sorted(requesting, key=_admission_key)
         admitted: list[Part] = []
-        for _ in range(MOST_LOOKS):
-            if self._give(newest, admitted) is not Grant.CROWDED:
+        for _ in range(MAX_CONFLICT_RETRIES):
+            if self._grant_free_slots(newest, admitted) is not Grant.CONTENDED:
                 break
         return admitted
 
     def make_room(self) -> list[Part]:
-        """Have preemptible parts with slack leave for those who would otherwise miss their deadlines.
+        """Ask preemptible parts with slack to leave for parts that would otherwise miss their deadlines.
 
-        Those ahead who are too late already take their slots first, so there has to be room for them too. If there
-        are not enough who can leave, nobody has to. Whoever was asked is returned.
+        Parts ahead in the queue that are already too late take their slots first, so room is made for them too. If
+        preemption cannot free enough, no part is asked to leave. Returns the parts that were asked.
         """
         now = self.clock()
-        danger = list(takewhile(lambda part: part.latest_start <= now + URGENCY, islice(self._in_turn(), MOST_RESCUED)))
-        if not any(_can_be_saved(part, now) for part in danger):
+        waiting = islice(self._waiting_in_order(), MAX_AT_RISK_PARTS)
+        at_risk = list(takewhile(lambda part: part.latest_start <= now + AT_RISK_HORIZON, waiting))
+        if not any(_can_be_rescued(part, now) for part in at_risk):
             return []
-        soon = self.slots.occupancy()
-        if self.limits.hold(reduce(_plus, danger, soon)):
+        projected = self.slots.occupancy()
+        if self.limits.allow(reduce(_plus, at_risk, projected)):
             return []
         holders = list(self.slots.holders())
         for part in holders:
-            if part.leave:  # whoever asked it may have died before it could stop the container: again
+            if part.leave:  # an earlier admission may have crashed before it stopped the container: repeat the stop
                 self._stop(part, part.leave)
             if part.leave or part.cancel_at:
-                soon = soon.minus(part.cpu)
-        lax = sorted((part for part in holders if _may_leave(part, now)), key=lambda part: slack(part, now))
-        return list(self._rescue(danger, soon, lax, now))
+                projected = projected.minus(part.cpu)
+        candidates = sorted((part for part in holders if _can_be_preempted(part, now)), key=lambda one: slack(one, now))
+        return list(self._preempt(at_risk, projected, candidates, now))
 
-    def _give(self, newest: list[Part], admitted: list[Part]) -> Grant | None:
-        """One look at the lane, until nothing more fits in, nobody waits, or the lane is crowded."""
+    def _grant_free_slots(self, newest: list[Part], admitted: list[Part]) -> Grant | None:
+        """Grant slots until the next part does not fit, no part waits, or a race is lost (``CONTENDED``)."""
         seen = self.slots.occupancy()
-        if self.limits.filled_by(seen):
+        if self.limits.are_reached_by(seen):
             return None
-        for part in self._in_turn(newest):
+        for part in self._waiting_in_order(newest):
             now = self.clock()
             start_at, next_start = pace(seen.next_start, now, self.limits.starts_per_second)
             after = seen.plus(part.cpu, next_start)
-            if not self.limits.hold(after):  # and nobody smaller passes it, or it might wait for ever
+            if not self.limits.allow(after):  # no smaller part overtakes it: it would starve
                 return None
             grant = self.slots.grant(part, start_at=start_at, key=self.new_key(), seen=seen, after=after, now=now)
-            if grant is Grant.CROWDED:
+            if grant is Grant.CONTENDED:
                 return grant
-            if grant is Grant.GIVEN:
+            if grant is Grant.GRANTED:
                 seen = after
                 admitted.append(part)
-                if self.limits.filled_by(seen):
+                if self.limits.are_reached_by(seen):
                     return None
         return None
 
-    def _in_turn(self, newest: Sequence[Part] = ()) -> Iterator[Part]:
-        """Those who wait, but for any that the lane could not hold if it were empty."""
-        waiting = merge(self.slots.waiting(), newest, key=_turn) if newest else self.slots.waiting()
+    def _waiting_in_order(self, newest: Sequence[Part] = ()) -> Iterator[Part]:
+        """The waiting parts, each once, least laxity first, except parts larger than the whole lane."""
+        waiting = merge(self.slots.waiting(), newest, key=_admission_key) if newest else self.slots.waiting()
         known: set[tuple[str, str]] = set()
         for part in waiting:
-            who = (part.execution_id, part.name)
-            if part.cpu <= self.limits.cpu and who not in known:
-                known.add(who)
+            identity = (part.execution_id, part.name)
+            if part.cpu <= self.limits.cpu and identity not in known:
+                known.add(identity)
                 yield part
 
-    def _rescue(self, danger: list[Part], soon: Occupancy, lax: list[Part], now: datetime) -> Iterator[Part]:
-        for part in danger:
-            soon = _plus(soon, part)
-            if self.limits.hold(soon) or not _can_be_saved(part, now):
+    def _preempt(
+        self, at_risk: list[Part], projected: Occupancy, candidates: list[Part], now: datetime
+    ) -> Iterator[Part]:
+        for part in at_risk:
+            projected = _plus(projected, part)
+            if self.limits.allow(projected) or not _can_be_rescued(part, now):
                 continue
-            for one in self._enough(soon, lax):
-                lax.remove(one)
-                soon = soon.minus(one.cpu)
-                if self.slots.ask_to_leave(one, f"execution {part.execution_id} needs its slot to be in time", now):
-                    self._stop(one, f"preempted for {part.execution_id}")
-                    yield one
+            for victim in self._choose_victims(projected, candidates):
+                candidates.remove(victim)
+                projected = projected.minus(victim.cpu)
+                if self.slots.ask_to_leave(victim, f"execution {part.execution_id} needs its slot to be in time", now):
+                    self._stop(victim, f"preempted for {part.execution_id}")
+                    yield victim
 
-    def _enough(self, soon: Occupancy, lax: list[Part]) -> list[Part]:
-        """Those with the most slack, as many as have to leave; none when all of them would not do."""
+    def _choose_victims(self, projected: Occupancy, candidates: list[Part]) -> list[Part]:
+        """The candidates with the most slack, as few as suffice; none if all of them do not suffice."""
         chosen: list[Part] = []
-        for part in reversed(lax):
-            if not self.limits.hold(soon):
+        for part in reversed(candidates):
+            if not self.limits.allow(projected):
                 chosen.append(part)
-                soon = soon.minus(part.cpu)
-        if not self.limits.hold(soon):
+                projected = projected.minus(part.cpu)
+        if not self.limits.allow(projected):
             return []
-        for part in chosen[::-1]:  # a large one may have made small ones before it needless
-            if self.limits.hold(_plus(soon, part)):
+        for part in chosen[::-1]:  # a large part chosen last may make smaller ones before it unnecessary
+            if self.limits.allow(_plus(projected, part)):
                 chosen.remove(part)
-                soon = _plus(soon, part)
+                projected = _plus(projected, part)
         return chosen
 
     def _stop(self, part: Part, reason: str) -> None:
@@ -147,18 +154,20 @@ class Admission:
             self.containers.stop(part.task_arn, reason)
 
 
-def _can_be_saved(part: Part, now: datetime) -> bool:
-    return part.latest_start >= now - HOPE
+def _can_be_rescued(part: Part, now: datetime) -> bool:
+    return part.latest_start >= now - RESCUE_LIMIT
 
 
-def _may_leave(part: Part, now: datetime) -> bool:
-    asked = part.leave is not None or part.cancel_at is not None
-    return part.preemptible and part.status is Status.RUNNING and not asked and slack(part, now) > URGENCY + MARGIN
+def _can_be_preempted(part: Part, now: datetime) -> bool:
+    if part.leave is not None or part.cancel_at is not None:  # it was asked to leave or to stop already
+        return False
+    has_slack = slack(part, now) > AT_RISK_HORIZON + PREEMPTION_MARGIN
+    return part.preemptible and part.status is Status.RUNNING and has_slack
 
 
-def _turn(part: Part) -> str:
-    assert part.asked_at is not None, "whoever waits has asked"
-    return turn_of(part, part.asked_at)
+def _admission_key(part: Part) -> str:
+    assert part.asked_at is not None, "a waiting part has requested a slot"
+    return admission_key(part, part.asked_at)
 
 
 def _plus(occupancy: Occupancy, part: Part) -> Occupancy:

@@ -1,8 +1,8 @@
-"""Conduct: what the state machine of the long lane asks on its way through an execution.
+"""Conduct: answer the calls of a state machine run that carries a long execution.
 
-It asks three things. *Next*: which parts to run now, or that it is over. *Ask*: have a part wait for a slot. *Settle*:
-an attempt is over, what follows? The records are the truth: each answer comes from them alone, so a question that
-comes twice, late, or from a run that was replaced does no harm.
+There are three. *Next*: which parts to run now, or that the execution is over. *Ask*: request a slot for a part.
+*Settle*: an attempt has ended; is there another? Each answer is computed from the stored records alone, so a call that
+is repeated, late, or from a replaced run is harmless.
 """
 
 from __future__ import annotations
@@ -13,49 +13,49 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Invalid
-from punctual.domain.executions.attempt_decision import decide
 from punctual.domain.executions.execution import Execution, Failure, Result
 from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.jobs.batch import Batch
-from punctual.domain.jobs.gate import Entrant, turn_of
+from punctual.domain.jobs.gate import Entrant, queue_key
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.partitions import Partition
-from punctual.domain.long_lane.container_death import IMPOSSIBLE, verdict_on
-from punctual.domain.long_lane.laxity import as_it_goes_on, latest_start
+from punctual.domain.long_lane.container_death import IMPOSSIBLE, infer_result
+from punctual.domain.long_lane.laxity import latest_start
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part, kind_of
-from punctual.domain.long_lane.parts_status import Ending, ending_of
+from punctual.domain.long_lane.part_decision import decide_part
+from punctual.domain.long_lane.parts_status import PartsOutcome, outcome_of_parts
 from punctual.domain.schedules.due_window import zone_of
-from punctual.domain.status import FINAL, HOLDING, Status
+from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.gates import Gatekeeper
     from punctual.ports.jobs import Jobs
     from punctual.ports.long_lane import Callbacks, Containers, LongExecutions, Parts
     from punctual.ports.running import Results
+    from punctual.stages.run.gates import Gatekeeper
 
-SIDE_BY_SIDE = 40
-"""Step Functions runs no more parts of one execution at the same time."""
-NO_RUSH = timedelta(seconds=15)
-NO_SLOT = "it waited for a slot until its state machine gave up"
+MAX_PARALLEL_PARTS = 40
+"""The limit of Step Functions for an inline ``Map`` state."""
+SLOT_REQUEST_RETRY_DELAY = timedelta(seconds=15)
+SLOT_REQUEST_TIMED_OUT = "no slot was granted before the slot request timed out"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
-    """What to do next: run some parts side by side, or nothing more."""
+class NextStep:
+    """What a state machine run does next: run ``parts`` in parallel, call again, or end."""
 
     parts: tuple[str, ...] = ()
     not_before: datetime
-    at_once: int = 1
-    again: bool = False
-    """To be asked again then, though there is nothing to run yet."""
+    max_parallel: int = 1
+    call_again: bool = False
+    """Call *next* again at ``not_before``: there is nothing to run yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settled:
-    """What follows an attempt: another one, at an instant, or nothing."""
+class Settlement:
+    """The consequence of an attempt: the next attempt at ``retry_at``, or none."""
 
-    again_at: datetime | None
+    retry_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -70,96 +70,111 @@ class Conductor:
     clock: Clock
     uniform: Callable[[float, float], float]
 
-    def next(self, job_id: str, execution_id: str, run_arn: str) -> Step:
-        """The parts to run now. None when it is over, or when another state machine run carries this execution."""
-        execution = self.executions.conduct(job_id, execution_id, run_arn, self.clock())
+    def next(self, job_id: str, execution_id: str, run_arn: str) -> NextStep:
+        """The parts to run now; none if the execution is over, or if another state machine run carries it.
+
+        Creates the parts once the execution is due and its gates are acquired, adds the collector once all partitions
+        have succeeded, and closes the execution once all parts have ended. Idempotent.
+        """
+        execution = self.executions.attach_run(job_id, execution_id, run_arn, self.clock())
         if execution is None:
-            return Step(not_before=self.clock())
+            return NextStep(not_before=self.clock())
         try:
             parts = self.parts.of(execution_id)
             if not parts:
-                if self.clock() < execution.released_at:  # whoever runs now may be gone by then, and so may this one
-                    return Step(not_before=execution.released_at, again=True)
-                if not self._let_in(execution):
-                    return self._held_back(execution)
-            if not _are_all_there(parts):
-                parts = self._divide(execution)
-        except Invalid as error:  # partitions that this window cannot be cut into
+                # Gates are not acquired early: until it is due, they may become free, or the execution be cancelled.
+                if self.clock() < execution.released_at:
+                    return NextStep(not_before=execution.released_at, call_again=True)
+                if not self._acquire_gates(execution):
+                    return self._wait_for_gates(execution)
+            if not _are_all_created(parts):
+                parts = self._create_parts(execution)
+        except Invalid as error:  # the window cannot be split into these partitions
             failure = Failure(type="BadPartitions", message=f"{error.field}: {error.message}")
-            self.executions.close(execution, Ending(status=Status.FAILED, reason="fatal", error=failure), self.clock())
-            return Step(not_before=self.clock())
+            failed = PartsOutcome(status=Status.FAILED, reason="fatal", error=failure)
+            self.executions.close(execution, failed, self.clock())
+            return NextStep(not_before=self.clock())
         todo = [part for part in parts if part.status not in FINAL]
-        if execution.cancel_at is not None:  # nothing more begins; whatever it still has is cleared away
+        if execution.cancel_at is not None:  # no further part starts; the settler cancels unfinished parts
             self._close(execution, parts)
-            return Step(not_before=self.clock())
-        if not todo and _may_collect(execution, parts):
+            return NextStep(not_before=self.clock())
+        if not todo and _needs_collector(execution, parts):
             todo = [self._collector(execution, parts)]
             self.parts.add(todo[0])
         if not todo:
             self._close(execution, parts)
-            return Step(not_before=self.clock())
-        return Step(
+            return NextStep(not_before=self.clock())
+        return NextStep(
             parts=tuple(part.name for part in todo),
             not_before=execution.released_at,
-            at_once=_at_once(execution, len(todo)),
+            max_parallel=_max_parallel(execution, len(todo)),
         )
 
-    def _let_in(self, execution: Execution) -> bool:
+    def _acquire_gates(self, execution: Execution) -> bool:
         entrant = Entrant(
             execution_id=execution.execution_id,
-            turn=turn_of(execution.execution_id, execution.released_at, execution.priority),
+            turn=queue_key(execution.execution_id, execution.released_at, execution.priority),
             revision=execution.revision,
             tried=execution.attempt,
             rated=execution.rate_at is not None,
         )
         return self.gatekeeper.acquire(entrant, execution.gates)
 
-    def _held_back(self, execution: Execution) -> Step:
-        """One that was put off asks again then. For one that waits in line another run comes when it is its turn."""
-        standing = self.executions.get(execution.job_id, execution.execution_id)
-        if standing is not None and standing.status is Status.QUEUED and standing.rate_at is not None:
-            return Step(not_before=standing.rate_at, again=True)
-        return Step(not_before=self.clock())
+    def _wait_for_gates(self, execution: Execution) -> NextStep:
+        """Defer an execution that was denied by a gate.
 
-    def ask(self, execution_id: str, name: str, ticket: str) -> None:
-        """Have a part wait for a slot: ``ticket`` is what admission answers to."""
+        If a rate limit deferred it, the run calls again at the new instant. If it is queued at a gate, the run ends: a
+        new run is started when the gate is handed over to the execution.
+        """
+        current = self.executions.get(execution.job_id, execution.execution_id)
+        if current is not None and current.status is Status.QUEUED and current.rate_at is not None:
+            return NextStep(not_before=current.rate_at, call_again=True)
+        return NextStep(not_before=self.clock())
+
+    def request_slot(self, execution_id: str, name: str, ticket: str) -> None:
+        """Set a part to wait for a slot. ``ticket`` is the task token that admission answers with the grant.
+
+        The token is failed at once if the part runs or has ended.
+        """
         part = self.parts.get(execution_id, name)
-        if part is None or not self.parts.ask(part, ticket, self.clock()):
-            self.callbacks.fail(ticket, "Punctual.Stale", "this part does not need a slot")
+        if part is None or not self.parts.request_slot(part, ticket, self.clock()):
+            self.callbacks.fail(ticket, "Punctual.Stale", "this part does not need a slot: it runs or has ended")
 
-    def settle(self, execution_id: str, name: str, attempt: int | None, error: Mapping[str, str] | None) -> Settled:
-        """An attempt is over, or none could be made: whether there is to be another.
+    def settle(self, execution_id: str, name: str, attempt: int | None, error: Mapping[str, str] | None) -> Settlement:
+        """Settle an attempt that has ended or could not start: conclude it if needed, and return whether to retry.
 
-        Most containers have said how they ended. For one that has not, the state machine's ``error`` speaks.
+        Most containers have reported a result. Without one, the result is inferred from the ``error`` that the state
+        machine caught. ``attempt`` is ``None`` if no slot was granted. Idempotent.
         """
         part = self.parts.get(execution_id, name)
         impossible = (error or {}).get("Error") == IMPOSSIBLE
-        if part is not None and part.status in HOLDING and (part.attempt == attempt or impossible):
-            self._speak_for(part, error or {})
+        if part is not None and part.status in SLOT_HOLDING_STATUSES and (part.attempt == attempt or impossible):
+            self._conclude_unreported(part, error or {})
             part = self.parts.get(execution_id, name)
         if part is not None and part.status is Status.WAITING and (error or {}).get("Error") == "States.Timeout":
-            self.parts.fail_waiting(part, NO_SLOT, self.clock())
+            self.parts.fail_waiting(part, SLOT_REQUEST_TIMED_OUT, self.clock())
             part = self.parts.get(execution_id, name)
         if part is not None and part.cancel_at is not None:
-            self._end_if_stopped(part)
+            self._close_if_stopped(part)
         if part is None or part.status in FINAL:
-            return Settled(again_at=None)
-        rest = NO_RUSH if attempt is None else timedelta()  # it could not even ask: not at once again
-        return Settled(again_at=max(part.retry_at or self.clock(), self.clock() + rest))
+            return Settlement(retry_at=None)
+        # A failed slot request is not repeated at once: it would fail in a tight loop.
+        delay = SLOT_REQUEST_RETRY_DELAY if attempt is None else timedelta()
+        return Settlement(retry_at=max(part.retry_at or self.clock(), self.clock() + delay))
 
-    def _end_if_stopped(self, part: Part) -> None:
-        """What was asked to stop is over with the last part that ran: nobody waits for another's rest to end."""
+    def _close_if_stopped(self, part: Part) -> None:
+        """Close a cancelled execution with its last part, without waiting for the backoff of another part to end."""
         execution, parts = self.executions.get(part.job_id, part.execution_id), self.parts.of(part.execution_id)
         if execution is not None and execution.cancel_at and all(one.status in FINAL for one in parts):
             self._close(execution, parts)
 
-    def _speak_for(self, part: Part, error: Mapping[str, str]) -> None:
+    def _conclude_unreported(self, part: Part, error: Mapping[str, str]) -> None:
         if part.task_arn:
-            self.containers.stop(part.task_arn, "it did not say how it ended")
-        decision = decide(part, verdict_on(part, error), now=self.clock(), uniform=self.uniform)
-        self.parts.conclude(as_it_goes_on(part, decision), decision, self.clock())
+            self.containers.stop(part.task_arn, "it reported no result")
+        after, decision = decide_part(part, infer_result(part, error), now=self.clock(), uniform=self.uniform)
+        self.parts.conclude(after, decision, self.clock())
 
-    def _divide(self, execution: Execution) -> list[Part]:
+    def _create_parts(self, execution: Execution) -> list[Part]:
         job = self.jobs.get(execution.job_id)
         batch = execution.batch or Batch()
         if batch.partitions is None:
@@ -169,7 +184,7 @@ class Conductor:
             parts = [self._part(execution, job, piece.name, piece) for piece in pieces]
         for part in parts:
             self.parts.add(part)
-        return self.parts.of(execution.execution_id)  # some may have been there before, and be further on
+        return self.parts.of(execution.execution_id)  # parts that existed before are unchanged, and may have run
 
     def _collector(self, execution: Execution, parts: Sequence[Part]) -> Part:
         return self._part(execution, self.jobs.get(execution.job_id), COLLECT, Partition(number=0, count=len(parts)))
@@ -205,45 +220,45 @@ class Conductor:
         )
 
     def _close(self, execution: Execution, parts: list[Part]) -> None:
-        complete = all(part.status is Status.SUCCEEDED for part in parts) and not _may_collect(execution, parts)
-        ending = ending_of(parts, self._result(execution, parts) if complete else None)
+        complete = all(part.status is Status.SUCCEEDED for part in parts) and not _needs_collector(execution, parts)
+        ending = outcome_of_parts(parts, self._result(execution, parts) if complete else None)
         if execution.cancel_at is not None and not complete:
             ending = replace(ending, status=Status.CANCELLED, reason=execution.cancel_reason)
         self.executions.close(execution, ending, self.clock())
 
     def _result(self, execution: Execution, parts: list[Part]) -> Result | None:
-        """The only part's, the collector's, or the list of all partitions'."""
+        """The result of the only part, of the collector, or the list of the partitions' results."""
         for part in parts:
             if part.name in (WHOLE, COLLECT):
                 return part.result
-        values = [_shown(part.result) for part in parts]
-        return self.results.keep(f"{execution.job_id}/{execution.execution_id}/all", values, always=True)
+        values = [_value_or_location(part.result) for part in parts]
+        return self.results.store(f"{execution.job_id}/{execution.execution_id}/all", values, always=True)
 
 
-def _may_collect(execution: Execution, parts: Sequence[Part]) -> bool:
+def _needs_collector(execution: Execution, parts: Sequence[Part]) -> bool:
     if execution.batch is None or not execution.batch.collects or execution.batch.partitions is None:
         return False
     return all(part.status is Status.SUCCEEDED and part.name != COLLECT for part in parts)
 
 
-def _are_all_there(parts: Sequence[Part]) -> bool:
-    """Whoever divided it may have died half-way."""
+def _are_all_created(parts: Sequence[Part]) -> bool:
+    """Whether every partition has its part: a conductor may crash while it creates them."""
     return bool(parts) and sum(part.name != COLLECT for part in parts) == parts[0].count
 
 
-def _at_once(execution: Execution, parts: int) -> int:
+def _max_parallel(execution: Execution, parts: int) -> int:
     partitions = execution.batch.partitions if execution.batch else None
-    return min(partitions.at_once or parts, parts, SIDE_BY_SIDE) if partitions else 1
+    return min(partitions.at_once or parts, parts, MAX_PARALLEL_PARTS) if partitions else 1
 
 
 def _rounds(batch: Batch, name: str, piece: Partition | None) -> int:
-    """How often its like have to run one after the other until all are through."""
+    """How many rounds the partitions need when ``at_once`` of them run in parallel."""
     if batch.partitions is None or piece is None or name == COLLECT:
         return 1
-    return -(-piece.count // min(batch.partitions.at_once or piece.count, SIDE_BY_SIDE))
+    return -(-piece.count // min(batch.partitions.at_once or piece.count, MAX_PARALLEL_PARTS))
 
 
-def _shown(result: Result | None) -> Any:
+def _value_or_location(result: Result | None) -> Any:
     if result is None:
         return None
     return {"location": result.location} if result.location and result.value is None else result.value

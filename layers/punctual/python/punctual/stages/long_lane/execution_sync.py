@@ -1,4 +1,4 @@
-"""Follow: tell an execution of the long lane how its parts stand."""
+"""Synchronize long executions with their parts: the execution's record shows the status of its parts."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from punctual.domain.long_lane.part import Part
-from punctual.domain.long_lane.parts_status import standing_of
+from punctual.domain.long_lane.parts_status import status_of_parts
 
 if TYPE_CHECKING:
     from punctual.ports.long_lane import LongExecutions, Parts
 
 
 @dataclass(frozen=True)
-class Follower:
+class ExecutionSync:
     executions: LongExecutions
     parts: Parts
 
-    def parts_changed(self, changed: Iterable[Part], told_at: datetime | None = None) -> None:
-        """Once for each execution among them, however many of its parts have changed.
+    def sync(self, changed: Iterable[Part], progress_at: datetime | None = None) -> None:
+        """Update the executions of the ``changed`` parts, each once. Idempotent: reads the parts' current records.
 
-        ``told_at`` is when one of them told its progress, if that is what has changed.
+        ``progress_at`` is the instant of a progress report, if that is the change.
         """
         for job_id, execution_id in dict.fromkeys((part.job_id, part.execution_id) for part in changed):
-            standing = standing_of(self.parts.of(execution_id))
-            if standing is not None:
-                self.executions.follow(job_id, execution_id, standing, told_at)
+            status = status_of_parts(self.parts.of(execution_id))
+            if status is not None:
+                self.executions.apply_parts_status(job_id, execution_id, status, progress_at)

@@ -1,4 +1,4 @@
-"""Watch: once a minute, find containers that fell silent or did not stop, and wake their state machines."""
+"""Watch leases: once a minute, fail the attempts of containers that stopped renewing, or that did not stop in time."""
 
 from __future__ import annotations
 
@@ -15,27 +15,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Watch:
+class LeaseWatch:
     slots: Slots
     containers: Containers
     callbacks: Callbacks
     clock: Clock
 
     def tick(self) -> list[Part]:
-        """The parts that hold a slot in vain. Their state machines settle the attempt, which frees it."""
-        now, given_up = self.clock(), []
+        """Stop the containers whose lease has lapsed or whose time to stop is over, and return their parts.
+
+        The state machine run of each part is woken with an error: it settles the attempt, which frees the slot.
+        Idempotent: a part is returned at every tick until its slot is free.
+        """
+        now, lapsed = self.clock(), []
         for part in self.slots.holders():
             if part.cancel_at is not None and part.cancel_at < now:
-                self._give_up(part, CANCELLED, f"it was to stop by {to_text(part.cancel_at)}")
+                cause = f"the container did not stop by {to_text(part.cancel_at)}, as the cancellation asked"
+                self._fail(part, CANCELLED, cause)
             elif part.lease_until is not None and part.lease_until < now:
-                silent = f"the container has not been heard of: its lease ended at {to_text(part.lease_until)}"
-                self._give_up(part, LOST, silent)
+                self._fail(part, LOST, f"the container's lease lapsed at {to_text(part.lease_until)}: no heartbeat")
             else:
                 continue
-            given_up.append(part)
-        return given_up
+            lapsed.append(part)
+        return lapsed
 
-    def _give_up(self, part: Part, error: str, cause: str) -> None:
+    def _fail(self, part: Part, error: str, cause: str) -> None:
         if part.task_arn:
             self.containers.stop(part.task_arn, cause)
         self.callbacks.fail(part.token or "", error, cause)

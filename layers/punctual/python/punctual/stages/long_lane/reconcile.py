@@ -1,7 +1,7 @@
-"""Reconcile: once an hour, compare what the long lane's records say with what AWS runs, and mend the difference.
+"""Reconcile: once an hour, compare the records of the long lane with what runs in AWS, and repair the differences.
 
-Nothing here is needed while all goes well. It is for what no message tells of: a schedule removed by hand, a state
-machine run that was stopped, a container whose end ECS did not report, a lane's record edited by somebody.
+In normal operation it finds nothing. It repairs what no event reports: a schedule that an operator deleted, a state
+machine run that was stopped, a container whose end ECS did not report, an occupancy record that was edited.
 """
 
 from __future__ import annotations
@@ -14,28 +14,35 @@ from typing import TYPE_CHECKING
 from punctual.domain.errors import NotFound
 from punctual.domain.executions.attempt_decision import AttemptResult, decide
 from punctual.domain.executions.execution import Execution, Failure, Outcome
-from punctual.domain.executions.horizon import REACH
+from punctual.domain.executions.horizon import PLANNER_HORIZON
 from punctual.domain.identity import job_of, short_name
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.container_death import STOPPED
 from punctual.domain.long_lane.laxity import Occupancy
 from punctual.domain.long_lane.part import Part
-from punctual.domain.status import FINAL, HOLDING, Status
+from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.long_lane import Callbacks, CountedSlots, KnownContainers, LongExecutions, Parts, StateMachines
+    from punctual.ports.long_lane import (
+        Callbacks,
+        InspectableContainers,
+        LongExecutions,
+        Parts,
+        RecountableSlots,
+        StateMachines,
+    )
 
 GRACE = timedelta(minutes=2)
-"""What has changed within this may not show everywhere yet."""
-STOPPED_RUN = "its state machine stopped"
-SECOND_LOOK = 5.0
-"""Seconds between two counts of those who hold a slot: the index behind them is a moment late."""
+"""Executions that changed within this are skipped: lists and indexes are eventually consistent."""
+RUN_STOPPED = "its state machine run stopped"
+RECOUNT_DELAY_SECONDS = 5.0
+"""Between the two counts of the slot holders, whose index is eventually consistent."""
 
 
 @dataclass
 class Repairs:
-    """What was mended, by execution or part."""
+    """The repairs made, by execution or part."""
 
     armed: list[str] = field(default_factory=list)
     disarmed: list[str] = field(default_factory=list)
@@ -49,65 +56,71 @@ class Repairs:
 class Reconciler:
     executions: LongExecutions
     parts: Parts
-    slots: CountedSlots
+    slots: RecountableSlots
     machines: StateMachines
-    containers: KnownContainers
+    containers: InspectableContainers
     callbacks: Callbacks
     clock: Clock
     sleep: Callable[[float], None]
     uniform: Callable[[float, float], float]
 
     def reconcile(self, *, grace: timedelta = GRACE) -> Repairs:
+        """Repair schedules, state machine runs, containers and the occupancy record. Idempotent.
+
+        An execution that changed less than ``grace`` ago is not restarted.
+        """
         repairs = Repairs()
-        armed = set(self.machines.armed())  # before the executions: whatever is armed was stored earlier
+        armed = set(self.machines.armed())  # read before the executions: an execution is stored before its schedule
         live = list(self.executions.live_long())
-        running = set(self.machines.running())  # after them: whatever conducts one was started earlier
+        running = set(self.machines.running())  # read after the executions: a run is started before it is attached
         for execution in live:
-            if execution.held and (execution.status is not Status.SCHEDULED or self._is_to_come(execution, grace)):
-                continue  # not started by a schedule, but when what it depends on has ended
+            if execution.has_pending_upstreams and (
+                execution.status is not Status.SCHEDULED or self._is_upcoming(execution, grace)
+            ):
+                continue  # started by the end of its upstreams, not by a schedule
             if execution.status is Status.WAITING and execution.waits_at is not None:
-                continue  # in line at a gate, where no state machine carries it
+                continue  # queued at a gate: it has no state machine run
             if execution.status is Status.SCHEDULED:
-                self._see_to_schedule(execution, armed, repairs)
-            elif execution.run_arn not in running and self.clock() - _moved_at(execution) > grace:
+                self._repair_schedule(execution, armed, repairs)
+            elif execution.run_arn not in running and self.clock() - _changed_at(execution) > grace:
                 self._restart(execution, repairs)
         self._disarm_orphans(armed, {short_name(one.execution_id) for one in live}, repairs)
-        self._see_to_containers(repairs)
+        self._report_stopped_containers(repairs)
         repairs.recounted = self._recount()
         return repairs
 
-    def _is_to_come(self, execution: Execution, grace: timedelta) -> bool:
+    def _is_upcoming(self, execution: Execution, grace: timedelta) -> bool:
         return execution.scheduled_at > self.clock() - grace
 
-    def _see_to_schedule(self, execution: Execution, armed: set[str], repairs: Repairs) -> None:
+    def _repair_schedule(self, execution: Execution, armed: set[str], repairs: Repairs) -> None:
         if short_name(execution.execution_id) in armed:
             return
-        if execution.scheduled_at > self.clock() + REACH:
+        if execution.scheduled_at > self.clock() + PLANNER_HORIZON:
             self.machines.arm(execution)
             repairs.armed.append(execution.execution_id)
-        elif self.executions.change_conductor(execution, self.clock()):  # becoming queued starts it
+        elif self.executions.detach_run(execution, self.clock()):  # the planner starts a run for ``queued``
             repairs.started.append(execution.execution_id)
 
     def _restart(self, seen: Execution, repairs: Repairs) -> None:
-        """Free what the stopped run left, and let another take over: becoming ``queued`` starts it."""
+        """Free the slots of a stopped run, and set the execution to ``queued``: the planner starts a new run."""
         execution = self.executions.get(seen.job_id, seen.execution_id)
         if execution is None or execution.status in FINAL or execution.run_arn != seen.run_arn:
             return
         if execution.run_arn:
-            self.machines.stop(execution.run_arn, "replaced")  # it may run after all: lists are a moment late
+            self.machines.stop(execution.run_arn, "replaced")  # it may still run: the list is eventually consistent
         for part in self.parts.of(execution.execution_id):
-            if part.status in HOLDING:
-                self._interrupt(part, STOPPED_RUN)
-            elif part.status is Status.WAITING:  # nobody would hear that it got a slot
-                self.parts.step_back(part, STOPPED_RUN, self.clock())
-        if self.executions.change_conductor(execution, self.clock()):
+            if part.status in SLOT_HOLDING_STATUSES:
+                self._interrupt(part, RUN_STOPPED)
+            elif part.status is Status.WAITING:  # no run would receive its grant
+                self.parts.withdraw_request(part, RUN_STOPPED, self.clock())
+        if self.executions.detach_run(execution, self.clock()):
             repairs.restarted.append(execution.execution_id)
 
     def _interrupt(self, part: Part, why: str) -> None:
         if part.task_arn:
             self.containers.stop(part.task_arn, why)
-        verdict = AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=why))
-        self.parts.conclude(part, decide(part, verdict, now=self.clock(), uniform=self.uniform), self.clock())
+        result = AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=why))
+        self.parts.conclude(part, decide(part, result, now=self.clock(), uniform=self.uniform), self.clock())
 
     def _disarm_orphans(self, armed: set[str], live: set[str], repairs: Repairs) -> None:
         for name in armed - live:
@@ -116,35 +129,35 @@ class Reconciler:
                 repairs.disarmed.append(name)
 
     def _is_orphan(self, name: str) -> bool:
-        """The index that lists executions is a moment late: the record itself decides."""
+        """Whether a schedule has no execution to start. The record decides: the index is eventually consistent."""
         try:
             execution = self.executions.get(job_of(name), name)
         except NotFound:
             return True
         return execution is None or execution.status is not Status.SCHEDULED or execution.lane is not Lane.LONG
 
-    def _see_to_containers(self, repairs: Repairs) -> None:
+    def _report_stopped_containers(self, repairs: Repairs) -> None:
         holders = {part.task_arn: part for part in self.slots.holders() if part.task_arn}
-        for task_arn, cause in self.containers.gone(holders).items():
+        for task_arn, cause in self.containers.find_stopped(holders).items():
             part = holders[task_arn]
             if not self.callbacks.fail(part.token or "", STOPPED, cause):
-                continue  # its state machine is gone as well: the restart of that frees the slot
+                continue  # its state machine run has stopped too: restarting the execution frees the slot
             repairs.containers_gone.append(f"{part.execution_id}/{part.name}")
 
     def _recount(self) -> bool:
-        """Counted twice, with a pause: only what stays wrong is wrong."""
+        """Correct the occupancy record if it is wrong in two counts with a pause between them."""
         before = self.slots.occupancy()
-        if self._agrees(before, self.slots.holders()):
+        if self._matches(before, self.slots.holders()):
             return False
-        self.sleep(SECOND_LOOK)
+        self.sleep(RECOUNT_DELAY_SECONDS)
         seen, holders = self.slots.occupancy(), list(self.slots.holders())
-        return seen == before and not self._agrees(seen, holders) and self.slots.recount(seen, holders)
+        return seen == before and not self._matches(seen, holders) and self.slots.recount(seen, holders)
 
     @staticmethod
-    def _agrees(occupancy: Occupancy, holders: Iterable[Part]) -> bool:
+    def _matches(occupancy: Occupancy, holders: Iterable[Part]) -> bool:
         holders = list(holders)
         return (occupancy.tasks, occupancy.cpu) == (len(holders), sum(part.cpu for part in holders))
 
 
-def _moved_at(execution: Execution) -> datetime:
+def _changed_at(execution: Execution) -> datetime:
     return execution.queued_at or execution.scheduled_at

@@ -1,7 +1,7 @@
-"""Report: what containers say of themselves, and what ECS says of those that said nothing.
+"""Report: record what containers report, and what ECS reports of containers that did not report a result.
 
-A container speaks for one attempt of one part, and proves it with the key that it was started with. Nothing else
-is open to it: it reads no table, no bucket and no other part. What it says after it was superseded is refused.
+A container acts for one attempt of one part, and proves it with the key of its assignment. It has no other access: it
+reads no table, no bucket and no other part. Calls of a superseded attempt are refused.
 """
 
 from __future__ import annotations
@@ -13,161 +13,174 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal, Unreadable
-from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide
+from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome, Progress, Result
 from punctual.domain.long_lane.assignment import Assignment, read_assignment
 from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop
-from punctual.domain.long_lane.laxity import as_it_goes_on
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
-from punctual.domain.status import HOLDING, Status
+from punctual.domain.long_lane.part_decision import decide_part
+from punctual.domain.status import SLOT_HOLDING_STATUSES, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.long_lane import Callbacks, Checkpoints, Containers, LongExecutions, RunningParts
     from punctual.ports.running import Results
 
-MOST_INLINE = 2_000_000
-"""Bytes of results that are handed to the collecting step as they are; more are fetched one by one."""
-BEATS_PER_LEASE = 3
-"""Two beats may be missed before a container counts as lost."""
+MAX_INLINE_RESULT_BYTES = 2_000_000
+"""Up to this size the collector gets the results of all partitions inline; beyond it, a link to each."""
+HEARTBEATS_PER_LEASE = 3
+"""Two heartbeats may be missed before the lease lapses and the container counts as lost."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
-    """What a container has to do."""
+class ClaimedWork:
+    """The answer to a claim: what the container runs."""
 
     execution: Execution
     part: Part
     resume: Any
-    """The state that an earlier attempt left."""
+    """The newest checkpoint of the earlier attempts."""
     results: list[Any]
-    """For the collecting step: what the partitions returned, or where it can be fetched."""
+    """For the collector: the value that each partition returned, or the link to it."""
 
 
 @dataclass(frozen=True)
 class Reporter:
     executions: LongExecutions
     parts: RunningParts
-    follow: Callable[[Iterable[Part], datetime | None], None]
-    """Tells the execution of parts that have changed, and when they told their progress, if that is it."""
+    sync: Callable[[Iterable[Part], datetime | None], None]
+    """Updates the executions of changed parts; see ``ExecutionSync.sync``."""
     checkpoints: Checkpoints
     results: Results
     callbacks: Callbacks
     containers: Containers
     clock: Clock
     uniform: Callable[[float, float], float]
-    beat_seconds: int
+    heartbeat_seconds: int
 
-    def claim(self, assignment: Assignment, token: str, task_arn: str | None) -> Work | None:
-        """A container is there. ``None`` when it comes too late."""
+    def claim(self, assignment: Assignment, token: str, task_arn: str | None) -> ClaimedWork | None:
+        """Claim a part for a container that has started. ``None`` if its attempt was superseded. Idempotent.
+
+        Of two containers that were started for one attempt, only the first gets the part. The state machine run waits
+        for the token of the second, so the part takes over that token.
+        """
         part = self.parts.claim(assignment, token, task_arn, self._lease(), self.clock())
         if part is None:
-            self.parts.pass_on(assignment, token)
+            self.parts.replace_token(assignment, token)
         execution = self.executions.get(assignment.job_id, assignment.execution_id) if part else None
         if part is None or execution is None:
             return None
-        self.callbacks.beat(token)
-        self.follow([part], None)
+        self.callbacks.heartbeat(token)
+        self.sync([part], None)
         resume = self.checkpoints.load(part.checkpoint) if part.checkpoint else None
         results = self._results_of_partitions(part) if part.name == COLLECT else []
-        return Work(execution=execution, part=part, resume=resume, results=results)
+        return ClaimedWork(execution=execution, part=part, resume=resume, results=results)
 
-    def beat(self, assignment: Assignment, progress: Progress | None) -> Part | None:
-        """It is alive, and this far. ``None`` when it was superseded.
+    def heartbeat(self, assignment: Assignment, progress: Progress | None) -> Part | None:
+        """Renew the lease of a container, and store its progress. ``None`` if its attempt was superseded.
 
-        ``leave`` of the part says if it has to go for now, ``cancel_at`` if it is to stop for good.
+        The part's ``leave`` says that the container has to leave for now, ``cancel_at`` that it has to stop for good.
         """
         part = self.parts.renew(assignment, self._lease(), progress)
         if part is not None:
-            self.callbacks.beat(part.token or "")
-            if progress is not None or self._is_young(part):
-                self.follow([part], None if progress is None else self.clock())
+            self.callbacks.heartbeat(part.token or "")
+            if progress is not None or self._started_recently(part):
+                self.sync([part], None if progress is None else self.clock())
         return part
 
     def checkpoint(self, assignment: Assignment, state: Any) -> Part | None:
-        """Keep the state from which the next attempt would go on."""
-        if self.parts.renew(assignment, self._lease(), None) is None:  # a late one must not overwrite anything
+        """Store the state from which the next attempt resumes. ``None`` if the attempt was superseded."""
+        if self.parts.renew(assignment, self._lease(), None) is None:  # a superseded attempt must not overwrite it
             return None
-        return self.parts.keep_checkpoint(assignment, self.checkpoints.keep(assignment, state), self._lease())
+        return self.parts.record_checkpoint(assignment, self.checkpoints.store(assignment, state), self._lease())
 
-    def conclude(self, assignment: Assignment, verdict: AttemptResult) -> bool:
-        """How it ended, in its own words. Coming again changes nothing."""
+    def conclude(self, assignment: Assignment, result: AttemptResult) -> bool:
+        """Record the result that a container reports. Idempotent. ``False`` if it was recorded or superseded before."""
         part = self.parts.get(assignment.execution_id, assignment.part)
-        if part is None or part.status not in HOLDING or not assignment.fits(part):
+        if part is None or part.status not in SLOT_HOLDING_STATUSES or not assignment.matches(part):
             return False
-        return self._conclude(part, verdict)
+        return self._conclude(part, result)
 
-    def running(self, task: Mapping[str, Any]) -> None:
-        """ECS has started a container. One with an own image says nothing itself, so this is its claim."""
-        assignment, token = _assigned(task)
+    def on_task_running(self, task: Mapping[str, Any]) -> None:
+        """Handle the event that ECS has started a container.
+
+        A container with an own image does not call the reporter: this event is its claim. A container whose attempt
+        was superseded is stopped.
+        """
+        assignment, token = _assignment_and_token(task)
         if assignment is None:
             return
         part = self.parts.get(assignment.execution_id, assignment.part)
-        if part is None or not assignment.fits(part) or part.status not in HOLDING:
-            self.containers.stop(task["taskArn"], "it came too late")
-        elif not part.reports and part.status is Status.STARTING:
+        if part is None or not assignment.matches(part) or part.status not in SLOT_HOLDING_STATUSES:
+            self.containers.stop(task["taskArn"], "its attempt was superseded")
+        elif not part.uses_runner and part.status is Status.STARTING:
             claimed = self.parts.claim(assignment, token, task["taskArn"], None, self.clock())
-            self.follow([claimed or part], None)
+            self.sync([claimed or part], None)
 
-    def stopped(self, task: Mapping[str, Any]) -> None:
-        """ECS has stopped a container. If it did not say how it ended, its state machine is told at once."""
-        assignment, token = _assigned(task)
+    def on_task_stopped(self, task: Mapping[str, Any]) -> None:
+        """Handle the event that ECS has stopped a container.
+
+        Wakes the state machine run at once if the container did not report a result. An own image reports none: exit
+        code 0 is success. Idempotent.
+        """
+        assignment, token = _assignment_and_token(task)
         if assignment is None:
             return
         part = self.parts.get(assignment.execution_id, assignment.part)
-        if part is None or part.status not in HOLDING or not assignment.fits(part):
-            self.callbacks.succeed(token, {})  # it has said how it ended; in case nobody told its state machine
+        if part is None or part.status not in SLOT_HOLDING_STATUSES or not assignment.matches(part):
+            self.callbacks.succeed(token, {})  # the result is recorded; a crash may have prevented this answer
         elif part.task_arn and part.task_arn != task["taskArn"]:
-            return  # one of two that were started for the same attempt; the other runs
-        elif not part.reports and not (part.leave or part.cancel_at) and _exit_code(task) == 0:
+            return  # two containers were started for this attempt, and the other one runs
+        elif not part.uses_runner and not (part.leave or part.cancel_at) and _exit_code(task) == 0:
             self._conclude(replace(part, token=token), AttemptResult(outcome=Outcome.SUCCEEDED))
         else:
             self.callbacks.fail(token, STOPPED, cause_of_stop(task))
 
-    def _conclude(self, part: Part, verdict: AttemptResult) -> bool:
-        if verdict.outcome is Outcome.INTERRUPTED and part.leave:
+    def _conclude(self, part: Part, result: AttemptResult) -> bool:
+        if result.outcome is Outcome.INTERRUPTED and part.leave:
             failure = Failure(type="Preempted", message=part.leave)
-            verdict = AttemptResult(outcome=Outcome.PREEMPTED, error=failure)
-        decision = self._settlement(part, verdict)
-        concluded = self.parts.conclude(as_it_goes_on(part, decision), decision, self.clock())
+            result = AttemptResult(outcome=Outcome.PREEMPTED, error=failure)
+        concluded = self.parts.conclude(*self._decide(part, result), self.clock())
         self.callbacks.succeed(part.token or "", {})
         return concluded
 
-    def _settlement(self, part: Part, verdict: AttemptResult) -> AttemptDecision:
-        decision = decide(part, verdict, now=self.clock(), uniform=self.uniform)
+    def _decide(self, part: Part, result: AttemptResult) -> tuple[Part, AttemptDecision]:
+        """Decide what follows, and store the value. A value that cannot be stored makes the attempt fatal."""
+        after, decision = decide_part(part, result, now=self.clock(), uniform=self.uniform)
         in_time = part.cancel_at is not None and self.clock() <= part.cancel_at
-        if decision.status is not Status.SUCCEEDED and (verdict.value is None or not in_time):
-            return decision
+        if decision.status is not Status.SUCCEEDED and (result.value is None or not in_time):
+            return after, decision
         try:
             name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"
-            return replace(decision, result=self.results.keep(name, verdict.value, always=True))
+            return after, replace(decision, result=self.results.store(name, result.value, always=True))
         except Fatal as error:
-            failure = Failure(type="Fatal", message=str(error))
-            return decide(
-                part, AttemptResult(outcome=Outcome.FATAL, error=failure), now=self.clock(), uniform=self.uniform
-            )
+            fatal = AttemptResult(outcome=Outcome.FATAL, error=Failure(type="Fatal", message=str(error)))
+            return decide_part(part, fatal, now=self.clock(), uniform=self.uniform)
 
     def _results_of_partitions(self, part: Part) -> list[Any]:
         partitions = [one for one in self.parts.of(part.execution_id) if one.name not in (COLLECT, WHOLE)]
         results = [one.result or Result() for one in partitions]
-        if sum(len(json.dumps(result.value)) for result in results) > MOST_INLINE:
+        if sum(len(json.dumps(result.value)) for result in results) > MAX_INLINE_RESULT_BYTES:
             results = [replace(result, value=None) for result in results]
-        return [self._handed_on(result) for result in results]
+        return [self._link_or_value(result) for result in results]
 
-    def _handed_on(self, result: Result) -> dict[str, Any]:
+    def _link_or_value(self, result: Result) -> dict[str, Any]:
         link = self.results.link(result)
         return {"link": link} if link else {"value": result.value}
 
-    def _is_young(self, part: Part) -> bool:
-        """Its start may have been told while admission told that it was starting: once or twice again."""
-        return part.started_at is not None and self.clock() - part.started_at < timedelta(seconds=self.beat_seconds * 3)
+    def _started_recently(self, part: Part) -> bool:
+        """Whether the execution is synchronized again, because admission may have overwritten ``running`` with its
+        own, earlier update to ``starting``."""
+        if part.started_at is None:
+            return False
+        return self.clock() - part.started_at < timedelta(seconds=self.heartbeat_seconds * 3)
 
     def _lease(self) -> datetime:
-        return self.clock() + timedelta(seconds=self.beat_seconds * BEATS_PER_LEASE)
+        return self.clock() + timedelta(seconds=self.heartbeat_seconds * HEARTBEATS_PER_LEASE)
 
 
-def _assigned(task: Mapping[str, Any]) -> tuple[Assignment | None, str]:
-    """What a task of ECS was started for, told from its environment. ``None`` for a task that is not ours."""
+def _assignment_and_token(task: Mapping[str, Any]) -> tuple[Assignment | None, str]:
+    """The assignment and task token in the environment of an ECS task; ``None`` for a task of another origin."""
     overrides = (task.get("overrides") or {}).get("containerOverrides") or ()
     given = {one["name"]: one["value"] for override in overrides for one in override.get("environment") or ()}
     try:

@@ -1,7 +1,9 @@
-"""Intake: each message that an upstream system puts on the intake queue becomes one execution of a queue job.
+"""Intake: turn each message on the intake queue into one execution of a queue job.
 
-The execution's id is derived from the message's own id and the instant it was sent, so a message that is delivered
-twice is one execution.
+The execution is stored as ``queued``, or as ``skipped`` while its job is paused. A message that can never become an
+execution goes to the dead-letter queue, with the reason. SQS delivers at least once: the execution's id is derived from
+the message id and the instant at which the message was sent, so a redelivered message stores no second execution. After
+a crash the message is delivered again.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from punctual.domain.errors import Rejected, Unreadable
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import check_job_id
-from punctual.domain.jobs.job import LIVE, Job, JobState
+from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
 from punctual.domain.limits import check_parameters
 from punctual.domain.status import Status
 
@@ -38,7 +40,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Request:
-    """What a readable message asks for."""
+    """The content of a valid message."""
 
     job_id: str
     payload: dict[str, Any]
@@ -46,13 +48,19 @@ class Request:
 
 @dataclass(frozen=True)
 class Intake:
+    """Stores the executions of queue jobs."""
+
     jobs: Jobs
     executions: Executions
     dead_letters: DeadLetters
     clock: Clock
 
     def take(self, messages: Iterable[Message]) -> None:
-        """Store an execution for each message; bury what can never become one, with the reason."""
+        """Store an execution for each message, or dead-letter it if it can never become one. Idempotent.
+
+        If an error other than an invalid message is raised, some of the messages may have been stored: the caller has
+        all of them delivered again.
+        """
         requests = [(message, self._read(message)) for message in messages]
         jobs = self.jobs.get_many({request.job_id for _, request in requests if request is not None})
         for message, request in requests:
@@ -63,12 +71,12 @@ class Intake:
         try:
             return read_request(message.body)
         except Unreadable as error:
-            self.dead_letters.bury(message.body, str(error))
+            self.dead_letters.dead_letter(message.body, str(error))
             return None
 
     def _store(self, message: Message, request: Request, job: Job | None) -> None:
-        if job is None or job.state not in LIVE or job.schedule.kind != "queue":
-            self.dead_letters.bury(message.body, _why_not(request.job_id, job))
+        if job is None or job.state not in LIVE_STATES or job.schedule.kind != "queue":
+            self.dead_letters.dead_letter(message.body, _rejection(request.job_id, job))
             return
         try:
             execution = execution_of(
@@ -79,20 +87,23 @@ class Intake:
                 source=message.message_id,
                 parameters={**job.parameters, **request.payload},
             )
-        except Rejected as error:  # its concurrency key names what the message does not have
-            self.dead_letters.bury(message.body, f"{error.field}: {error.message}")
+        except Rejected as error:  # its concurrency key refers to a parameter that the message lacks
+            self.dead_letters.dead_letter(message.body, f"{error.field}: {error.message}")
             return
-        self.executions.add(execution if job.state is JobState.ACTIVE else self._paused(execution))
+        self.executions.add(execution if job.state is JobState.ACTIVE else self._skipped(execution))
 
-    def _paused(self, execution: Execution) -> Execution:
-        """Nothing piles up while a job is paused. What came meanwhile is on record, and can be done again by hand."""
+    def _skipped(self, execution: Execution) -> Execution:
+        """Turn the execution of a paused job into a ``skipped`` one.
+
+        No backlog builds up during the pause, and an operator can retry the skipped execution later.
+        """
         return replace(
             execution, status=Status.SKIPPED, reason="paused", queued_at=None, ended_at=self.clock(), check_at=None
         )
 
 
 def read_request(body: str) -> Request:
-    """The request in a message's text. Raises ``Unreadable``."""
+    """Parse a message body. Raises ``Unreadable``."""
     try:
         fields = json.loads(body)
         if not isinstance(fields, dict) or not isinstance(fields.get("job_id"), str):
@@ -108,7 +119,7 @@ def read_request(body: str) -> Request:
         raise Unreadable(f"{error.field}: {error.message}") from error
 
 
-def _why_not(job_id: str, job: Job | None) -> str:
+def _rejection(job_id: str, job: Job | None) -> str:
     if job is None:
         return f"there is no job {job_id!r}"
     if job.schedule.kind != "queue":

@@ -1,9 +1,12 @@
-"""Gatekeep: let executions in where only so many may run at once, have them wait in line, and hand their places on.
+"""Gates: limit how many executions run at once, let others wait in a queue, and transfer freed places to waiters.
 
-Whoever waits is written down as waiting first, then stands in line, then tries the gate again; whoever leaves looks at
-the line before and after. So however the two fall together, one of them sees the other. A place is handed to the next
-in line without being free in between: nobody slips in. What breaks off on the way is mended once a minute by
-``repair``, or when the order comes again.
+Transitions: at a full gate, ``queued`` becomes ``waiting``, or ``skipped`` if the gate's rule says so. ``waiting``
+becomes ``queued`` when a place is transferred. A rate limit postpones the start; the execution stays ``queued``.
+
+No wake-up is lost. A waiter is marked ``waiting``, appended to the queue, and then retries the gate. The holder that
+releases its place reads the queue before and after. Whatever the order, one of the two sees the other. A place is
+transferred to the first waiter in one write and is never free in between, so no later execution overtakes the queue. If
+a process crashes in between, ``repair`` completes its work within a minute, or the redelivered order does.
 """
 
 from __future__ import annotations
@@ -14,9 +17,19 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
-from punctual.domain.executions.horizon import CANCEL_GRACE, LONGEST_LEAVE, SUSPICION
+from punctual.domain.executions.horizon import CANCEL_GRACE, LEASE_SUSPECT_AFTER, MAX_CONTAINER_STOP_GRACE
 from punctual.domain.identity import job_of
-from punctual.domain.jobs.gate import OF_BACKFILL, OF_JOB, ONLY, Entrant, Gate, Waiter, WhenFull, may_yet_come, turn_of
+from punctual.domain.jobs.gate import (
+    OF_BACKFILL,
+    OF_JOB,
+    ONLY,
+    Entrant,
+    Gate,
+    Waiter,
+    WhenFull,
+    is_within_grace,
+    queue_key,
+)
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, NOT_STARTED, Status
 
@@ -24,8 +37,12 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.gates import GatedExecutions, Gates
 
-TRIES = 10
-"""How often something that others move at the same time is looked at again."""
+MAX_CONFLICT_RETRIES = 10
+"""How often a read-and-write is repeated when concurrent writers change the same item."""
+
+
+class GateContention(RuntimeError):
+    """Concurrent writers kept changing a gate or an execution. The caller's message is delivered again later."""
 
 
 @dataclass(frozen=True)
@@ -35,29 +52,37 @@ class Gatekeeper:
     clock: Clock
 
     def acquire(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
-        """Whether it may run. If not, it waits, has been put off, or has been skipped, and its record says so."""
+        """Take a place at every gate and return whether the execution may run. Idempotent.
+
+        If not, the execution waits, was postponed by a rate limit, or was skipped, and its record says so. Gates are
+        passed in the order given. Raises ``GateContention``.
+        """
         for gate in gates:
             if gate.limit is not None and not self._enter(gate, entrant):
                 return False
             if gate.rate is not None and not entrant.rated and not self._in_time(gate, entrant):
-                return False  # and keeps the places that it has: nobody could start in its stead
+                return False  # it keeps the places it holds: the rate limit lets no other execution start earlier
         return True
 
     def line_up(self, executions: Sequence[Execution]) -> None:
-        """Give those of a backfill their places in the order in which they are to run, before any of them is stored.
+        """Assign the places of a backfill's gate in execution order, before any of the executions is stored.
 
-        So it does not matter in which order anybody hears of them. What then is not stored is passed over.
+        So the order of the stream records does not matter. An execution that is not stored afterwards is passed over.
+        Executions with upstreams get no place: they arrive in the order in which their upstreams finish.
         """
         gate = _of_backfill(executions[0]) if executions else None
-        if gate is None or gate.limit is None or executions[0].held:  # by what they depend on, they come as they may
+        if gate is None or gate.limit is None or executions[0].has_pending_upstreams:
             return
         for one in executions[: gate.limit]:
             self.gates.enter(gate, one.execution_id)
-        line = [Waiter(one.execution_id, _turn(one)) for one in executions[gate.limit :]]
-        self.gates.form_line(gate.name, line, self.clock())
+        waiters = [Waiter(one.execution_id, _turn(one)) for one in executions[gate.limit :]]
+        self.gates.form_line(gate.name, waiters, self.clock())
 
     def is_its_turn(self, execution: Execution) -> bool:
-        """Whether one of a backfill that has not been tried may be sent on its way; if not, it waits."""
+        """Whether a work order may be sent for an execution; if its backfill's gate is full, the execution waits.
+
+        Always true for an execution that is not part of a backfill, or that had an attempt.
+        """
         gate = _of_backfill(execution)
         if gate is None or execution.status is not Status.QUEUED or execution.attempt or execution.run_arn:
             return True
@@ -67,85 +92,95 @@ class Gatekeeper:
         return self.acquire(entrant, [gate])
 
     def give_up(self, execution: Execution) -> None:
-        """One that has its place in a backfill is not to run: another stands for its instant."""
+        """Release the backfill place of an execution that was not stored, because its id existed already."""
         gate = _of_backfill(execution)
         if gate is not None:
             self.gates.step_out(gate.name, Waiter(execution.execution_id, _turn(execution)))
-            self.leave(execution.execution_id, [gate])
+            self.release(execution.execution_id, [gate])
 
-    def leave(self, execution_id: str, gates: Iterable[Gate]) -> None:
-        """Give its places to whoever is next. Again is fine."""
+    def release(self, execution_id: str, gates: Iterable[Gate]) -> None:
+        """Transfer the places of an execution to the next waiters. Idempotent."""
         for gate in gates:
             if gate.limit is not None and gate.when_full is not WhenFull.SKIP:
-                self._hand_on(gate.name, execution_id)
-            elif gate.limit is not None and self.gates.leave(gate.name, execution_id):
-                self._wake_first(gate.name)  # nobody waits there, unless the rule was another one a moment ago
+                self._transfer(gate.name, execution_id)
+            elif gate.limit is not None and self.gates.release(gate.name, execution_id):
+                self._wake_first(gate.name)  # such a gate has waiters only if its rule was edited a moment ago
 
     def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
-        """Cancel what has not ended: how it stands then, or ``None`` when it has ended by itself.
+        """Cancel an execution and return it as stored; ``None`` if it has ended by itself. Idempotent.
 
-        One that runs is asked to stop, and has a while to do so. Without any grace a long one is cancelled at once: its
-        containers need not be heard.
+        A running execution is asked to stop within ``grace``. Without any grace, an execution of the long lane is
+        cancelled at once, without waiting for its containers. Raises ``GateContention``.
         """
-        standing: Execution | None = execution
-        for _ in range(TRIES):
-            if standing is None or standing.status in FINAL:
+        current: Execution | None = execution
+        for _ in range(MAX_CONFLICT_RETRIES):
+            if current is None or current.status in FINAL:
                 return None
-            if standing.status is Status.RUNNING and (standing.lane is Lane.SHORT or grace or standing.cancel_at):
-                longest = LONGEST_LEAVE if standing.lane is Lane.LONG else grace
-                if asked := self.executions.ask_to_stop(standing, self.clock() + min(grace, longest), reason):
+            if current.status is Status.RUNNING and (current.lane is Lane.SHORT or grace or current.cancel_at):
+                longest = MAX_CONTAINER_STOP_GRACE if current.lane is Lane.LONG else grace
+                if asked := self.executions.ask_to_stop(current, self.clock() + min(grace, longest), reason):
                     return asked
-            elif cancelled := self.executions.cancel(standing, reason, self.clock()):
-                self.leave(cancelled.execution_id, cancelled.gates)
+            elif cancelled := self.executions.cancel(current, reason, self.clock()):
+                self.release(cancelled.execution_id, cancelled.gates)
                 return cancelled
-            standing = self.executions.get(standing.job_id, standing.execution_id)
-        raise RuntimeError(f"{execution.execution_id} does not hold still")
+            current = self.executions.get(current.job_id, current.execution_id)
+        raise GateContention(
+            f"execution {execution.execution_id}: status changed {MAX_CONFLICT_RETRIES} times during a stop"
+        )
 
     def repair(self, shard: int) -> Iterator[Execution]:
-        """Those inside the gate of their job who may need another order. What broke off half-way is mended."""
+        """Complete interrupted gate operations of a shard, and yield executions whose work order may be lost.
+
+        A place of an ended or removed execution is transferred, and a waiter that holds a place is woken. Yielded are
+        running executions that hold the gate of their job, and executions that were ``queued`` for too long.
+        """
         for page in self.gates.held(shard):
             ids = {execution_id for inside in page.values() for execution_id in inside}
             found = {one.execution_id: one for one in self.executions.get_many(ids)}
             for name, inside in page.items():
                 for execution_id in inside:
-                    standing = found.get(execution_id)
-                    if standing is None or self._is_gone(standing, name):
-                        self._throw_out_if_gone(name, execution_id)
-                    elif standing.waits_before(name):
-                        self._throw_out_if_waiting_before(name, execution_id)
-                    elif standing.status is Status.WAITING and standing.waits_at == name:
+                    current = found.get(execution_id)
+                    if current is None or self._is_gone(current, name):
+                        self._evict_if_gone(name, execution_id)
+                    elif current.waits_before(name):
+                        self._evict_if_waiting_before(name, execution_id)
+                    elif current.status is Status.WAITING and current.waits_at == name:
                         self._wake(name, execution_id)
-                    elif _may_be_stuck(standing, name, self.clock()):
-                        yield standing
+                    elif _may_be_stuck(current, name, self.clock()):
+                        yield current
 
-    def _throw_out_if_gone(self, name: str, execution_id: str) -> bool:
-        """An order of one that was forgotten, or has ended, gets in before its claim is refused."""
-        standing = self.executions.get(job_of(execution_id), execution_id)  # as it is now, and not a moment ago
-        gone = self._is_gone(standing, name)
+    def _evict_if_gone(self, name: str, execution_id: str) -> bool:
+        """Transfer the place of an execution that has ended or was removed, and return whether it had.
+
+        The order of such an execution takes a place before its claim is refused.
+        """
+        current = self.executions.get(job_of(execution_id), execution_id)  # a consistent read
+        gone = self._is_gone(current, name)
         if gone:
-            self._hand_on(name, execution_id)
+            self._transfer(name, execution_id)
         return gone
 
-    def _throw_out_if_waiting_before(self, name: str, execution_id: str) -> None:
-        """One that was given a place here, and then had to wait elsewhere by rules that it got meanwhile.
+    def _evict_if_waiting_before(self, name: str, execution_id: str) -> None:
+        """Transfer the place of an execution that waits for an upstream or at an earlier gate, after an edit.
 
-        Others here may be what it waits for. It comes by here again.
+        Holding the place could cause a deadlock: it may wait for other holders of this gate. It acquires this gate
+        again later.
         """
-        standing = self.executions.get(job_of(execution_id), execution_id)
-        if standing is not None and standing.waits_before(name):
-            self._hand_on(name, execution_id)
+        current = self.executions.get(job_of(execution_id), execution_id)
+        if current is not None and current.waits_before(name):
+            self._transfer(name, execution_id)
 
-    def _is_gone(self, standing: Execution | None, name: str) -> bool:
-        return not may_yet_come(name, self.clock()) if standing is None else not standing.belongs_in(name)
+    def _is_gone(self, current: Execution | None, name: str) -> bool:
+        return not is_within_grace(name, self.clock()) if current is None else not current.belongs_in(name)
 
     def _in_time(self, gate: Gate, entrant: Entrant) -> bool:
         assert gate.rate is not None
         now = self.clock()
-        standing = self.executions.get(job_of(entrant.execution_id), entrant.execution_id)
-        if standing is None or not _is_to_start(standing, entrant):
-            return True  # the claim decides, and no start is reserved in vain
-        if standing.rate_at is not None:  # it was put off meanwhile, and comes by itself
-            return standing.rate_at <= now
+        current = self.executions.get(job_of(entrant.execution_id), entrant.execution_id)
+        if current is None or not _is_to_start(current, entrant):
+            return True  # the claim decides, and no start is reserved for nothing
+        if current.rate_at is not None:  # it was postponed meanwhile; a timer or delayed order brings it back
+            return current.rate_at <= now
         start = self.gates.reserve(gate.name, gate.rate, now)
         if start <= now:
             return True
@@ -155,8 +190,8 @@ class Gatekeeper:
 
     def _enter(self, gate: Gate, entrant: Entrant) -> bool:
         inside = self.gates.enter(gate, entrant.execution_id)
-        for _ in range(TRIES):  # before anybody has to yield: whether those inside are really there
-            if inside is None or gate.when_full is WhenFull.WAIT or not self._make_room(gate.name, inside):
+        for _ in range(MAX_CONFLICT_RETRIES):  # evict holders that are gone before any execution is skipped or stopped
+            if inside is None or gate.when_full is WhenFull.WAIT or not self._evict_gone(gate.name, inside):
                 break
             inside = self.gates.enter(gate, entrant.execution_id)
         if inside is None:
@@ -167,29 +202,29 @@ class Gatekeeper:
         reason = f"{gate.limit} of its key run already" if gate.of_key else f"waits for {_named(inside)}"
         if not self.executions.wait(entrant, gate.name, reason):
             return False
-        waiter = self._stand(gate, Waiter(entrant.execution_id, entrant.turn))
+        waiter = self._enqueue(gate, Waiter(entrant.execution_id, entrant.turn))
         if waiter is None:
             return False
         if gate.when_full is WhenFull.TAKE_OVER:
-            self._ask_to_leave(inside, entrant.execution_id)
-        for _ in range(TRIES):
+            self._stop_holders(inside, entrant.execution_id)
+        for _ in range(MAX_CONFLICT_RETRIES):
             if self.gates.enter(gate, entrant.execution_id) is None:
                 self.gates.step_out(gate.name, waiter)
                 return True
             if not gate.of_job or self.gates.ask_for_word(gate.name):
                 return False
-        raise RuntimeError(f"the gate {gate.name} does not hold still")
+        raise GateContention(f"gate {gate.name}: no stable read after {MAX_CONFLICT_RETRIES} tries")
 
-    def _make_room(self, name: str, inside: Iterable[str]) -> bool:
-        return any(self._throw_out_if_gone(name, execution_id) for execution_id in inside)
+    def _evict_gone(self, name: str, inside: Iterable[str]) -> bool:
+        return any(self._evict_if_gone(name, execution_id) for execution_id in inside)
 
-    def _stand(self, gate: Gate, waiter: Waiter) -> Waiter | None:
-        """Its place in line, or ``None`` where there is none for it: then it has been skipped."""
+    def _enqueue(self, gate: Gate, waiter: Waiter) -> Waiter | None:
+        """Append the execution to the queue and return its waiter; ``None`` if the rule skipped the execution."""
         if gate.when_full is WhenFull.WAIT:
             self.gates.stand_in_line(gate.name, waiter.execution_id, waiter.turn, self.clock())
             return waiter
         other = None
-        for _ in range(TRIES):
+        for _ in range(MAX_CONFLICT_RETRIES):
             other = self.gates.stand_alone(gate.name, waiter.execution_id, other, self.clock())
             if other is None:
                 return Waiter(waiter.execution_id, ONLY)
@@ -200,21 +235,21 @@ class Gatekeeper:
                 return None
             if not alone:
                 self._skip(other, f"{waiter.execution_id} is to run in its place", waiter.execution_id)
-        raise RuntimeError(f"the line at {gate.name} does not hold still")
+        raise GateContention(f"queue of gate {gate.name}: no stable read after {MAX_CONFLICT_RETRIES} tries")
 
     def _waits(self, execution_id: str, gate: str) -> bool:
-        standing = self.executions.get(job_of(execution_id), execution_id)
-        return standing is not None and standing.status is Status.WAITING and standing.waits_at == gate
+        current = self.executions.get(job_of(execution_id), execution_id)
+        return current is not None and current.status is Status.WAITING and current.waits_at == gate
 
-    def _ask_to_leave(self, inside: Iterable[str], for_whom: str) -> None:
+    def _stop_holders(self, inside: Iterable[str], successor: str) -> None:
         for execution_id in inside:
-            standing = self.executions.get(job_of(execution_id), execution_id)
-            if standing is not None and standing.cancel_at is None:
-                self.stop(standing, f"{for_whom} is to run in its place", CANCEL_GRACE)
+            current = self.executions.get(job_of(execution_id), execution_id)
+            if current is not None and current.cancel_at is None:
+                self.stop(current, f"{successor} is to run in its place", CANCEL_GRACE)
 
-    def _hand_on(self, name: str, execution_id: str) -> None:
+    def _transfer(self, name: str, execution_id: str) -> None:
         while (waiter := self.gates.first_in_line(name)) is not None:
-            if waiter.execution_id == execution_id:  # in line itself: cancelled there, or since an earlier turn
+            if waiter.execution_id == execution_id:  # cancelled while it waited, or queued by an earlier order
                 self.gates.step_out(name, waiter)
                 continue
             if not self.gates.pass_on(name, execution_id, waiter.execution_id):
@@ -222,34 +257,35 @@ class Gatekeeper:
             self.gates.step_out(name, waiter)
             if self._wake(name, waiter.execution_id):
                 return
-            execution_id = waiter.execution_id  # it has ended, or waits elsewhere: its place goes on to the next
-        self._let_go(name, execution_id)
+            execution_id = waiter.execution_id  # it has ended, or waits elsewhere: the next waiter gets the place
+        self._free(name, execution_id)
 
-    def _let_go(self, name: str, execution_id: str) -> None:
-        self.gates.leave(name, execution_id)
+    def _free(self, name: str, execution_id: str) -> None:
+        self.gates.release(name, execution_id)
         self._wake_first(name)
 
     def _wake_first(self, name: str) -> None:
-        while (waiter := self.gates.first_in_line(name)) is not None:  # one that came too late to see the place
-            has_business = self._wake(name, waiter.execution_id)
-            if has_business and waiter.execution_id not in self.gates.inside(name):
+        """Wake the first waiter that belongs here: it may have been appended too late to see the free place."""
+        while (waiter := self.gates.first_in_line(name)) is not None:
+            belongs_here = self._wake(name, waiter.execution_id)
+            if belongs_here and waiter.execution_id not in self.gates.inside(name):
                 return
             self.gates.step_out(name, waiter)
 
     def _wake(self, name: str, execution_id: str) -> bool:
-        """Send one that waits here on its way again; ``False`` when it has no business in line any more.
+        """Move a waiter to ``queued``; ``False`` if it no longer belongs in the queue of this gate.
 
-        Rules that it got meanwhile may have it wait elsewhere first: then it stands in line again when it comes by.
+        After an edit it may have to wait elsewhere first; it is appended to this queue again when it gets here.
         """
         job_id = job_of(execution_id)
         if self.executions.wake(job_id, execution_id, name, self.clock()):
             return True
-        standing = self.executions.get(job_id, execution_id)
-        if standing is None:
-            return may_yet_come(name, self.clock())
-        if standing.status is Status.WAITING:
-            return standing.waits_at == name
-        return standing.status is Status.QUEUED and not standing.held
+        current = self.executions.get(job_id, execution_id)
+        if current is None:
+            return is_within_grace(name, self.clock())
+        if current.status is Status.WAITING:
+            return current.waits_at == name
+        return current.status is Status.QUEUED and not current.has_pending_upstreams
 
     def _skip(self, execution_id: str, reason: str, covered_by: str | None) -> None:
         self.executions.skip(job_of(execution_id), execution_id, reason, self.clock(), covered_by)
@@ -260,27 +296,28 @@ def _of_backfill(execution: Execution) -> Gate | None:
 
 
 def _turn(execution: Execution) -> str:
-    return turn_of(execution.execution_id, execution.released_at, execution.priority)
+    return queue_key(execution.execution_id, execution.released_at, execution.priority)
 
 
-def _is_to_start(standing: Execution, entrant: Entrant) -> bool:
-    """Whether it is still what its order was sent for."""
-    sent_for = standing.revision == entrant.revision and standing.attempt == entrant.tried
-    return sent_for and standing.status in NOT_STARTED
+def _is_to_start(current: Execution, entrant: Entrant) -> bool:
+    """Whether the execution still has the revision and attempt that its order was sent for, and has not started."""
+    sent_for = current.revision == entrant.revision and current.attempt == entrant.tried
+    return sent_for and current.status in NOT_STARTED
 
 
 def _named(inside: Iterable[str]) -> str:
     return ", ".join(sorted(inside))
 
 
-def _may_be_stuck(standing: Execution, name: str, now: datetime) -> bool:
-    """Inside and on its way to a worker for long: whoever carried the order may have died before the claim.
+def _may_be_stuck(current: Execution, name: str, now: datetime) -> bool:
+    """Whether a holder may need another work order.
 
-    What runs inside the gate of its job is found by that alone.
+    That is a holder that was ``queued`` for too long: the worker with its order may have died before the claim. It is
+    also every running holder of the gate of its job: the index of running executions does not contain it.
     """
-    if standing.lane is not Lane.SHORT or not name.startswith((OF_JOB, OF_BACKFILL)):
+    if current.lane is not Lane.SHORT or not name.startswith((OF_JOB, OF_BACKFILL)):
         return False
-    if standing.status is Status.RUNNING:
+    if current.status is Status.RUNNING:
         return name.startswith(OF_JOB)
-    waited = now - max(standing.queued_at or standing.released_at, standing.retry_at or standing.released_at)
-    return standing.status is Status.QUEUED and waited > 10 * SUSPICION
+    waited = now - max(current.queued_at or current.released_at, current.retry_at or current.released_at)
+    return current.status is Status.QUEUED and waited > 10 * LEASE_SUSPECT_AFTER

@@ -1,8 +1,13 @@
-"""Work: claim an ordered attempt, run it, and settle what came of it.
+"""Work: claim the attempt of a work order, run it, and store the decision on it.
 
-Whatever happens twice is let through once: the claim compares the attempt's number, and so does the decision. A
-worker that dies after the claim leaves a lease behind that lapses; the dispatcher orders the next attempt, and the
-dead one's late decision is refused because its number is no longer the execution's.
+Transitions: the claim moves ``queued`` or ``retrying`` to ``running``, and the decision moves ``running`` to
+``succeeded``, ``failed``, ``timed_out``, ``retrying`` or ``cancelled``. Before the claim, a full gate makes the
+execution ``waiting`` or ``skipped``, and a rate limit postpones its start.
+
+Work orders are delivered at least once, but each attempt runs at most once: its number is a fencing token that both the
+claim and the decision compare. If a worker dies after the claim, its lease lapses, the dispatcher orders the next
+attempt, and that attempt takes over. A late decision of the first worker is refused, because its attempt number is no
+longer current.
 """
 
 from __future__ import annotations
@@ -17,32 +22,32 @@ from punctual.domain.errors import Fatal
 from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.executions.work_order import WorkOrder
-from punctual.domain.forecasts.queue_flow import Tally
-from punctual.domain.jobs.gate import Entrant, turn_of
+from punctual.domain.forecasts.queue_flow import FlowCounter
+from punctual.domain.jobs.gate import Entrant, queue_key
 from punctual.domain.lane import Priority
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
-    from punctual.ports.gates import Gatekeeper
     from punctual.ports.running import Results, Runner
+    from punctual.stages.run.gates import Gatekeeper
 
 
-class Ending(StrEnum):
-    """What became of an order."""
+class WorkOutcome(StrEnum):
+    """What a work order led to. The value is logged."""
 
-    SETTLED = "settled"
-    NOT_OURS = "not ours"
-    """Someone else runs or ran this attempt, or the execution was withdrawn. Normal, and silent."""
-    REFUSED = "refused"
-    """The result came after another attempt had taken over."""
-    HELD_BACK = "held back"
-    """It waits at a gate, or was skipped there."""
-    REVOKED = "revoked"
-    """It was asked to stop and has not: cancelled, whatever it still does."""
-    GIVEN_UP = "given up"
-    """The lost attempt was the last that the job allows."""
+    DECIDED = "attempt finished"
+    NOT_CLAIMED = "not claimed"
+    """Another worker runs or ran this attempt, or the execution was withdrawn. Normal: no error."""
+    REFUSED = "decision refused"
+    """The attempt ended after another attempt had taken over."""
+    WITHHELD = "withheld at a gate"
+    """The execution waits at a gate, was postponed by a rate limit, or was skipped there."""
+    REVOKED = "lease revoked"
+    """The execution was asked to stop and did not in time. It is cancelled, even if its task still runs."""
+    EXHAUSTED = "attempts exhausted"
+    """The lease lapsed in the last attempt that the job's retry policy allows."""
 
 
 @dataclass(frozen=True)
@@ -54,42 +59,46 @@ class Worker:
     sleep: Callable[[float], None]
     uniform: Callable[[float, float], float]
     worker_id: str
-    flow: Tally
+    flow: FlowCounter
     gatekeeper: Gatekeeper
 
-    def work(self, order: WorkOrder, seconds_left: Callable[[], float]) -> Ending:
-        """Carry out one order. May be called again with the same one."""
-        self._wait_for(order)
-        if order.gates and not self._let_in(order):
-            self.flow.passed(order.priority)
-            return Ending.HELD_BACK
-        now = self.clock()
-        claimed, standing = self.executions.claim(order, self.worker_id, now)
-        if claimed is None and standing is not None and self._to_be_revoked(standing, order):
-            self.flow.passed(order.priority)
-            return self._revoke(standing, self._given_up(standing))
-        if claimed is None and standing is not None and self._lapsed(standing, order):
-            if not standing.retry.allows_after(standing.attempt):
-                return self._give_up(standing, order.priority)
-            claimed = self._take_over(standing, order.priority)
-        if claimed is None:
-            if standing is None or standing.status in FINAL:  # whoever ended it may have died before it left
-                self.gatekeeper.leave(order.execution_id, order.gates)
-            self.flow.passed(order.priority)
-            return Ending.NOT_OURS
-        self.flow.started(order.priority, order.not_before, now, first=order.attempt == 1)
-        verdict = self.runner.run(claimed, min(seconds_left(), claimed.timeout_seconds))
-        return self._conclude(claimed, verdict, order.priority)
+    def work(self, order: WorkOrder, seconds_left: Callable[[], float]) -> WorkOutcome:
+        """Carry out one work order. Idempotent: a duplicate order runs nothing.
 
-    def _wait_for(self, order: WorkOrder) -> None:
-        """Queues count in whole seconds: wait out the rest, so that nothing ever starts early."""
+        ``seconds_left`` limits the task in addition to the execution's own timeout. Raises if AWS fails; the message
+        is then delivered again.
+        """
+        self._wait_until_due(order)
+        if order.gates and not self._acquire_gates(order):
+            self.flow.count_discard(order.priority)
+            return WorkOutcome.WITHHELD
+        now = self.clock()
+        claimed, current = self.executions.claim(order, self.worker_id, now)
+        if claimed is None and current is not None and self._is_to_be_revoked(current, order):
+            self.flow.count_discard(order.priority)
+            return self._revoke(current, self._cancelled_attempt(current))
+        if claimed is None and current is not None and self._has_lapsed(current, order):
+            if not current.retry.allows_after(current.attempt):
+                return self._give_up(current, order.priority)
+            claimed = self._take_over(current, order.priority)
+        if claimed is None:
+            if current is None or current.status in FINAL:  # the worker that ended it may have died before the release
+                self.gatekeeper.release(order.execution_id, order.gates)
+            self.flow.count_discard(order.priority)
+            return WorkOutcome.NOT_CLAIMED
+        self.flow.count_start(order.priority, order.not_before, now, first=order.attempt == 1)
+        attempt_result = self.runner.run(claimed, min(seconds_left(), claimed.timeout_seconds))
+        return self._conclude(claimed, attempt_result, order.priority)
+
+    def _wait_until_due(self, order: WorkOrder) -> None:
+        """Wait for the rest of a second: SQS delays are whole seconds, and no task may start early."""
         early = (order.not_before - self.clock()) / timedelta(seconds=1)
         while early > 0:
             self.sleep(early)
             early = (order.not_before - self.clock()) / timedelta(seconds=1)
 
-    def _let_in(self, order: WorkOrder) -> bool:
-        turn = turn_of(order.execution_id, order.released_at or order.not_before, order.priority)
+    def _acquire_gates(self, order: WorkOrder) -> bool:
+        turn = queue_key(order.execution_id, order.released_at or order.not_before, order.priority)
         entrant = Entrant(
             execution_id=order.execution_id,
             turn=turn,
@@ -99,36 +108,36 @@ class Worker:
         )
         return self.gatekeeper.acquire(entrant, order.gates)
 
-    def _to_be_revoked(self, standing: Execution, order: WorkOrder) -> bool:
-        """It was asked to stop, and its time is up or its worker gone."""
-        if standing.status is not Status.RUNNING or standing.cancel_at is None:
+    def _is_to_be_revoked(self, current: Execution, order: WorkOrder) -> bool:
+        """Whether a running execution was asked to stop and its grace period is over or its lease has lapsed."""
+        if current.status is not Status.RUNNING or current.cancel_at is None:
             return False
-        return standing.cancel_at <= self.clock() or self._lapsed(standing, order)
+        return current.cancel_at <= self.clock() or self._has_lapsed(current, order)
 
-    def _given_up(self, standing: Execution) -> Attempt:
+    def _cancelled_attempt(self, current: Execution) -> Attempt:
         return Attempt(
-            number=standing.attempt,
+            number=current.attempt,
             outcome=Outcome.CANCELLED,
-            started_at=standing.started_at,
+            started_at=current.started_at,
             ended_at=self.clock(),
-            worker_id=standing.worker_id,
+            worker_id=current.worker_id,
         )
 
-    def _revoke(self, standing: Execution, attempt: Attempt) -> Ending:
-        if not self.executions.revoke(standing, attempt, self.clock()):
-            return Ending.NOT_OURS
-        self.gatekeeper.leave(standing.execution_id, standing.gates)
-        return Ending.REVOKED
+    def _revoke(self, current: Execution, attempt: Attempt) -> WorkOutcome:
+        if not self.executions.revoke(current, attempt, self.clock()):
+            return WorkOutcome.NOT_CLAIMED
+        self.gatekeeper.release(current.execution_id, current.gates)
+        return WorkOutcome.REVOKED
 
-    def _lapsed(self, standing: Execution, order: WorkOrder) -> bool:
+    def _has_lapsed(self, current: Execution, order: WorkOrder) -> bool:
         return (
-            standing.status is Status.RUNNING
-            and standing.attempt == order.attempt - 1
-            and standing.lease_until is not None
-            and standing.lease_until < self.clock()
+            current.status is Status.RUNNING
+            and current.attempt == order.attempt - 1
+            and current.lease_until is not None
+            and current.lease_until < self.clock()
         )
 
-    def _lost(self, lapsed: Execution) -> Attempt:
+    def _lost_attempt(self, lapsed: Execution) -> Attempt:
         return Attempt(
             number=lapsed.attempt,
             outcome=Outcome.LOST,
@@ -139,50 +148,50 @@ class Worker:
         )
 
     def _take_over(self, lapsed: Execution, queue: Priority) -> Execution | None:
-        claimed = self.executions.take_over(lapsed, self._lost(lapsed), self.worker_id, self.clock())
+        claimed = self.executions.take_over(lapsed, self._lost_attempt(lapsed), self.worker_id, self.clock())
         if claimed is not None:
-            self.flow.ended(queue, timedelta(), succeeded=False)
+            self.flow.count_end(queue, timedelta(), succeeded=False)
         return claimed
 
-    def _give_up(self, lapsed: Execution, queue: Priority) -> Ending:
-        verdict = AttemptResult(outcome=Outcome.LOST, error=_LOST_WORKER)
-        decision = decide(lapsed, verdict, now=self.clock(), uniform=self.uniform)
+    def _give_up(self, lapsed: Execution, queue: Priority) -> WorkOutcome:
+        attempt_result = AttemptResult(outcome=Outcome.LOST, error=_LOST_WORKER)
+        decision = decide(lapsed, attempt_result, now=self.clock(), uniform=self.uniform)
         if not self.executions.give_up(lapsed, decision, self.clock()):
-            self.flow.passed(queue)
-            return Ending.NOT_OURS
-        self.gatekeeper.leave(lapsed.execution_id, lapsed.gates)
-        self.flow.ended(queue, timedelta(), succeeded=False)
-        return Ending.GIVEN_UP
+            self.flow.count_discard(queue)
+            return WorkOutcome.NOT_CLAIMED
+        self.gatekeeper.release(lapsed.execution_id, lapsed.gates)
+        self.flow.count_end(queue, timedelta(), succeeded=False)
+        return WorkOutcome.EXHAUSTED
 
-    def _conclude(self, execution: Execution, verdict: AttemptResult, queue: Priority) -> Ending:
-        decision = self._settlement(execution, verdict)
+    def _conclude(self, execution: Execution, attempt_result: AttemptResult, queue: Priority) -> WorkOutcome:
+        decision = self._decide(execution, attempt_result)
         attempt = decision.attempt
         busy = attempt.ended_at - (attempt.started_at or attempt.ended_at)
-        self.flow.ended(queue, busy, succeeded=decision.status is Status.SUCCEEDED)
+        self.flow.count_end(queue, busy, succeeded=decision.status is Status.SUCCEEDED)
         if self.executions.conclude(execution, decision, self.clock()):
-            kept = decision.status is Status.RETRYING  # between attempts it is still the one of its job that runs
-            self.gatekeeper.leave(
+            kept = decision.status is Status.RETRYING  # it keeps the gate of its job between attempts
+            self.gatekeeper.release(
                 execution.execution_id, [gate for gate in execution.gates if not (kept and gate.of_job)]
             )
-            return Ending.SETTLED
-        standing = self.executions.get(execution.job_id, execution.execution_id)
-        if standing is not None and standing.cancel_at is not None and standing.attempt == execution.attempt:
-            return self._revoke(standing, replace(attempt, outcome=Outcome.CANCELLED))
-        return Ending.REFUSED
+            return WorkOutcome.DECIDED
+        current = self.executions.get(execution.job_id, execution.execution_id)
+        if current is not None and current.cancel_at is not None and current.attempt == execution.attempt:
+            return self._revoke(current, replace(attempt, outcome=Outcome.CANCELLED))
+        return WorkOutcome.REFUSED
 
-    def _settlement(self, execution: Execution, verdict: AttemptResult) -> AttemptDecision:
-        """The decision, with the result stored where it belongs. What cannot be stored is a fatal failure."""
+    def _decide(self, execution: Execution, attempt_result: AttemptResult) -> AttemptDecision:
+        """Decide on the attempt and store its result. A result that cannot be stored is a fatal failure."""
         try:
-            decision = decide(execution, verdict, now=self.clock(), uniform=self.uniform)
-            if decision.status is not Status.SUCCEEDED and verdict.value is None:
+            decision = decide(execution, attempt_result, now=self.clock(), uniform=self.uniform)
+            if decision.status is not Status.SUCCEEDED and attempt_result.value is None:
                 return decision
-            # the attempt is part of the name: a late, refused attempt cannot overwrite the result that counts
+            # the attempt number in the name keeps a late, refused attempt from overwriting the valid result
             name = f"{execution.job_id}/{execution.execution_id}/{execution.attempt}"
-            return replace(decision, result=self.results.keep(name, verdict.value))
+            return replace(decision, result=self.results.store(name, attempt_result.value))
         except Fatal as error:
             failure = Failure(type="Fatal", message=str(error))
-            verdict = AttemptResult(outcome=Outcome.FATAL, error=failure)
-            return decide(execution, verdict, now=self.clock(), uniform=self.uniform)
+            attempt_result = AttemptResult(outcome=Outcome.FATAL, error=failure)
+            return decide(execution, attempt_result, now=self.clock(), uniform=self.uniform)
 
 
 _LOST_WORKER = Failure(

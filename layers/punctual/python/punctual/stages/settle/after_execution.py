@@ -1,4 +1,14 @@
-"""Settle: what follows from an execution that has ended, or that is to end in the long lane."""
+"""Settle: apply the consequences of an execution's end, and stop executions of the long lane.
+
+The settler reacts to stream records:
+
+* an execution reached a final status: its AWS resources are cleaned up and its gates released (long lane), its notices
+  are sent, its run times are recorded, and its job is finished if this was the last execution;
+* an execution of the long lane was asked to stop: its parts are asked to stop or cancelled.
+
+Streams deliver at least once, so each record may come twice, late or after a crash; every step is idempotent. Notices
+have derived ids, so the notifier sends a repeated one once.
+"""
 
 from __future__ import annotations
 
@@ -8,121 +18,122 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import short_name
-from punctual.domain.jobs.notify_rule import DEFAULT
+from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import EXECUTION, Part, kind_of
-from punctual.domain.notices.deadline_notice import ending_notice
+from punctual.domain.notices.deadline_notice import deadline_end_notice
 from punctual.domain.notices.notice import outcome_notice
-from punctual.domain.status import FINAL, WITHOUT_A_RUN, Status
+from punctual.domain.status import FINAL, WITHOUT_OUTCOME, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.executions import CancelExecutions
-    from punctual.ports.gates import Gatekeeper
-    from punctual.ports.jobs import Finish, Jobs
-    from punctual.ports.long_lane import Containers, Parts, Runs
+    from punctual.ports.executions import ExecutionCanceller
+    from punctual.ports.jobs import Jobs
+    from punctual.ports.long_lane import Containers, Parts, StateMachineRuns
     from punctual.ports.notices import Notices
+    from punctual.stages.run.gates import Gatekeeper
+    from punctual.stages.settle.finish_job import JobFinisher
 
-TRIES = 5
-"""A part may move while it is being cancelled: then it is looked at again."""
+MAX_CONFLICT_RETRIES = 5
+"""How often a part is read again if its status changes while it is being cancelled."""
 
 
 @dataclass(frozen=True)
 class Settler:
     jobs: Jobs
-    executions: CancelExecutions
+    executions: ExecutionCanceller
     parts: Parts
-    runs: Runs
+    runs: StateMachineRuns
     containers: Containers
     notices: Notices
     gatekeeper: Gatekeeper
-    finish: Finish
+    finisher: JobFinisher
     clock: Clock
 
     def execution_ended(self, execution: Execution) -> None:
-        """Coming again, or for a job deleted meanwhile, changes nothing."""
+        """Apply the consequences of an execution's end. Idempotent, also if its job was deleted meanwhile."""
         if execution.status not in FINAL:
             return
-        if execution.lane is Lane.LONG and execution.status in WITHOUT_A_RUN:
-            self._clear_away(execution)
+        if execution.lane is Lane.LONG and execution.status in WITHOUT_OUTCOME:
+            self._clean_up(execution)
         if execution.lane is Lane.LONG:
-            self.gatekeeper.leave(execution.execution_id, execution.gates)
-        self._tell(execution)
+            self.gatekeeper.release(execution.execution_id, execution.gates)
+        self._send_notices(execution)
         if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
-            self._remember_run_times(execution)
+            self._record_run_times(execution)
         if execution.once:
-            self.finish.if_over(execution.job_id)
+            self.finisher.finish_if_complete(execution.job_id)
 
-    def asked_to_stop(self, execution: Execution) -> None:
-        """A long one is to stop: those of its parts that run have a while, the others go. Again is fine.
+    def stop_requested(self, execution: Execution) -> None:
+        """Ask the running parts of an execution of the long lane to stop, and cancel its other parts. Idempotent.
 
-        Its conductor ends it with the last part that was asked, or that has ended by itself. If there is none, nobody
-        would hear of it any more: then it is ended here.
+        The conductor ends the execution together with its last part that was asked to stop or ended by itself. If there
+        is no such part, no further event would end the execution, so the settler cancels it.
         """
         if execution.lane is not Lane.LONG or execution.cancel_at is None:
             return
         reason, until = execution.cancel_reason or "cancelled", execution.cancel_at
         parts = self.parts.of(execution.execution_id)
-        asked = [self._stop(part, until, reason) for part in parts]
-        by_itself = bool(parts) and all(part.status in FINAL - {Status.CANCELLED} for part in parts)
-        if not (any(asked) or by_itself):
+        asked = [self._stop_part(part, until, reason) for part in parts]
+        ended_by_themselves = bool(parts) and all(part.status in FINAL - {Status.CANCELLED} for part in parts)
+        if not (any(asked) or ended_by_themselves):
             self.executions.cancel(execution, reason, self.clock())
 
-    def _stop(self, part: Part, until: datetime, reason: str) -> bool:
-        """Whether it is, or was, asked. If not, it does not run, and is withdrawn."""
+    def _stop_part(self, part: Part, until: datetime, reason: str) -> bool:
+        """Ask a running part to stop, cancel any other, and return whether the part is or was asked to stop."""
         if part.status is Status.RUNNING and self.parts.ask_to_stop(part, until, reason):
             if part.task_arn:
                 self.containers.stop(part.task_arn, reason)
             return True
-        self._cancel(part)
+        self._cancel_part(part)
         return part.cancel_at is not None
 
-    def _tell(self, execution: Execution) -> None:
-        """Each notice has a name of its own, so what comes again is told once."""
-        if execution.status in WITHOUT_A_RUN or not (execution.notify or execution.deadline_at):
+    def _send_notices(self, execution: Execution) -> None:
+        """Send the notices that the job's notify rule asks for. Their ids are derived, so repeats are notified once."""
+        if execution.status in WITHOUT_OUTCOME or not (execution.notify or execution.deadline_at):
             return
         job = self.jobs.get(execution.job_id)
         if job is None:
             return
-        rule = job.notify or DEFAULT
-        notices = [outcome_notice(execution, job.name, rule), ending_notice(execution, job)]
+        rule = job.notify or DEFAULT_RULE
+        notices = [outcome_notice(execution, job.name, rule), deadline_end_notice(execution, job)]
         self.notices.send(notice for notice in notices if notice is not None and rule.wants(notice.event))
 
-    def _clear_away(self, execution: Execution) -> None:
-        """What a cancelled execution has in AWS: a schedule, a state machine run, slots, containers."""
+    def _clean_up(self, execution: Execution) -> None:
+        """Remove what an execution without an outcome has in AWS: schedule, state machine run, slots, containers."""
         self.runs.disarm(short_name(execution.execution_id))
         if execution.run_arn:
             self.runs.stop(execution.run_arn, execution.reason or "cancelled")
         for part in self.parts.of(execution.execution_id):
-            self._cancel(part)
+            self._cancel_part(part)
 
-    def _cancel(self, part: Part | None) -> None:
-        for _ in range(TRIES):
+    def _cancel_part(self, part: Part | None) -> None:
+        for _ in range(MAX_CONFLICT_RETRIES):
             cancelled = part is not None and part.status is Status.CANCELLED
             if part is None or (part.status in FINAL and not cancelled):
                 return
             if cancelled or self.parts.cancel(part, "execution cancelled", self.clock()):
-                if part.task_arn:  # also for one cancelled before: whoever did may have died here
+                if part.task_arn:  # also if cancelled before: that call may have crashed before this line
                     self.containers.stop(part.task_arn, "its execution was cancelled")
                 return
             part = self.parts.get(part.execution_id, part.name)
 
-    def _remember_run_times(self, execution: Execution) -> None:
+    def _record_run_times(self, execution: Execution) -> None:
         run_times: dict[str, list[int]] = {EXECUTION: [_seconds(execution)]} if execution.started_at else {}
         parts = self.parts.of(execution.execution_id) if execution.lane is Lane.LONG else []
         for part in parts:
             run_times.setdefault(kind_of(part.name), []).append(_busy_seconds(part))
-        self.jobs.note_run(execution.job_id, execution.execution_id, run_times)
+        self.jobs.record_run_times(execution.job_id, execution.execution_id, run_times)
 
 
 def _seconds(execution: Execution) -> int:
-    """From its start to its end: of a short one that was tried again, the last attempt."""
+    """Return the seconds from start to end; in the short lane those of the last attempt."""
     assert execution.started_at is not None
     assert execution.ended_at is not None
     return round((execution.ended_at - execution.started_at).total_seconds())
 
 
 def _busy_seconds(part: Part) -> int:
-    """How long its containers worked on it, all attempts together: one that was preempted went on where it was."""
+    """Return the run time of a part over all its attempts: after a preemption it continues from its checkpoint."""
     spans = (one.ended_at - one.started_at for one in part.attempts if one.started_at)
     return round(sum(spans, timedelta()).total_seconds())

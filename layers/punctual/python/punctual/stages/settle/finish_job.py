@@ -1,4 +1,8 @@
-"""Finish: a job is done when nothing of it lives any more, and nothing more comes."""
+"""Finish: mark a job as done when its schedule is exhausted and all its executions have ended.
+
+The planner and the settler both call this. Idempotent: the job is marked by one conditional write, and only while it is
+active and unedited.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +16,29 @@ from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.executions import LastExecutions
+    from punctual.ports.executions import JobExecutions
     from punctual.ports.jobs import Jobs
 
 
 @dataclass(frozen=True)
-class Finish:
+class JobFinisher:
     jobs: Jobs
-    executions: LastExecutions
+    executions: JobExecutions
     clock: Clock
 
-    def if_over(self, job_id: str) -> None:
-        """Mark a job as done if it is. If not, the end of one that still lives has it looked at again.
+    def finish_if_complete(self, job_id: str) -> None:
+        """Mark a job as done if it is complete. Idempotent.
 
-        Judged by the job as it is now: it may have been edited since whoever asks heard of it.
+        Otherwise a live execution is marked as possibly the last, so that its end triggers this check again. The check
+        reads the job again, because it may have been edited since the caller's record was written.
         """
         job, now = self.jobs.get(job_id), self.clock()
         if job is None or job.state is not JobState.ACTIVE:
             return
         live = self.executions.live_of(job_id, since=job.waiting_since(now))
-        if any(self.executions.ends_its_job(job_id, one.execution_id) for one in live):
+        if any(self.executions.mark_last_of_job(job_id, one.execution_id) for one in live):
             return
-        last = last_due(job.schedule)  # whatever came before it is on record, too
-        standing = self.executions.get(job_id, execution_id(job_id, last)) if last else None
-        if standing is not None and standing.status in FINAL:
+        last = last_due(job.schedule)  # earlier instants have executions, too: they are planned in order
+        last_execution = self.executions.get(job_id, execution_id(job_id, last)) if last else None
+        if last_execution is not None and last_execution.status in FINAL:
             self.jobs.finish(job, now)

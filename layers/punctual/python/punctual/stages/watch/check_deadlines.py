@@ -1,9 +1,10 @@
-"""Check: look at an execution's deadline, tell when its prospects have changed, and say when to look again.
+"""Check deadlines: forecast an execution's end, send a notice when its state has changed, and schedule the next check.
 
-The record holds the instant of the next look. A message asks for that one look and no other: it may come twice, late,
-or from two senders, and the first to record what it found wins. Whoever dies before that is followed by the same look,
-because the record still asks for it: once a minute what is due soon, or was due, is sent again. What there is to tell
-is told before it is recorded, under a name that belongs to the look: so it is never lost, and told once.
+The execution's record holds the instant of its next check. A message requests exactly that check. It may be delivered
+twice, late, or from two senders: the first checker that records its outlook wins (compare-and-swap). If a checker
+crashes before that, the record still requests the check, and the monitor resends due and overdue checks once a minute.
+The notice is sent before the outlook is recorded, with an id that belongs to the check: it is never lost, and a
+duplicate is published only once.
 """
 
 from __future__ import annotations
@@ -11,40 +12,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, next_check
 from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts.deadline_check import Check
-from punctual.domain.forecasts.deadline_forecast import Surroundings, awaited_of, outlook_of
+from punctual.domain.forecasts.deadline_forecast import last_upstream_end, outlook_of
+from punctual.domain.forecasts.system_load import SystemLoad
 from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.notify_rule import DEFAULT
+from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.long_lane.laxity import LaneLimits
-from punctual.domain.notices.deadline_notice import danger_notice, event_between
+from punctual.domain.notices.deadline_notice import event_of_change, outlook_notice
 from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.dependencies import UpstreamLookup
     from punctual.ports.jobs import Jobs
     from punctual.ports.monitoring import Checks, LaneOutlooks, Samples, WatchedExecutions
     from punctual.ports.notices import Notices
+    from punctual.stages.plan.upstreams import UpstreamLookup
 
-AHEAD = timedelta(seconds=75)
-"""Looks that are due within this are sent out by the minute's tick, held back to their second."""
+SEND_AHEAD = timedelta(seconds=75)
+"""The tick sends checks that are due within this time, each delayed until it is due."""
 
+MAX_CHECKS_PER_TICK = 5000
+"""The remaining checks are the first to be sent by the next tick."""
 
-MOST_SENT = 5000
-"""In one minute. What is left is the first to be sent in the next."""
-
-FRESH = timedelta(minutes=10)
-"""What was seen of queues and slots longer ago says nothing about them now."""
+MAX_SNAPSHOT_AGE = timedelta(minutes=10)
+"""An older snapshot of queues and slots is ignored."""
 
 
 @dataclass(frozen=True)
-class Changed:
-    """What a look found to be different."""
+class StateChange:
+    """A change of an execution's deadline state."""
 
     execution_id: str
     before: DeadlineState
@@ -53,7 +54,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class Forecaster:
-    """Knows what an execution shares with others, and so what is to be expected of it."""
+    """Forecasts the outlook of an execution from its history and the current load."""
 
     samples: Samples
     lane_outlooks: LaneOutlooks
@@ -62,30 +63,31 @@ class Forecaster:
     upstreams: UpstreamLookup
     clock: Clock
 
-    def surroundings(self) -> Surroundings:
+    def load(self) -> SystemLoad:
+        """The latest snapshots of queues and long lane, as far as they are recent enough."""
         sample, lane, now = self.samples.latest(), self.lane_outlooks.latest(), self.clock()
-        return Surroundings(
+        return SystemLoad(
             limits=self.limits,
             concurrency=self.concurrency,
-            queues=sample.queues if sample and now - sample.at < FRESH else {},
-            lane=lane if lane and now - lane.at < FRESH else None,
+            queues=sample.queues if sample and now - sample.at < MAX_SNAPSHOT_AGE else {},
+            lane=lane if lane and now - lane.at < MAX_SNAPSHOT_AGE else None,
         )
 
     def outlook(self, execution: Execution, job: Job) -> Outlook | None:
-        """As things are now; ``None`` without a deadline, or when it has ended."""
+        """The current outlook; once the execution has ended, the recorded one. ``None`` without a deadline."""
         if execution.deadline_at is None or execution.status in FINAL:
             return execution.outlook
-        return self.look(execution, job, self.surroundings())
+        return self.compute_outlook(execution, job, self.load())
 
-    def look(self, execution: Execution, job: Job, around: Surroundings) -> Outlook:
-        """At one that lives and has a deadline."""
+    def compute_outlook(self, execution: Execution, job: Job, load: SystemLoad) -> Outlook:
+        """Forecast a live execution that has a deadline."""
         now = self.clock()
-        [upstreams] = self.upstreams.of([execution]) if execution.held else [[]]
-        return outlook_of(execution, job, around, now, awaited_of(upstreams, around, now))
+        [upstreams] = self.upstreams.of([execution]) if execution.has_pending_upstreams else [[]]
+        return outlook_of(execution, job, load, now, last_upstream_end(upstreams, load, now))
 
 
 @dataclass(frozen=True)
-class Checker:
+class DeadlineChecker:
     jobs: Jobs
     executions: WatchedExecutions
     checks: Checks
@@ -94,19 +96,20 @@ class Checker:
     clock: Clock
 
     def send_due(self, shards: Iterable[int]) -> int:
-        """Send out the looks that are due soon, and those that were due and did not happen. How many."""
+        """Send the checks that are due soon or overdue. Returns their number."""
         now = self.clock()
-        due = list(islice((one for shard in shards for one in self.executions.to_check(shard, now + AHEAD)), MOST_SENT))
-        self.checks.send(due, now)
-        return len(due)
+        due = chain.from_iterable(self.executions.due_checks(shard, now + SEND_AHEAD) for shard in shards)
+        batch = list(islice(due, MAX_CHECKS_PER_TICK))
+        self.checks.send(batch, now)
+        return len(batch)
 
-    def check(self, checks: Iterable[Check]) -> list[Changed]:
-        """What has changed. May be called again with the same ones."""
-        around = self.forecaster.surroundings()
-        found = [self._check(check, around) for check in checks]
-        return [change for change in found if change is not None]
+    def check(self, checks: Iterable[Check]) -> list[StateChange]:
+        """Do these checks and return the state changes. Idempotent: a stale check is skipped."""
+        load = self.forecaster.load()
+        changes = [self._check(check, load) for check in checks]
+        return [change for change in changes if change is not None]
 
-    def _check(self, check: Check, around: Surroundings) -> Changed | None:
+    def _check(self, check: Check, load: SystemLoad) -> StateChange | None:
         execution = self.executions.get(check.job_id, check.execution_id)
         if execution is None or execution.status in FINAL or execution.check_at != check.at:
             return None
@@ -114,17 +117,17 @@ class Checker:
         if job is None or execution.deadline_at is None:
             return None
         now = self.clock()
-        outlook = self.forecaster.look(execution, job, around)
+        outlook = self.forecaster.compute_outlook(execution, job, load)
         before = execution.outlook.state if execution.outlook else DeadlineState.ON_TRACK
-        self._tell(execution, job, before, outlook)
+        self._notify(execution, job, before, outlook)
         following = next_check(execution.released_at, execution.deadline_at, now)
-        if not self.executions.note_outlook(execution, outlook, following):
+        if not self.executions.record_outlook(execution, outlook, following):
             return None
-        if following is not None and following <= now + AHEAD:
+        if following is not None and following <= now + SEND_AHEAD:
             self.checks.send([replace(check, at=following)], now)
-        return Changed(check.execution_id, before, outlook.state) if outlook.state is not before else None
+        return StateChange(check.execution_id, before, outlook.state) if outlook.state is not before else None
 
-    def _tell(self, execution: Execution, job: Job, before: DeadlineState, outlook: Outlook) -> None:
-        event = event_between(before, outlook.state)
-        if event is not None and (job.notify or DEFAULT).wants(event):
-            self.notices.send([danger_notice(execution, job, outlook, event)])
+    def _notify(self, execution: Execution, job: Job, before: DeadlineState, outlook: Outlook) -> None:
+        event = event_of_change(before, outlook.state)
+        if event is not None and (job.notify or DEFAULT_RULE).wants(event):
+            self.notices.send([outlook_notice(execution, job, outlook, event)])

@@ -1,7 +1,7 @@
-"""Monitor: once a minute, measure what alarms and people watch.
+"""Monitor: once a minute, measure the metrics that alarms and the dashboard show.
 
-Each thing is done by itself: one that fails is told of, and does not keep the others from being done. A figure that
-could not be had is left out, and its alarm treats that as nothing new, or as bad news where silence is the danger.
+Measurements are independent: a failed one is reported and does not prevent the others. Its metric is left out, which
+its alarm treats as unchanged, or as breaching where missing data is the danger.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from punctual.domain.executions.deadline_outlook import IN_DANGER, DeadlineState
-from punctual.domain.executions.horizon import SWEEP
+from punctual.domain.executions.horizon import SWEEP_HORIZON
 from punctual.domain.forecasts.cost import estimated_dollars
 from punctual.domain.forecasts.queue_backlog import BacklogLimits, Sample, sample_of
 from punctual.domain.forecasts.queue_flow import INTAKE, LONG
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.lane_forecast import LaneOutlook, lane_outlook
 from punctual.domain.long_lane.laxity import LaneLimits
-from punctual.domain.metrics import AS_IT_HAPPENS, Detail, Metric
+from punctual.domain.metrics import EVENT_METRICS, DashboardMetric, Metric
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from punctual.ports.planning import Timers
 
 TICK = timedelta(minutes=1)
-MOST_WAITING = 1000
-"""Of those who wait for a slot, so many are played through: what comes behind them waits for longer still."""
+MAX_SIMULATED_WAITERS = 1000
+"""Waiters beyond this number are left out of the simulation of the long lane: they wait even longer."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Survey:
-    """Samples every queue: depth, and how fast it fills and drains.
+class QueueSampler:
+    """Samples the depth and throughput of every queue.
 
     Not idempotent: a second tick within a minute stores a sample without rates, or counts the minute's figures twice.
     That is acceptable because samples only feed alarms and displays.
@@ -47,10 +47,11 @@ class Survey:
     flows: Flows
     samples: Samples
     concurrency: Mapping[str, int]
-    """How many workers each queue may have at once. Its queues are those that are looked at."""
+    """Maximum number of workers per queue. Exactly these queues are sampled."""
     limits: BacklogLimits
 
-    def tick(self, now: datetime) -> Sample:
+    def sample(self, now: datetime) -> Sample:
+        """Compute the sample that follows the latest one, and store it in its place."""
         sample = sample_of(
             now,
             self.depths.read(),
@@ -64,20 +65,21 @@ class Survey:
 
 
 @dataclass
-class Findings:
-    """What one tick measured."""
+class Measurements:
+    """The results of one tick."""
 
     figures: dict[Metric, float] = field(default_factory=dict)
-    """For alarms."""
+    """Values of the metrics that alarms watch."""
     details: list[tuple[dict[str, float], dict[str, str]]] = field(default_factory=list)
-    """For pictures: figures, and what they are of."""
+    """Values for the dashboard, each with its dimensions."""
     failures: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Monitor:
-    survey: Callable[[datetime], Sample]
-    """Looks at the queues."""
+    """Measures all metrics of one tick."""
+
+    sampler: QueueSampler
     executions: WatchedExecutions
     slots: Slots
     lane_outlooks: LaneOutlooks
@@ -88,33 +90,40 @@ class Monitor:
     shards: int
     clock: Clock
 
-    def tick(self) -> Findings:
-        found, now = Findings(figures=dict.fromkeys(AS_IT_HAPPENS, 0.0)), self.clock()
-        sample = self._try(found, lambda: self.survey(now))
-        lane = self._try(found, self._look_at_lane)
+    def tick(self) -> Measurements:
+        measured, now = Measurements(figures=dict.fromkeys(EVENT_METRICS, 0.0)), self.clock()
+        sample = self._try(measured, lambda: self.sampler.sample(now))
+        lane = self._try(measured, self._forecast_lane)
         if sample is not None:
-            found.figures |= sample.figures()
-            found.figures[Metric.TICK_GAP_SECONDS] = sample.seconds or TICK.total_seconds()
-            self._try(found, lambda: self._count_failed_runs(found, now, sample))
-            found.details += _details(sample, lane)
+            measured.figures |= sample.figures()
+            measured.figures[Metric.TICK_GAP_SECONDS] = sample.seconds or TICK.total_seconds()
+            self._try(measured, lambda: self._add_failed_runs(measured, now, sample))
+            measured.details += _details(sample, lane)
         for measure in (self.deadlines, self._dead_letters, self._sweep_lag):
-            found.figures |= self._try(found, measure) or {}
-        return found
+            measured.figures |= self._try(measured, measure) or {}
+        return measured
 
-    def deadlines(self, seen: Collection[DeadlineState] = ()) -> dict[Metric, float]:
-        """How many live executions are in danger, and past their deadline.
+    def deadlines(self, observed: Collection[DeadlineState] = ()) -> dict[Metric, float]:
+        """Count the live executions that are in danger, and those past their deadline.
 
-        At least those that were just ``seen`` to be: the index that counts them is a moment late.
+        The result is at least the number of states just ``observed``: the index used for counting is eventually
+        consistent.
         """
-        counts = {state: self.executions.count_in(state) for state in DeadlineState if state is not _FINE}
+        counts = {
+            state: self.executions.count_in_state(state)
+            for state in DeadlineState
+            if state is not DeadlineState.ON_TRACK
+        }
         at_risk = counts[DeadlineState.AT_RISK] + counts[DeadlineState.WILL_MISS]
         return {
-            Metric.DEADLINES_AT_RISK: max(at_risk, sum(state in IN_DANGER for state in seen)),
-            Metric.DEADLINES_MISSED: max(counts[DeadlineState.MISSED], sum(state is _MISSED for state in seen)),
+            Metric.DEADLINES_AT_RISK: max(at_risk, sum(state in IN_DANGER for state in observed)),
+            Metric.DEADLINES_MISSED: max(
+                counts[DeadlineState.MISSED], sum(state is DeadlineState.MISSED for state in observed)
+            ),
         }
 
-    def _look_at_lane(self) -> LaneOutlook:
-        waiting = islice(self.slots.waiting(), MOST_WAITING)
+    def _forecast_lane(self) -> LaneOutlook:
+        waiting = islice(self.slots.waiting(), MAX_SIMULATED_WAITERS)
         outlook = lane_outlook(list(self.slots.holders()), waiting, self.limits, self.clock())
         self.lane_outlooks.keep(outlook)
         return outlook
@@ -123,47 +132,45 @@ class Monitor:
         return {Metric.DEAD_LETTERS: sum(depth.visible for depth in self.dead_letters.read().values())}
 
     def _sweep_lag(self) -> dict[Metric, float]:
-        """A sweep reaches ahead; what it has not reached for more than a tick is behind. A shard never swept is new.
+        """The largest lag of the timer sweeps and of the deadline checks.
 
-        A look at a deadline that is due and has not happened is behind, too.
+        A sweep covers ``SWEEP_HORIZON`` ahead. It lags when it is short of that by more than a tick. A shard that was
+        never swept is new and has no lag. An overdue deadline check counts as lag, too.
         """
         now = self.clock()
-        reached = filter(None, (self.timers.reached(shard) for shard in range(self.shards)))
-        lags = [now + SWEEP - TICK - one.at for one in reached]
-        looks = filter(None, (self.executions.oldest_check(shard) for shard in range(self.shards)))
-        lags += [now - due for due in looks]
+        reached = filter(None, (self.timers.swept_to(shard) for shard in range(self.shards)))
+        lags = [now + SWEEP_HORIZON - TICK - one.at for one in reached]
+        checks = filter(None, (self.executions.oldest_check(shard) for shard in range(self.shards)))
+        lags += [now - due for due in checks]
         return {Metric.SWEEP_LAG_SECONDS: max([timedelta(), *lags]).total_seconds()}
 
-    def _count_failed_runs(self, found: Findings, now: datetime, sample: Sample) -> None:
+    def _add_failed_runs(self, measured: Measurements, now: datetime, sample: Sample) -> None:
         since = now - timedelta(seconds=sample.seconds or TICK.total_seconds())
-        found.figures[Metric.STATE_MACHINE_FAILURES] = self.runs.failed_since(since)
+        measured.figures[Metric.STATE_MACHINE_FAILURES] = self.runs.failed_since(since)
 
     @staticmethod
-    def _try(found: Findings, act: Callable[[], T]) -> T | None:
+    def _try(measured: Measurements, act: Callable[[], T]) -> T | None:
         try:
             return act()
         except Exception as error:
-            found.failures.append(f"{type(error).__name__}: {error}")
+            measured.failures.append(f"{type(error).__name__}: {error}")
             return None
 
 
-_FINE, _MISSED = DeadlineState.ON_TRACK, DeadlineState.MISSED
-
-
 def _details(sample: Sample, lane: LaneOutlook | None) -> Iterator[tuple[dict[str, float], dict[str, str]]]:
-    for name, moved in sample.lanes.items():
-        yield {Detail.STARTED: moved.started}, {"lane": name}
-        yield {Detail.ENDED: moved.finished - moved.failed}, {"lane": name, "outcome": "succeeded"}
-        yield {Detail.ENDED: moved.failed}, {"lane": name, "outcome": "failed"}
+    for name, flow in sample.lanes.items():
+        yield {DashboardMetric.STARTED: flow.started}, {"lane": name}
+        yield {DashboardMetric.ENDED: flow.finished - flow.failed}, {"lane": name, "outcome": "succeeded"}
+        yield {DashboardMetric.ENDED: flow.failed}, {"lane": name, "outcome": "failed"}
     for name, queue in sample.queues.items():
-        known = {Detail.QUEUE_DEPTH: queue.depth, Detail.QUEUE_DRAIN_MINUTES: queue.drain_minutes}
+        known = {DashboardMetric.QUEUE_DEPTH: queue.depth, DashboardMetric.QUEUE_DRAIN_MINUTES: queue.drain_minutes}
         yield {str(metric): float(value) for metric, value in known.items() if value is not None}, {"queue": name}
     running = sum(queue.in_flight or 0 for name, queue in sample.queues.items() if name != INTAKE)
-    yield {Detail.RUNNING_NOW: running}, {"lane": Lane.SHORT}
+    yield {DashboardMetric.RUNNING_NOW: running}, {"lane": Lane.SHORT}
     taken_cpu = 0
     if lane is not None:
         taken_cpu = lane.taken_cpu
-        yield {Detail.RUNNING_NOW: lane.taken_tasks}, {"lane": Lane.LONG}
-        yield {Detail.SLOTS_TAKEN: lane.taken_tasks, Detail.SLOTS_WAITING: lane.waiting}, {}
+        yield {DashboardMetric.RUNNING_NOW: lane.taken_tasks}, {"lane": Lane.LONG}
+        yield {DashboardMetric.SLOTS_TAKEN: lane.taken_tasks, DashboardMetric.SLOTS_WAITING: lane.waiting}, {}
     dollars = estimated_dollars(sample.lanes[Lane.SHORT], taken_cpu, sample.seconds or 0.0)
-    yield {Detail.ESTIMATED_DOLLARS: dollars}, {}
+    yield {DashboardMetric.ESTIMATED_DOLLARS: dollars}, {}

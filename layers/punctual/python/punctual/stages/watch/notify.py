@@ -1,22 +1,23 @@
-"""Notify: tell the people of a job what happened, once, and not in a flood.
+"""Notify: publish notices once each, and a flood of them as summaries.
 
-A notice, and a window (see ``domain/notices/digest_window.py``), move like this; each arrow is one transaction::
+The window of a group (see ``domain/notices/digest_window.py``) changes as follows; each arrow is one transaction::
 
-    no window, or an empty one past its end  ── a notice: due, told at once ──▶  a new window
-    a window                                 ── a notice: counted ──▶            the window, with one more
-    a window past its end, with some counted ── a notice: due, told with them ─▶ a new window
-    a window, with some counted              ── its end: a summary is due ──▶    a new window
-    an empty window                          ── its end ──▶                      no window
+    no window, or an empty one past its end     ── notice: recorded for publication ──▶              new window
+    open window                                 ── notice: counted ──▶                               same window
+    window past its end, with counted notices   ── notice: recorded, merged with the counted ones ─▶ new window
+    window with counted notices                 ── its end: a summary is recorded ──▶                new window
+    empty window                                ── its end ──▶                                       no window
 
-What is *due* is then carried out: the message that ends the new window goes to the queue, held back until then; the
-notice is published; it is marked as told. Whoever dies on the way leaves it due. Its message comes again, and once the
-lease has lapsed it is carried out from the start. So nothing is lost, and only who dies, or hears no answer, between
-publishing and marking makes a notice come twice: a standard SNS topic cannot do better.
+A recorded publication is then carried out: the message that ends the new window is sent with a delay, the notice is
+published, and it is marked as published. If a notifier crashes in between, the publication stays pending: its message
+is redelivered, and once the lease has expired, the publication is carried out from the start. No notice is lost. A
+notice is published twice only if the notifier crashes, or gets no response, between publishing and marking. A standard
+SNS topic cannot do better.
 
-- The same notice twice: the second is known. While the first is still being told, it has to come again later.
-- Two notices that open a window at once: one does; the other looks again, and is counted.
-- The end of a window twice, or late: the window is another one by then, and only its summary, if due, is finished.
-- The end of a window never: the next notice past its end is told at once, together with all that was counted.
+- A duplicate notice is ignored. While the first one is still being published, the duplicate is redelivered later.
+- Two notices that open a window at the same time: one wins, the other reads the window again and is counted.
+- A window end that is delivered twice or late: the window has changed by then, and only a pending summary is finished.
+- A window end that is never delivered: the next notice past the end is published with all counted ones.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.notices.digest_window import (
     DigestWindow,
-    Noted,
-    Telling,
+    Publication,
+    RecordResult,
     group_of,
+    merge_overdue_window,
     next_window,
     summary_of,
-    told_with,
 )
 
 if TYPE_CHECKING:
@@ -41,81 +42,80 @@ if TYPE_CHECKING:
     from punctual.ports.notices import NoticeLedger, Topics, WindowEnds
 
 LEASE = timedelta(seconds=60)
-"""Longer than the function may run, so that whoever is late is dead; shorter than a message stays hidden, so that the
-next delivery goes on."""
+"""Longer than the function's time-out, so that a notifier whose lease has expired is dead. Shorter than the visibility
+timeout of a message, so that the next delivery can continue."""
 
-MOST_LOOKS = 10
-"""Each time that a group has moved, another notice was written down. If that happens this often, come again later."""
+MAX_CONFLICT_RETRIES = 10
+"""Each conflict means that another notice of the group was recorded. After this many, the message is redelivered."""
 
 
-class Fate(StrEnum):
-    """What became of a message."""
+class NotifyResult(StrEnum):
+    """The result of handling a message."""
 
-    TOLD = "told"
+    PUBLISHED = "published"
     COUNTED = "counted"
-    KNOWN = "known"
-    """There is nothing left to do."""
+    ALREADY_DONE = "already done"
     CLOSED = "closed"
-    """The window had nothing to tell."""
-    HELD = "held"
-    """Another is at it right now, and may yet die: it has to come again."""
+    """The window was empty and is closed."""
+    RETRY = "retry"
+    """Another notifier is handling it and may crash: the message must be redelivered."""
 
 
 @dataclass(frozen=True)
 class Notifier:
     ledger: NoticeLedger
     topics: Topics
-    ends: WindowEnds
+    window_ends: WindowEnds
 
-    def tell(self, notice: Notice, now: datetime) -> Fate:
-        """Tell it at once, or count it for the next summary. Coming again changes nothing."""
+    def notify(self, notice: Notice, now: datetime) -> NotifyResult:
+        """Publish a notice, or count it for the next summary. Idempotent."""
         group = group_of(notice)
-        for _ in range(MOST_LOOKS):
+        for _ in range(MAX_CONFLICT_RETRIES):
             window = self.ledger.window(group)
             if window is not None and now < window.until:
-                noted = self.ledger.count(notice, window, now)
-                if noted is Noted.NEW:
-                    return Fate.COUNTED
+                recorded = self.ledger.count(notice, window, now)
+                if recorded is RecordResult.RECORDED:
+                    return NotifyResult.COUNTED
             else:
-                telling = _telling(notice.id, told_with(notice, window, now), window, now)
-                noted = self.ledger.begin(telling, window, now)
-                if noted is Noted.NEW:
-                    return self._carry_out(telling, now)
-            if noted is Noted.KNOWN:
-                return self._finish(notice.id, now)
-        return Fate.HELD
+                publication = _publication(notice.id, merge_overdue_window(notice, window, now), window, now)
+                recorded = self.ledger.begin(publication, window, now)
+                if recorded is RecordResult.RECORDED:
+                    return self._carry_out(publication, now)
+            if recorded is RecordResult.DUPLICATE:
+                return self._finish_pending(notice.id, now)
+        return NotifyResult.RETRY
 
-    def end(self, ended: DigestWindow, now: datetime) -> Fate:
-        """Tell what was counted in a window, and go on to the next; if there is nothing, close it."""
-        for _ in range(MOST_LOOKS):
+    def end_window(self, ended: DigestWindow, now: datetime) -> NotifyResult:
+        """Publish the summary of a window and open the next one; close a window without counted notices. Idempotent."""
+        for _ in range(MAX_CONFLICT_RETRIES):
             window = self.ledger.window(ended.group)
             if window is None or window.until != ended.until:
-                return self._finish(ended.summary_id, now)
+                return self._finish_pending(ended.summary_id, now)
             if not window.counted:
                 if self.ledger.close(window):
-                    return Fate.CLOSED
+                    return NotifyResult.CLOSED
                 continue
-            telling = _telling(window.summary_id, summary_of(window, now), window, now)
-            if self.ledger.begin(telling, window, now) is Noted.NEW:
-                return self._carry_out(telling, now)
-        return Fate.HELD
+            publication = _publication(window.summary_id, summary_of(window, now), window, now)
+            if self.ledger.begin(publication, window, now) is RecordResult.RECORDED:
+                return self._carry_out(publication, now)
+        return NotifyResult.RETRY
 
-    def _finish(self, notice_id: str, now: datetime) -> Fate:
-        """What is known may still be due: carry it out, unless somebody does."""
-        telling = self.ledger.due(notice_id)
-        if telling is None:
-            return Fate.KNOWN
-        if now < telling.lease_until or not self.ledger.take_over(telling, now + LEASE):
-            return Fate.HELD
-        return self._carry_out(replace(telling, lease_until=now + LEASE), now)
+    def _finish_pending(self, notice_id: str, now: datetime) -> NotifyResult:
+        """Carry out a publication that an earlier notifier recorded and did not finish, once its lease has expired."""
+        publication = self.ledger.pending(notice_id)
+        if publication is None:
+            return NotifyResult.ALREADY_DONE
+        if now < publication.lease_until or not self.ledger.take_over(publication, now + LEASE):
+            return NotifyResult.RETRY
+        return self._carry_out(replace(publication, lease_until=now + LEASE), now)
 
-    def _carry_out(self, telling: Telling, now: datetime) -> Fate:
-        self.ends.end_later(telling.opens, now)
-        self.topics.publish(telling.notice)
-        self.ledger.told(telling)
-        return Fate.TOLD
+    def _carry_out(self, publication: Publication, now: datetime) -> NotifyResult:
+        self.window_ends.schedule_end(publication.new_window, now)
+        self.topics.publish(publication.notice)
+        self.ledger.mark_published(publication)
+        return NotifyResult.PUBLISHED
 
 
-def _telling(telling_id: str, notice: Notice, seen: DigestWindow | None, now: datetime) -> Telling:
-    opens = next_window(group_of(notice), seen, now)
-    return Telling(id=telling_id, notice=notice, opens=opens, lease_until=now + LEASE)
+def _publication(notice_id: str, notice: Notice, seen: DigestWindow | None, now: datetime) -> Publication:
+    new_window = next_window(group_of(notice), seen, now)
+    return Publication(id=notice_id, notice=notice, new_window=new_window, lease_until=now + LEASE)

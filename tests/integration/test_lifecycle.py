@@ -1,4 +1,4 @@
-"""From a submission to history, through the real handlers."""
+"""The path of an execution from submission to history, through the real handlers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from punctual.domain.instant import from_text, to_text
 from tests.integration.world import World
 
 
-def test_a_job_without_a_schedule_runs_at_once_and_is_done(world: World) -> None:
+def test_a_job_without_a_schedule_runs_immediately_and_is_done(world: World) -> None:
     job = world.submit(parameters={"greeting": "hello"})
     world.settle_down()
     [execution] = world.executions(job["job_id"])
@@ -19,7 +19,7 @@ def test_a_job_without_a_schedule_runs_at_once_and_is_done(world: World) -> None
     assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
 
 
-def test_a_job_at_an_instant_waits_for_it_and_never_starts_early(world: World) -> None:
+def test_a_job_for_an_instant_never_starts_early(world: World) -> None:
     due = world.now + timedelta(minutes=10)
     job = world.submit(schedule={"at": to_text(due)})
     world.settle_down()
@@ -33,7 +33,7 @@ def test_a_job_at_an_instant_waits_for_it_and_never_starts_early(world: World) -
     assert from_text(execution["started_at"]) >= due
 
 
-def test_a_recurring_job_runs_every_time_and_each_run_is_recorded(world: World) -> None:
+def test_a_recurring_job_runs_and_records_every_instant(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 60})
     world.run_for(605, step=5)
     ended = [one for one in world.executions(job["job_id"]) if one["status"] == "succeeded"]
@@ -42,13 +42,13 @@ def test_a_recurring_job_runs_every_time_and_each_run_is_recorded(world: World) 
     assert {later - earlier for earlier, later in itertools.pairwise(dues)} == {timedelta(seconds=60)}
 
 
-def test_a_job_for_a_moment_ago_runs_at_once(world: World) -> None:
+def test_a_job_for_a_recent_instant_runs_immediately(world: World) -> None:
     job = world.submit(schedule={"at": to_text(world.now - timedelta(seconds=4))})
     world.settle_down()
     assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded"]
 
 
-def test_a_job_of_every_second_is_planned_up_to_the_horizon_in_one_go(world: World) -> None:
+def test_a_job_that_runs_every_second_is_planned_up_to_the_horizon_in_one_invocation(world: World) -> None:
     jobs = [{"task": "echo", "schedule": {"every_seconds": 1}} for _ in range(3)]
     made = world.request("POST", "/jobs/batch", {"jobs": jobs})[1]["items"]
     world.deliver_streams()

@@ -1,4 +1,4 @@
-"""Only so many starts of a key in a span of time, and who is put off."""
+"""Rate limits: the number of starts per time span of a key, and executions that are delayed by it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import from_text
-from tests.integration.keyed import BOTH, ordered, status, submit
+from tests.integration.concurrency_keys import KEY_WITH_RATE, status, submit, work_orders
+from tests.integration.faults import just_before, on_table
+from tests.integration.fixture_tasks import TASK_BODIES, Killed
 from tests.integration.long_lane import LongLane
-from tests.integration.mishaps import just_before, to
-from tests.integration.odd_tasks import MEANWHILE, Killed
 from tests.integration.world import World
 
-KEY_OF_BOTH = "key#data-quality#partner"
+GATE = "key#data-quality#partner"
 
 
-def started(world: World, jobs: list[str]) -> list[datetime]:
-    """When each of them started, the first one first."""
+def start_times(world: World, jobs: list[str]) -> list[datetime]:
+    """The start times of the jobs' first executions, sorted."""
     return sorted(from_text(world.executions(job)[0]["started_at"]) for job in jobs)
 
 
-def put_off(world: World) -> tuple[str, str]:
-    """Two jobs of one key: one that is inside and may start only later, and one that waits behind it."""
-    rare = {**BOTH, "rate": {"starts": 1, "per_seconds": 600}}
+def delayed_and_waiting(world: World) -> tuple[str, str]:
+    """Submit two jobs of one key: the first holds the key and is delayed by its rate, the second waits for the key."""
+    rare = {**KEY_WITH_RATE, "rate": {"starts": 1, "per_seconds": 600}}
     first = submit(world, concurrency=rare)
     world.settle_down()
     assert status(world, first) == "succeeded"
@@ -40,19 +40,19 @@ def put_off(world: World) -> tuple[str, str]:
     return second, third
 
 
-def test_only_so_many_start_in_a_span_of_time_and_the_rest_say_when(world: World) -> None:
+def test_a_rate_delays_excess_starts_and_reports_their_start_times(world: World) -> None:
     rate = {"key": "api", "rate": {"starts": 2, "per_seconds": 60}}
     jobs = [submit(world, concurrency=rate) for _ in range(5)]
     world.settle_down()
     found = sorted(status(world, job) for job in jobs)
     assert found == ["queued"] * 3 + ["succeeded"] * 2
-    put_off = [world.executions(job)[0] for job in jobs if status(world, job) == "queued"]
-    starts = sorted(from_text(one["retry_at"]) for one in put_off)
+    delayed = [world.executions(job)[0] for job in jobs if status(world, job) == "queued"]
+    starts = sorted(from_text(one["retry_at"]) for one in delayed)
     assert starts == [world.now + timedelta(seconds=seconds) for seconds in (30, 60, 90)]
-    in_order = sorted(put_off, key=lambda one: str(one["retry_at"]))
+    in_order = sorted(delayed, key=lambda one: str(one["retry_at"]))
     ahead = [world.execution(one["execution_id"])["waiting_for"]["ahead"] for one in in_order]
     assert ahead == [0, 1, 2]
-    waiting_for = world.execution(put_off[0]["execution_id"])["waiting_for"]
+    waiting_for = world.execution(delayed[0]["execution_id"])["waiting_for"]
     assert waiting_for["what"] == "rate"
     assert waiting_for["detail"].startswith("no more than 2 start in 60 seconds: it starts at ")
     for seconds in (30, 30, 30):
@@ -64,25 +64,25 @@ def test_only_so_many_start_in_a_span_of_time_and_the_rest_say_when(world: World
         assert third - earlier >= timedelta(seconds=30)
 
 
-def test_a_rate_is_kept_where_its_key_has_a_limit_too(world: World) -> None:
+def test_a_rate_holds_for_a_key_with_a_limit(world: World) -> None:
     jobs: list[str] = []
 
     def hold(_context: Context) -> None:
-        jobs.extend(submit(world, concurrency=BOTH) for _ in range(4))
+        jobs.extend(submit(world, concurrency=KEY_WITH_RATE) for _ in range(4))
         world.pass_time(20)
         world.settle_down()
         assert [status(world, job) for job in jobs] == ["waiting"] * 4
 
-    MEANWHILE.append(hold)
-    submit(world, concurrency=BOTH)
+    TASK_BODIES.append(hold)
+    submit(world, concurrency=KEY_WITH_RATE)
     world.settle_down()
     world.run_for(20)
     assert [status(world, job) for job in jobs] == ["succeeded"] * 4
-    starts = started(world, jobs)
+    starts = start_times(world, jobs)
     assert all(later - earlier >= timedelta(seconds=4) for earlier, later in pairwise(starts))
 
 
-def test_a_rate_is_kept_where_its_job_runs_one_after_the_other(world: World) -> None:
+def test_a_rate_holds_for_a_job_that_queues_its_executions(world: World) -> None:
     rate = {"key": "partner", "rate": {"starts": 1, "per_seconds": 4}}
     job_id = submit(world, concurrency=rate, schedule={"cron": "@yearly"}, overlap="queue_all")
 
@@ -99,7 +99,7 @@ def test_a_rate_is_kept_where_its_job_runs_one_after_the_other(world: World) -> 
             world.settle_down()
         world.pass_time(20)
 
-    MEANWHILE.append(hold)
+    TASK_BODIES.append(hold)
     run()
     world.settle_down()
     world.run_for(14)
@@ -107,8 +107,8 @@ def test_a_rate_is_kept_where_its_job_runs_one_after_the_other(world: World) -> 
     assert all(later - earlier >= timedelta(seconds=4) for earlier, later in pairwise(starts))
 
 
-def test_one_that_is_put_off_keeps_its_place_however_often_the_gates_are_looked_after(world: World) -> None:
-    second, third = put_off(world)
+def test_a_delayed_execution_keeps_its_place_across_sweeps(world: World) -> None:
+    second, third = delayed_and_waiting(world)
     starts_at = world.executions(second)[0]["retry_at"]
     world.run_for(300, step=60)
     assert (status(world, second), status(world, third)) == ("queued", "waiting")
@@ -119,18 +119,18 @@ def test_one_that_is_put_off_keeps_its_place_however_often_the_gates_are_looked_
     assert (status(world, second), status(world, third)) == ("succeeded", "succeeded")
 
 
-def test_one_that_is_cancelled_while_it_is_put_off_makes_room_at_once(world: World) -> None:
-    second, third = put_off(world)
+def test_cancelling_a_delayed_execution_releases_its_key_immediately(world: World) -> None:
+    second, third = delayed_and_waiting(world)
     [one] = world.executions(second)
     assert world.request("PUT", f"/executions/{one['execution_id']}/cancel")[0] == 200
     world.settle_down()
     assert (status(world, second), status(world, third)) == ("cancelled", "queued")
-    assert [item["entry"]["S"] for item in world.items("gates") if item["gate"]["S"] != "rate"] == [KEY_OF_BOTH]
+    assert [item["entry"]["S"] for item in world.items("gates") if item["gate"]["S"] != "rate"] == [GATE]
     assert world.execution(world.executions(third)[0]["execution_id"])["waiting_for"]["what"] == "rate"
 
 
-def test_one_that_a_pause_skips_while_it_is_put_off_makes_room_within_a_minute(world: World) -> None:
-    second, third = put_off(world)
+def test_the_next_sweep_releases_the_key_of_a_delayed_execution_skipped_by_a_pause(world: World) -> None:
+    second, third = delayed_and_waiting(world)
     assert world.request("POST", f"/jobs/{second}/pause")[0] == 200
     world.settle_down()
     world.tick()
@@ -138,8 +138,8 @@ def test_one_that_a_pause_skips_while_it_is_put_off_makes_room_within_a_minute(w
     assert (status(world, second), status(world, third)) == ("skipped", "queued")
 
 
-def test_one_that_goes_by_another_key_since_an_edit_makes_room_at_the_old_one(world: World) -> None:
-    rare = {**BOTH, "rate": {"starts": 1, "per_seconds": 600}}
+def test_an_edit_to_another_key_releases_the_old_key(world: World) -> None:
+    rare = {**KEY_WITH_RATE, "rate": {"starts": 1, "per_seconds": 600}}
     moved = submit(world, concurrency=rare, schedule={"every_seconds": 300})
     other = submit(world, concurrency=rare)
     world.settle_down()
@@ -156,20 +156,20 @@ def test_one_that_goes_by_another_key_since_an_edit_makes_room_at_the_old_one(wo
     assert world.execution(world.executions(waits)[0]["execution_id"])["waiting_for"]["what"] == "rate"
 
 
-def test_one_that_gets_in_just_as_it_stands_in_line_is_put_off_like_others(world: World) -> None:
-    rare = {**BOTH, "rate": {"starts": 1, "per_seconds": 600}}
+def test_an_execution_admitted_while_it_joins_the_queue_is_delayed_by_its_rate(world: World) -> None:
+    rare = {**KEY_WITH_RATE, "rate": {"starts": 1, "per_seconds": 600}}
     first, second = submit(world, concurrency=rare), submit(world, concurrency=rare)
-    orders = {json.loads(order["body"])["job_id"]: order for order in ordered(world)}
+    orders = {json.loads(order["body"])["job_id"]: order for order in work_orders(world)}
     first_id = world.executions(first)[0]["execution_id"]
 
-    def leave() -> None:
-        world.function("worker").worker.gatekeeper.gates.leave(KEY_OF_BOTH, first_id)
+    def release() -> None:
+        world.function("worker").worker.gatekeeper.gates.release(GATE, first_id)
 
-    def act(_context: Context) -> None:
-        with just_before("PutItem", leave, to("gates")):
+    def join_queue(_context: Context) -> None:
+        with just_before("PutItem", release, on_table("gates")):
             world.work(orders[second])
 
-    MEANWHILE.append(act)
+    TASK_BODIES.append(join_queue)
     world.work(orders[first])
     late = world.execution(world.executions(second)[0]["execution_id"])
     assert (late["status"], late["waiting_for"]["what"]) == ("queued", "rate")
@@ -180,12 +180,12 @@ def test_one_that_gets_in_just_as_it_stands_in_line_is_put_off_like_others(world
     assert status(world, second) == "succeeded"
 
 
-def test_an_order_that_comes_twice_reserves_one_start(world: World) -> None:
+def test_a_duplicate_message_reserves_one_start(world: World) -> None:
     rate = {"key": "api", "rate": {"starts": 1, "per_seconds": 60}}
     submit(world, concurrency=rate)
     world.settle_down()
     late = submit(world, concurrency=rate)
-    [order] = ordered(world)
+    [order] = work_orders(world)
     world.work(order)
     starts_at = world.executions(late)[0]["retry_at"]
     world.work(order)
@@ -196,13 +196,13 @@ def test_an_order_that_comes_twice_reserves_one_start(world: World) -> None:
     assert from_text(world.executions(after)[0]["retry_at"]) == from_text(starts_at) + timedelta(seconds=60)
 
 
-def test_a_worker_that_died_is_replaced_although_no_start_is_free(world: World) -> None:
+def test_a_takeover_from_a_dead_worker_needs_no_new_start(world: World) -> None:
     def die(_context: Context) -> None:
         raise Killed
 
     job = submit(world, concurrency={"key": "rare", "limit": 1, "rate": {"starts": 1, "per_seconds": 3600}})
-    MEANWHILE.append(die)
-    [order] = ordered(world)
+    TASK_BODIES.append(die)
+    [order] = work_orders(world)
     with pytest.raises(Killed):
         world.work(order)
     world.pass_time(45)
@@ -211,7 +211,7 @@ def test_a_worker_that_died_is_replaced_although_no_start_is_free(world: World) 
     assert status(world, job) == "succeeded"
 
 
-def test_in_the_long_lane_one_that_is_put_off_asks_again_when_it_may_start(lane: LongLane) -> None:
+def test_in_the_long_lane_a_delayed_execution_starts_at_the_reported_time(lane: LongLane) -> None:
     rare = {"key": "rare", "rate": {"starts": 1, "per_seconds": 600}}
     first, second = lane.submit(concurrency=rare), lane.submit(concurrency=rare)
     assert lane.next(first)["parts"] == ["all"]
@@ -222,7 +222,7 @@ def test_in_the_long_lane_one_that_is_put_off_asks_again_when_it_may_start(lane:
     assert lane.next(second)["parts"] == ["all"]
 
 
-def test_a_start_that_was_put_off_for_longer_than_a_queue_holds_comes_by_its_timer(world: World) -> None:
+def test_a_start_delayed_beyond_the_maximum_message_delay_uses_a_timer(world: World) -> None:
     rate = {"key": "rare", "rate": {"starts": 1, "per_seconds": 1800}}
     jobs = [submit(world, concurrency=rate) for _ in range(2)]
     world.tick()

@@ -1,4 +1,4 @@
-"""Clients are slow to make. All tests have the same ones, each as it was when it was made."""
+"""boto3 clients shared by all tests, because creating one is slow. Each test starts with the original hooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from punctual.aws import clients
 from tests.integration.strict_dynamodb import refuse_overlapping_paths
 
-KEPT = (
+SHARED_CLIENTS = (
     clients.dynamodb,
     clients.sqs,
     clients.s3,
@@ -18,19 +18,19 @@ KEPT = (
     clients.ecs,
     clients.sns,
     clients.cloudwatch,
-    clients.hasty_cloudwatch,
+    clients.best_effort_cloudwatch,
 )
-_hooks: dict[Any, Any] = {}
-"""Of each client, those that it was made with."""
+_original_hooks: dict[Any, Any] = {}
+"""Per client, the event hooks registered when it was created."""
 
 
-def as_made() -> None:
-    """Take off whatever a test before hooked into them."""
-    for client in (one() for one in KEPT):
+def reset_clients() -> None:
+    """Remove the hooks that an earlier test registered."""
+    for client in (one() for one in SHARED_CLIENTS):
         events = client.meta.events
-        if client not in _hooks:
+        if client not in _original_hooks:
             for operation in ("UpdateItem", "TransactWriteItems"):
                 events.register(f"provide-client-params.dynamodb.{operation}", refuse_overlapping_paths)
-            _hooks[client] = copy(events._emitter)
-        events._emitter = copy(_hooks[client])
+            _original_hooks[client] = copy(events._emitter)
+        events._emitter = copy(_original_hooks[client])
         vars(client).pop("_make_api_call", None)

@@ -1,4 +1,4 @@
-"""A job is done when nothing of it lives any more, and nothing more comes: however it got there."""
+"""A job becomes ``done`` when it has no live execution and no further instant, in every order of events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from punctual.domain.instant import to_text
-from tests.integration.mishaps import just_before
+from tests.integration.faults import just_before
 from tests.integration.world import World
 
 
@@ -15,17 +15,17 @@ def state(world: World, job_id: str) -> str:
     return str(world.request("GET", f"/jobs/{job_id}")[1]["state"])
 
 
-def play(world: World, job_id: str, story: str) -> None:
-    for step in story.split():
-        match step:
+def perform(world: World, job_id: str, actions: str) -> None:
+    for action in actions.split():
+        match action:
             case "pause" | "resume":
-                assert world.request("POST", f"/jobs/{job_id}/{step}")[0] == 200
+                assert world.request("POST", f"/jobs/{job_id}/{action}")[0] == 200
             case "edit":
                 assert world.request("PATCH", f"/jobs/{job_id}", {"parameters": {"at": to_text(world.now)}})[0] == 200
                 world.pass_time(1)
             case "run":
                 assert world.request("POST", f"/jobs/{job_id}/run", {})[0] == 201
-            case "past":
+            case "pass":
                 world.pass_time(125)
                 world.tick()
             case "settle":
@@ -34,36 +34,38 @@ def play(world: World, job_id: str, story: str) -> None:
 
 @pytest.mark.parametrize("policy", ["run_latest", "skip"])
 @pytest.mark.parametrize(
-    "story",
+    "actions",
     [
-        "settle pause settle past settle resume",
-        "settle pause past resume",
-        "settle pause settle past run resume",  # what a person asked for still lives when it goes on
-        "settle pause past settle resume",  # its instant was skipped although the pause was heard of late
-        "settle pause edit past settle resume",
-        "settle edit settle pause settle edit run settle past settle resume",
-        "settle past pause edit settle run resume",
+        "settle pause settle pass settle resume",
+        "settle pause pass resume",
+        "settle pause settle pass run resume",  # the manual run is still live at the resume
+        "settle pause pass settle resume",  # the planner sees the pause only after the instant
+        "settle pause edit pass settle resume",
+        "settle edit settle pause settle edit run settle pass settle resume",
+        "settle pass pause edit settle run resume",
     ],
 )
-def test_what_was_to_run_once_is_done_after_a_pause_over_its_time(world: World, story: str, policy: str) -> None:
+def test_a_one_time_job_paused_past_its_instant_becomes_done(world: World, actions: str, policy: str) -> None:
     schedule = {"at": to_text(world.now + timedelta(seconds=70))}
     job_id = world.submit(schedule=schedule, misfire={"policy": policy, "grace_seconds": 0})["job_id"]
-    play(world, job_id, story)
+    perform(world, job_id, actions)
     world.run_for(180, step=60)
     assert state(world, job_id) == "done"
 
 
-def test_the_last_of_so_many_still_ends_its_job_when_it_was_edited_late(world: World) -> None:
+def test_the_last_execution_of_max_runs_finishes_its_job_after_a_late_edit(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 60, "max_runs": 2}, overlap="allow")["job_id"]
     world.deliver_streams()
     world.deliver_streams()
     world.pass_time(130)
-    play(world, job_id, "edit settle")  # both have come due, and neither has started
+    perform(world, job_id, "edit settle")  # both executions are due, and neither has started
     assert [(one["status"], one["parameters"] != {}) for one in world.executions(job_id)] == [("succeeded", True)] * 2
     assert state(world, job_id) == "done"
 
 
-def test_a_last_one_that_was_cancelled_before_an_edit_made_it_the_last_does_not_keep_its_job(world: World) -> None:
+def test_a_job_becomes_done_although_its_last_execution_was_cancelled_before_an_edit_made_it_the_last(
+    world: World,
+) -> None:
     job_id = world.submit(schedule={"cron": "*/2 * * * *"}, overlap="allow")["job_id"]
     world.settle_down()
     last = world.executions(job_id)[-1]
@@ -75,7 +77,7 @@ def test_a_last_one_that_was_cancelled_before_an_edit_made_it_the_last_does_not_
     assert state(world, job_id) == "done"
 
 
-def test_a_job_that_gets_other_rules_just_as_it_is_found_to_be_over_is_not_done(world: World) -> None:
+def test_a_job_edited_just_before_it_is_marked_done_stays_active(world: World) -> None:
     job_id = world.submit()["job_id"]
     schedule = {"at": to_text(world.now + timedelta(hours=1))}
     edited: list[str] = []

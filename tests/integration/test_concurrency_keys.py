@@ -1,4 +1,4 @@
-"""Keys that only so many may run of at once, across jobs."""
+"""Concurrency keys: a limit on concurrent executions across jobs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 
 from punctual import Context
 from punctual.domain.instant import to_text
-from tests.integration.keyed import BOTH, nested, ordered, status, submit
-from tests.integration.odd_tasks import MEANWHILE
+from tests.integration.concurrency_keys import KEY_WITH_RATE, run_nested, status, submit, work_orders
+from tests.integration.fixture_tasks import TASK_BODIES
 from tests.integration.world import World
 
 
-def test_no_more_than_its_limit_of_a_key_run_at_once_across_jobs(world: World) -> None:
+def test_a_key_limits_concurrent_executions_across_jobs(world: World) -> None:
     jobs = [submit(world) for _ in range(4)]
     other = submit(world, customer=2)
-    orders = ordered(world)
+    orders = work_orders(world)
     assert len(orders) == 5
 
     def look() -> None:
@@ -30,22 +30,22 @@ def test_no_more_than_its_limit_of_a_key_run_at_once_across_jobs(world: World) -
         reasons = [world.execution(one["execution_id"])["waiting_for"] for one in waiting]
         assert {one["what"] for one in reasons} == {"key"}
         assert sorted(one["ahead"] for one in reasons) == [0, 1]
-        assert {one["detail"] for one in reasons} == {"2 of its key run already"}
+        assert {one["detail"] for one in reasons} == {"2 executions with the same key are running"}
         assert len(reasons[0]["executions"]) == 2
 
     by_job = {json.loads(order["body"])["job_id"]: order for order in orders}
     orders = [by_job[job] for job in [*jobs, other]]
-    nested(world, orders[:2], look)
+    run_nested(world, orders[:2], look)
     world.settle_down()
     assert [status(world, job) for job in jobs] == ["succeeded"] * 4
     assert world.items("gates") == []
 
 
-def test_whoever_waits_goes_in_by_priority_and_by_how_long_it_has_waited(world: World) -> None:
+def test_waiters_are_admitted_by_priority_and_waiting_time(world: World) -> None:
     one_at_once = {"key": "one", "limit": 1}
     holder = submit(world, concurrency=one_at_once)
-    [order] = ordered(world)
-    went_in: list[str] = []
+    [order] = work_orders(world)
+    admitted: list[str] = []
     world.pass_time(1)
     low = submit(world, concurrency=one_at_once, priority="low")
     world.pass_time(1)
@@ -55,37 +55,37 @@ def test_whoever_waits_goes_in_by_priority_and_by_how_long_it_has_waited(world: 
     world.pass_time(1)
     late_low = submit(world, concurrency=one_at_once, priority="low")
 
-    def note(context: Context) -> None:
-        went_in.append(context.job_id)
+    def record(context: Context) -> None:
+        admitted.append(context.job_id)
 
     def hold(_context: Context) -> None:
         world.settle_down()
         assert status(world, late_low) == "waiting"
 
-    MEANWHILE.extend([hold, note, note, note, note])
+    TASK_BODIES.extend([hold, record, record, record, record])
     world.work(order)
     world.settle_down()
     assert status(world, holder) == "succeeded"
-    assert went_in == [normal, low, high, late_low]
+    assert admitted == [normal, low, high, late_low]
 
 
-def test_a_key_is_the_teams_own(world: World) -> None:
+def test_teams_do_not_share_a_key(world: World) -> None:
     first = submit(world, concurrency={"key": "one", "limit": 1})
-    request = {"task": "test.meanwhile", "concurrency": {"key": "one", "limit": 1}}
+    request = {"task": "test.scripted", "concurrency": {"key": "one", "limit": 1}}
     _, second = world.request("POST", "/jobs", request, team="another")
-    orders = ordered(world)
-    nested(world, orders, lambda: None)
+    orders = work_orders(world)
+    run_nested(world, orders, lambda: None)
     assert status(world, first) == status(world, second["job_id"]) == "succeeded"
 
 
-def test_between_attempts_a_key_is_free_for_others(world: World) -> None:
+def test_a_key_is_released_between_attempts(world: World) -> None:
     def fail(_context: Context) -> None:
         raise ValueError("not this time")
 
     one_at_once = {"key": "one", "limit": 1}
     first = submit(world, concurrency=one_at_once, retry={"backoff_seconds": 600})
-    MEANWHILE.append(fail)
-    [order] = ordered(world)
+    TASK_BODIES.append(fail)
+    [order] = work_orders(world)
     world.work(order)
     assert status(world, first) == "retrying"
     second = submit(world, concurrency=one_at_once)
@@ -96,15 +96,15 @@ def test_between_attempts_a_key_is_free_for_others(world: World) -> None:
 @pytest.mark.parametrize(
     ("concurrency", "field", "words"),
     [
-        ({"key": "c-{missing}", "limit": 1}, "concurrency.key", "names the parameter 'missing', which is not there"),
-        ({"key": "c-{customer", "limit": 1}, "concurrency.key", "a brace that belongs to no parameter"),
+        ({"key": "c-{missing}", "limit": 1}, "concurrency.key", "names the parameter 'missing', which is missing"),
+        ({"key": "c-{customer", "limit": 1}, "concurrency.key", "a brace without a parameter name"),
         ({"key": "c"}, "concurrency", "needs a limit, a rate, or both"),
         ({"key": "c", "rate": {"starts": 201, "per_seconds": 2}}, "concurrency.rate.starts", "per_seconds 2"),
         ({"key": "c", "limit": 0}, "concurrency.limit", "greater than or equal to 1"),
     ],
 )
-def test_a_key_that_cannot_be_is_refused(world: World, concurrency: dict[str, Any], field: str, words: str) -> None:
-    request = {"task": "test.meanwhile", "parameters": {"customer": 1}, "concurrency": concurrency}
+def test_an_invalid_key_is_refused(world: World, concurrency: dict[str, Any], field: str, words: str) -> None:
+    request = {"task": "test.scripted", "parameters": {"customer": 1}, "concurrency": concurrency}
     answer, problem = world.request("POST", "/jobs", request)
     assert answer == 422
     assert problem["errors"][0]["field"] == field
@@ -112,10 +112,10 @@ def test_a_key_that_cannot_be_is_refused(world: World, concurrency: dict[str, An
     assert world.items("jobs") == []
 
 
-def test_one_that_gets_another_turn_while_it_waits_goes_once_and_leaves_nothing_in_line(world: World) -> None:
+def test_a_waiter_whose_priority_is_edited_runs_once_and_leaves_no_queue_entry(world: World) -> None:
     key = {"key": "k", "limit": 1}
 
-    def act(_context: Context) -> None:
+    def edit_waiter(_context: Context) -> None:
         waiting.append(submit(world, concurrency=key))
         world.settle_down()
         assert world.request("PATCH", f"/jobs/{waiting[0]}", {"priority": "high"})[0] == 200
@@ -126,7 +126,7 @@ def test_one_that_gets_another_turn_while_it_waits_goes_once_and_leaves_nothing_
         assert behind["waiting_for"]["ahead"] == 1
 
     waiting: list[str] = []
-    MEANWHILE.append(act)
+    TASK_BODIES.append(edit_waiter)
     submit(world, concurrency=key)
     world.settle_down()
     world.run_for(120, step=60)
@@ -135,7 +135,7 @@ def test_one_that_gets_another_turn_while_it_waits_goes_once_and_leaves_nothing_
     assert not [item for item in world.items("gates") if item["gate"]["S"].startswith("line#")]
 
 
-def test_run_now_says_that_it_waits_for_its_key_or_its_rate(world: World) -> None:
+def test_a_manual_run_reports_that_it_waits_for_its_key_or_its_rate(world: World) -> None:
     def run(job_id: str) -> tuple[str, str]:
         answer, ran = world.request("POST", f"/jobs/{job_id}/run", {})
         assert answer == 201
@@ -145,39 +145,39 @@ def test_run_now_says_that_it_waits_for_its_key_or_its_rate(world: World) -> Non
     limited = submit(world, concurrency={"key": "one", "limit": 1}, **yearly)
     other = submit(world, concurrency={"key": "one", "limit": 1}, **yearly)
     rated = submit(world, concurrency={"key": "two", "rate": {"starts": 1, "per_seconds": 60}}, **yearly)
-    both = submit(world, concurrency=BOTH, **yearly)
-    said: list[str] = []
+    both = submit(world, concurrency=KEY_WITH_RATE, **yearly)
+    outcomes: list[str] = []
 
     def hold(context: Context) -> None:
-        said.append(context.execution_id)
+        outcomes.append(context.execution_id)
         if context.job_id == limited:
-            said.extend([run(other)[0], run(limited)[0]])
+            outcomes.extend([run(other)[0], run(limited)[0]])
         else:
-            said.append(run(both)[0])
+            outcomes.append(run(both)[0])
 
     assert [run(one)[0] for one in (limited, rated, both)] == ["starts now"] * 3
-    MEANWHILE.extend([hold] * 3)
-    orders = {json.loads(order["body"])["job_id"]: order for order in ordered(world)}
+    TASK_BODIES.extend([hold] * 3)
+    orders = {json.loads(order["body"])["job_id"]: order for order in work_orders(world)}
     world.work(orders[limited])
-    first = said[0]
-    assert said[1:] == [f"waits for its key: {first} run already", f"waits for {first}"]
-    MEANWHILE.clear()
+    first = outcomes[0]
+    assert outcomes[1:] == [f"waits for its key: {first} run already", f"waits for {first}"]
+    TASK_BODIES.clear()
     world.work(orders[rated])
     in_a_minute = to_text(world.now + timedelta(seconds=60))
     assert run(rated)[0] == f"waits for its rate: no start before {in_a_minute}"
-    said.clear()
-    MEANWHILE.append(hold)
+    outcomes.clear()
+    TASK_BODIES.append(hold)
     world.work(orders[both])
     soon = to_text(world.now + timedelta(seconds=4))
-    assert said[1] == f"waits for {said[0]}, and for its rate: no start before {soon}"
+    assert outcomes[1] == f"waits for {outcomes[0]}, and for its rate: no start before {soon}"
     world.run_for(130)
     assert run(limited)[0] == run(rated)[0] == run(both)[0] == "starts now"
 
 
-def test_two_that_wait_for_a_key_and_then_go_by_another_overlap_do_not_wait_for_each_other(world: World) -> None:
+def test_changing_the_overlap_rule_of_two_waiters_of_a_key_causes_no_deadlock(world: World) -> None:
     key = {"key": "k", "limit": 1}
     submit(world, concurrency=key)
-    [order] = ordered(world)
+    [order] = work_orders(world)
     jobs: list[str] = []
 
     def fail(_context: Context) -> None:
@@ -190,21 +190,21 @@ def test_two_that_wait_for_a_key_and_then_go_by_another_overlap_do_not_wait_for_
         assert world.request("PATCH", f"/jobs/{jobs[0]}", {"overlap": "queue_all"})[0] == 200
         world.settle_down()
         assert [one["status"] for one in world.executions(jobs[0])] == ["waiting"] * 2
-        MEANWHILE.append(fail)  # the first keeps its place in the job, and gives back that of the key
+        TASK_BODIES.append(fail)  # the first execution keeps its place at the job's gate and releases the key
 
-    MEANWHILE.append(hold)
+    TASK_BODIES.append(hold)
     world.work(order)
     world.run_for(600, step=20)
     assert [one["status"] for one in world.executions(jobs[0])] == ["succeeded"] * 2
     assert world.items("gates") == []
 
 
-def test_one_that_waits_for_a_key_and_then_for_another_job_of_it_lets_that_go_first(world: World) -> None:
+def test_a_waiter_of_a_key_that_gets_an_upstream_with_the_same_key_causes_no_deadlock(world: World) -> None:
     key = {"key": "k", "limit": 1}
     in_five_minutes = {"at": to_text(world.now + timedelta(minutes=5))}
     load = submit(world, concurrency=key, schedule=in_five_minutes)
     submit(world, concurrency=key)
-    [order] = ordered(world)
+    [order] = work_orders(world)
     reports: list[str] = []
 
     def hold(_context: Context) -> None:
@@ -214,26 +214,26 @@ def test_one_that_waits_for_a_key_and_then_for_another_job_of_it_lets_that_go_fi
         assert world.request("PATCH", f"/jobs/{reports[0]}", {"depends_on": [{"job": load}]})[0] == 200
         world.settle_down()
 
-    MEANWHILE.append(hold)
+    TASK_BODIES.append(hold)
     world.work(order)
     world.run_for(600, step=20)
     assert [status(world, job) for job in (load, *reports)] == ["succeeded"] * 2
 
 
-def test_one_that_got_its_place_just_before_it_had_to_wait_elsewhere_hands_it_on_within_a_minute(world: World) -> None:
+def test_a_key_granted_to_a_waiter_of_another_gate_is_handed_over_by_the_next_sweep(world: World) -> None:
     key = {"key": "k", "limit": 1}
     job = submit(world, concurrency=key, schedule={"every_seconds": 10, "max_runs": 2}, overlap="queue_all")
-    passed_on: list[bool] = []
+    handed_over: list[bool] = []
 
     def hold(_context: Context) -> None:
-        """The second waits for the first, which has lost its place at the key to it."""
+        """The second execution waits for the first, and the key of the first is handed over to the second."""
         world.run_for(15)
         first, second = (one["execution_id"] for one in world.executions(job))
         gates = world.function("worker").worker.gatekeeper.gates
-        passed_on.append(gates.pass_on("key#data-quality#k", first, second))
+        handed_over.append(gates.pass_on("key#data-quality#k", first, second))
         raise ValueError("try again")
 
-    MEANWHILE.append(hold)
+    TASK_BODIES.append(hold)
     world.run_for(300, step=20)
-    assert passed_on == [True]
+    assert handed_over == [True]
     assert [one["status"] for one in world.executions(job)] == ["succeeded"] * 2
