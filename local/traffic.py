@@ -1,9 +1,9 @@
-"""Pauses the functions before the emulator stops or a deployment replaces them, and resumes them afterwards.
+"""Pause the functions before the emulator stops or a deployment replaces them, and resume them afterwards.
 
 When the emulator stops, it saves one service after the other while functions still run, and it saves no stream records.
 A message could be missing from its queue while its execution still waits for it, and unread stream records would be
-lost. A deployment kills functions that are running. So first no new work starts, then running functions finish and the
-streams drain.
+lost. A deployment terminates running Lambda invocations. So first no new work starts, then running functions finish and
+the streams drain.
 
 Containers run for hours. When the emulator stops, they stop at their next checkpoint. During a deployment they keep
 running, and repeat a report that was lost.
@@ -52,7 +52,7 @@ class Traffic:
         self._read(False)
 
     def release(self, name: str) -> None:
-        """Resume one function."""
+        """Remove the concurrency limit of one function. Its event sources stay disabled until ``release_all``."""
         # A function that does not exist yet will be created without a limit.
         if name in self._functions:
             with suppress(self._lambda.exceptions.ResourceNotFoundException):
@@ -79,7 +79,10 @@ class Traffic:
 
 
 def wait_until_quiet(log: Path) -> None:
-    """Wait until the emulator has logged no activity for a while, so that streams and queues are drained."""
+    """Wait until no invocation (``ACTIVITY``) was logged for 1.5 s, at most 15 s.
+
+    The streams are then normally drained. Work queues keep their messages.
+    """
     since = start = time.monotonic()
     with log.open("rb") as lines:
         lines.seek(0, SEEK_END)

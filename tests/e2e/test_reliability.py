@@ -20,7 +20,7 @@ def worker_processes(punctual: Punctual) -> list[int]:
 
 
 def test_a_worker_killed_in_the_middle_of_a_task_is_replaced(punctual: Punctual) -> None:
-    job = punctual.submit(task="sleep", parameters={"seconds": 5}, priority="high")
+    job = punctual.submit(task="sleep", parameters={"seconds": 15}, priority="high")
     running = wait_for(lambda: [one for one in punctual.executions(job) if one["status"] == "running"], 30, "it to run")
     victims = worker_processes(punctual)
     assert victims

@@ -38,7 +38,7 @@ class Effect(StrEnum):
     SCHEDULE_REVOCATION = "schedule_revocation"
     """A running execution was asked to stop: send the message that revokes its lease after the grace period."""
     CHECK_TIMER = "check_timer"
-    """TTL removed a timer that no sweep had processed."""
+    """TTL removed a timer, an hour or more after its instant: check that it was handled."""
     FOLLOW_UP = "follow_up"
     """An execution ended: finish its job, wake its dependants, notify, record run times, clean up in AWS."""
     STOP_CONTAINERS = "stop_containers"

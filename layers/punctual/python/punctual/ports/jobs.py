@@ -41,7 +41,11 @@ class Jobs(Protocol):
         """Store the next revision of a job; ``False`` when another revision was stored first."""
 
     def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
-        """Record how long the parts of an execution ran, by kind of part. Idempotent per execution."""
+        """Record how long the parts of an execution ran, by kind of part.
+
+        A repeat is ignored only while this is the last recorded execution. Of two executions that end at the same time,
+        one may not be recorded.
+        """
 
     def extend_live_since(self, job_id: str, since: datetime) -> None:
         """Move ``live_since`` back to ``since``: live executions of the job may have due instants that old."""

@@ -1,4 +1,4 @@
-"""The jobs table."""
+"""The jobs table. The contracts of the methods are in ``punctual.ports.jobs``."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class DynamoJobs:
             "resumed_at": instant_text(moved.resumed_at),
             "expires_at": None if state in LIVE_STATES else self._expiry(now),
         }
-        # the revision too: the action must apply to the same job as its dry run did
+        # compare the revision as well: the action must apply to the same revision as its dry run
         written = self.table.update(
             {"job_id": job.job_id},
             set=changes,
@@ -72,7 +72,8 @@ class DynamoJobs:
         return self._expire_marker_with(written)
 
     def replace(self, job: Job) -> bool:
-        # do not overwrite a dependant or an older live execution that was recorded since the job was read
+        # fail if, since the job was read, it became an upstream (`feeds`) or `live_since` moved back: the put would
+        # undo that
         unfed = "" if job.feeds else " AND attribute_not_exists(#feeds)"
         since = {"since": instant_text(job.live_since)} if job.live_since else {}
         as_old = (
@@ -151,7 +152,8 @@ class DynamoJobs:
         puts = []
         for job in jobs:
             key = job.dedupe_key or ""
-            free, before = "attribute_not_exists(#job_id)", {"before": seen[key]} if key in seen else {}
+            free = "attribute_not_exists(#job_id)"
+            before = {"before": seen[key]} if key in seen else {}
             marker = {**marker_key(job.owner, key), "dedupe_key": key, "holder": job.job_id}
             puts.append(self.table.put_request(job_to_item(job), free))
             puts.append(self.table.put_request(marker, f"{free} OR #holder = :before" if before else free, before))

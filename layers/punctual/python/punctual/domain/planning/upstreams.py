@@ -1,7 +1,8 @@
-"""Matches a dependant with the upstream executions it waits for, and decides whether it may start.
+"""Match a dependant with the upstream executions it waits for, and decide whether it may start.
 
-A job that runs once has a single execution. For a recurring upstream, the dependant waits for the execution with the
-same data window: a weekly report waits for the load of its own week, on whatever weekday either of them is due.
+For a one-time upstream, the dependant waits for its only execution. For a recurring upstream, it waits for the
+execution with the same data window: a weekly report waits for the load of its own week, on whatever weekday either of
+them is due.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ MIN_RECHECK_INTERVAL, MAX_RECHECK_INTERVAL = timedelta(minutes=5), timedelta(hou
 def due_of_window(schedule: Schedule, unit: WindowUnit | None, window: DataWindow) -> datetime | None:
     """Return the first due instant of the schedule with data window ``window``; ``None`` if there is none.
 
-    A window ends at or before its due instant. Several windows may end together: where a calendar moves runs, one of
-    them also covers the data of the runs that it replaces.
+    A window ends at or before its due instant. Several due instants can have windows with the same end but different
+    starts: a run that replaces runs on skipped dates has a longer window. The search stops at the first window that
+    ends later.
     """
     due = schedule.next_after(window.end - MILLISECOND)
     for _ in range(MAX_INSTANTS_PER_WINDOW):
@@ -96,7 +98,7 @@ def latest_retry(an_execution_id: str, others: Iterable[Execution]) -> Execution
 
 
 class Readiness(Enum):
-    """Whether a dependant may start."""
+    """Whether an upstream, or all of them together, allow the dependant to start."""
 
     READY = "ready"
     NOT_YET = "not yet"
@@ -193,8 +195,9 @@ def decide_start(upstreams: Sequence[Upstream], now: datetime) -> StartDecision:
 def next_recheck_at(dependant: Execution, upstreams: Sequence[Upstream], now: datetime) -> datetime:
     """Return when to check the upstreams again if the dependant is not woken before.
 
-    The end of an existing execution wakes its dependants. An execution that does not exist yet may end without waking
-    them, so the first recheck comes soon, and further rechecks follow at growing intervals.
+    The end of an existing upstream execution wakes the dependant: if all exist, recheck after 1 hour. An upstream
+    execution that does not exist yet may never be planned, or be stored without ``feeds``; its end then wakes no
+    dependant. So recheck after half the time waited, between 5 minutes and 1 hour.
     """
     if all(upstream.execution is not None for upstream in upstreams):
         return now + MAX_RECHECK_INTERVAL

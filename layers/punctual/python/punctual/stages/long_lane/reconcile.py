@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     )
 
 GRACE = timedelta(minutes=2)
-"""Executions that changed within this are skipped: lists and indexes are eventually consistent."""
+"""An execution queued less than this ago is not restarted: lists and indexes are eventually consistent."""
 RUN_STOPPED = "its state machine run stopped"
 RECOUNT_DELAY_SECONDS = 5.0
-"""Between the two counts of the slot holders, whose index is eventually consistent."""
+"""Delay between the two counts: the index of slot holders is eventually consistent."""
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Reconciler:
     def reconcile(self, *, grace: timedelta = GRACE) -> Repairs:
         """Repair schedules, state machine runs, containers and the occupancy record. Idempotent.
 
-        An execution that changed less than ``grace`` ago is not restarted.
+        An execution queued less than ``grace`` ago is not restarted.
         """
         repairs = Repairs()
         armed = set(self.machines.armed())  # read before the executions: an execution is stored before its schedule
@@ -75,21 +75,21 @@ class Reconciler:
         running = set(self.machines.running())  # read after the executions: a run is started before it is attached
         for execution in live:
             if execution.has_pending_upstreams and (
-                execution.status is not Status.SCHEDULED or self._is_upcoming(execution, grace)
+                execution.status is not Status.SCHEDULED or self._is_not_overdue(execution, grace)
             ):
-                continue  # started by the end of its upstreams, not by a schedule
+                continue  # it has no schedule: a timer queues it when it is due, and the end of its upstreams starts it
             if execution.status is Status.WAITING and execution.waits_at is not None:
                 continue  # queued at a gate: it has no state machine run
             if execution.status is Status.SCHEDULED:
                 self._repair_schedule(execution, armed, repairs)
-            elif execution.run_arn not in running and self.clock() - _changed_at(execution) > grace:
+            elif execution.run_arn not in running and self.clock() - _queued_or_due_at(execution) > grace:
                 self._restart(execution, repairs)
         self._disarm_orphans(armed, {short_name(one.execution_id) for one in live}, repairs)
         self._report_stopped_containers(repairs)
         repairs.recounted = self._recount()
         return repairs
 
-    def _is_upcoming(self, execution: Execution, grace: timedelta) -> bool:
+    def _is_not_overdue(self, execution: Execution, grace: timedelta) -> bool:
         return execution.scheduled_at > self.clock() - grace
 
     def _repair_schedule(self, execution: Execution, armed: set[str], repairs: Repairs) -> None:
@@ -159,5 +159,5 @@ class Reconciler:
         return (occupancy.tasks, occupancy.cpu) == (len(holders), sum(part.cpu for part in holders))
 
 
-def _changed_at(execution: Execution) -> datetime:
+def _queued_or_due_at(execution: Execution) -> datetime:
     return execution.queued_at or execution.scheduled_at

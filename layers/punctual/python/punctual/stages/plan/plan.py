@@ -5,9 +5,11 @@ The planner reacts to stream records:
 * a job was created: its first executions are stored;
 * a job was cancelled or deleted: its live executions are stopped;
 * a job was edited: executions that have not started are replaced, or removed if the new schedule lacks their instant;
-* a job was paused: executions that have not started are skipped if they are due, and removed if they are not;
+* a job was paused: executions that have not started are skipped if they were due when the pause began (in the long
+  lane: if they are due by now), and removed otherwise. An execution that the schedule did not plan is never removed;
 * a job was resumed: its misfire policy decides on the missed instants, and planning continues;
-* the leader of a recurring job became ``queued``: its successors are stored.
+* the leader (the last planned execution of a recurring job) became ``queued``, or ended without running: its
+  successors are stored.
 
 Streams deliver at least once, so each step may run twice, late, or after a crash between any two lines. Every step is
 idempotent: execution ids are derived from job and due instant, and adding an existing id changes nothing. An execution
@@ -48,7 +50,8 @@ if TYPE_CHECKING:
     from punctual.stages.settle.finish_job import JobFinisher
 
 PLAN_BATCH_SIZE = 300
-"""Instants of one job that are planned in one batch. The last execution of the batch leads: it plans the next batch."""
+"""Maximum number of due instants per batch. The last execution of a batch is the leader: when it is queued, the planner
+stores the next batch."""
 
 PAUSED = "paused"
 CHANGED = "job changed"
@@ -71,8 +74,8 @@ class Planner:
         Idempotent. The record may be late: the job may have a newer revision whose record was processed already. Then
         this call plans only up to that edit and leaves newer executions alone.
         """
-        now = self.jobs.get(job.job_id) or job
-        until = now.revised_at if now.revision > job.revision else None
+        current = self.jobs.get(job.job_id) or job
+        until = current.revised_at if current.revision > job.revision else None
         if job.state is JobState.ACTIVE:
             self.jobs.register_owner(job.owner)
             if before is not None and before.state is JobState.PAUSED:
@@ -87,11 +90,11 @@ class Planner:
             if before is not None and before.revision < job.revision:
                 self._record_skipped(before, self._replan(job, before).dropped)
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
-                if now.state is JobState.PAUSED or one.revision < now.revision:
+                if current.state is JobState.PAUSED or one.revision < current.revision:
                     self.withhold(job, one)
         elif job.state in WITHDRAWN_STATES:
             if before is not None and before.state in LIVE_STATES:
-                self._record_missed(before, job)
+                self._record_skipped_instants(before, job)
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 self.stop(job.job_id, one.execution_id, f"job {job.state}")
 
@@ -111,9 +114,9 @@ class Planner:
         the successors were stored. The change is therefore applied once more.
         """
         self._plan(job, after=leader.scheduled_at)
-        now = self.jobs.get(job.job_id)
-        if now is not None and (now.state, now.revision) != (job.state, job.revision):
-            self.job_changed(now)
+        current = self.jobs.get(job.job_id)
+        if current is not None and (current.state, current.revision) != (job.state, job.revision):
+            self.job_changed(current)
 
     def stop(self, job_id: str, an_execution_id: str, reason: str) -> None:
         """Cancel an execution; a running one is asked to stop first. No effect if it has ended or does not exist."""
@@ -124,8 +127,7 @@ class Planner:
     def withhold(self, job: Job, one: LiveExecution) -> bool:
         """Skip or remove an execution of a paused job and return whether that was done.
 
-        An execution that has started continues. A backfill, manual run or manual retry that was requested after the
-        pause began runs.
+        A started execution continues. So does a backfill, manual run or manual retry requested after the pause began.
         """
         assert job.paused_at is not None
         if not one.has_not_started:
@@ -152,8 +154,10 @@ class Planner:
                 self.upstream_guard.upstream_removed(one.execution_id)
 
     def _plan(self, job: Job, after: datetime | None, until: datetime | None = None) -> None:
-        """Store the executions of ``job`` after ``after``, up to the first beyond the planner's horizon, which leads.
+        """Store the next batch of executions after ``after``. Its last execution is the leader.
 
+        The batch ends with the first execution beyond the planner's horizon, or at ``PLAN_BATCH_SIZE``. Another batch
+        follows only if the leader existed already and has ended without running (``_continue_after``).
         ``until`` is the instant of the job's next edit, if there was one: later instants belong to that revision.
         """
         while after is not None:
@@ -184,8 +188,9 @@ class Planner:
     def _continue_after(self, last: Execution | None, *, exhausted: bool) -> datetime | None:
         """Return where planning has to continue if the existing leader of a batch ended before its due instant.
 
-        Such a leader never becomes ``queued``, so no stream record would plan its successors. Likewise, if the
-        schedule is exhausted and the last execution has ended, no further record would finish the job.
+        The record of its end may have been processed while the job was paused, and a later skip (MODIFY) triggers
+        nothing, so nothing else would plan its successors. Likewise, if the schedule is exhausted and the last
+        execution has ended, no further record would finish the job.
         """
         if last is not None and exhausted and last.status in FINAL:
             self.finisher.finish_if_complete(last.job_id)
@@ -219,12 +224,12 @@ class Planner:
         live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
         return replan(job, before, live, self.executions.last_planned(job.job_id, before=planned_until(job)))
 
-    def _record_missed(self, job: Job, gone: Job) -> None:
-        """Record the latest instants that came due before a job was cancelled or deleted and were not planned."""
-        until = gone.updated_at - MILLISECOND
-        last = self.executions.last_planned(job.job_id, before=job.planned_until(until))
-        latest, _ = missed_instants(job.schedule, job.planning_resumes_after(last), until)
-        self._record_skipped(job, latest, skip_reason(job.state, gone.state))
+    def _record_skipped_instants(self, previous: Job, withdrawn: Job) -> None:
+        """Record as ``skipped`` the latest instants that came due before the job was withdrawn and were not planned."""
+        until = withdrawn.updated_at - MILLISECOND
+        last = self.executions.last_planned(previous.job_id, before=previous.planned_until(until))
+        latest, _ = missed_instants(previous.schedule, previous.planning_resumes_after(last), until)
+        self._record_skipped(previous, latest, skip_reason(previous.state, withdrawn.state))
 
     def _record_skipped(self, job: Job | None, instants: Iterable[datetime], reason: str = CHANGED) -> None:
         """Store a ``skipped`` execution for each instant that came due under earlier rules and was not planned."""
@@ -273,8 +278,8 @@ class Planner:
     def _store(self, execution: Execution) -> Execution | None:
         """Store an execution, with a timer or one-time schedule if it is not queued yet.
 
-        If its id exists, an earlier revision is replaced. Otherwise the existing execution is returned, after its
-        timer was set or it was queued: an earlier call may have crashed before that.
+        Return ``None`` if the execution was added or replaced an earlier revision. Otherwise return the existing one,
+        after setting its timer or queueing it, because an earlier call may have crashed before that.
         """
         existing = self.executions.add(execution)
         if existing is not None and existing.revision < execution.revision:
@@ -310,7 +315,7 @@ def _ended_unstarted(execution: Execution) -> bool:
 def _with_previous_outlook(execution: Execution, replaced: Execution) -> Execution:
     """Carry over the outlook of a replaced execution in danger.
 
-    So its recovery is notified, and the same danger is not notified twice.
+    So that its recovery triggers a notice, and the same danger triggers no second one.
     """
     in_danger = replaced.outlook is not None and replaced.outlook.state in IN_DANGER
     return replace(execution, outlook=replaced.outlook) if in_danger and execution.deadline_at else execution

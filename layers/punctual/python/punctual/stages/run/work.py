@@ -1,13 +1,15 @@
 """Work: claim the attempt of a work order, run it, and store the decision on it.
 
-Transitions: the claim moves ``queued`` or ``retrying`` to ``running``, and the decision moves ``running`` to
-``succeeded``, ``failed``, ``timed_out``, ``retrying`` or ``cancelled``. Before the claim, a full gate makes the
+Transitions: the claim moves ``queued``, ``retrying`` or ``waiting`` to ``running``, and the decision moves ``running``
+to ``succeeded``, ``failed``, ``timed_out``, ``retrying`` or ``cancelled``. After a lease has expired, a takeover moves
+``running`` to ``running`` with the next attempt; if no attempt is left, ``give_up`` moves it to ``failed``. If a
+cancellation was requested, ``revoke`` moves ``running`` to ``cancelled``. Before the claim, a full gate makes the
 execution ``waiting`` or ``skipped``, and a rate limit postpones its start.
 
 Work orders are delivered at least once, but each attempt runs at most once: its number is a fencing token that both the
-claim and the decision compare. If a worker dies after the claim, its lease lapses, the dispatcher orders the next
-attempt, and that attempt takes over. A late decision of the first worker is refused, because its attempt number is no
-longer current.
+claim and the decision compare. If a worker dies after the claim, the dispatcher notices that the lease was not renewed
+for 12 seconds and sends an order for the next attempt, delayed until the lease expires. The worker that receives it
+takes over. A late decision of the first worker is refused, because its attempt number is no longer current.
 """
 
 from __future__ import annotations
@@ -39,13 +41,15 @@ class WorkOutcome(StrEnum):
 
     DECIDED = "attempt finished"
     NOT_CLAIMED = "not claimed"
-    """Another worker runs or ran this attempt, or the execution was withdrawn. Normal: no error."""
+    """The order is a duplicate or obsolete: the attempt was claimed elsewhere, the job was edited, the retry is not
+    due, or the execution has ended. Not an error."""
     REFUSED = "decision refused"
-    """The attempt ended after another attempt had taken over."""
+    """The attempt ended after another worker had taken over or ended the execution."""
     WITHHELD = "withheld at a gate"
     """The execution waits at a gate, was postponed by a rate limit, or was skipped there."""
     REVOKED = "lease revoked"
-    """The execution was asked to stop and did not in time. It is cancelled, even if its task still runs."""
+    """A cancellation was requested, and the attempt did not end with an accepted decision. The execution is cancelled,
+    even if its task still runs."""
     EXHAUSTED = "attempts exhausted"
     """The lease lapsed in the last attempt that the job's retry policy allows."""
 
@@ -63,10 +67,10 @@ class Worker:
     gatekeeper: Gatekeeper
 
     def work(self, order: WorkOrder, seconds_left: Callable[[], float]) -> WorkOutcome:
-        """Carry out one work order. Idempotent: a duplicate order runs nothing.
+        """Carry out one work order. A duplicate order runs no task; it may sleep and enter gates.
 
-        ``seconds_left`` limits the task in addition to the execution's own timeout. Raises if AWS fails; the message
-        is then delivered again.
+        ``seconds_left`` limits the task in addition to the execution's own timeout. Raises on AWS errors and
+        ``GateContention``; SQS then redelivers the message.
         """
         self._wait_until_due(order)
         if order.gates and not self._acquire_gates(order):
@@ -77,7 +81,7 @@ class Worker:
         if claimed is None and current is not None and self._is_to_be_revoked(current, order):
             self.flow.count_discard(order.priority)
             return self._revoke(current, self._cancelled_attempt(current))
-        if claimed is None and current is not None and self._has_lapsed(current, order):
+        if claimed is None and current is not None and self._may_take_over(current, order):
             if not current.retry.allows_after(current.attempt):
                 return self._give_up(current, order.priority)
             claimed = self._take_over(current, order.priority)
@@ -112,7 +116,7 @@ class Worker:
         """Whether a running execution was asked to stop and its grace period is over or its lease has lapsed."""
         if current.status is not Status.RUNNING or current.cancel_at is None:
             return False
-        return current.cancel_at <= self.clock() or self._has_lapsed(current, order)
+        return current.cancel_at <= self.clock() or self._may_take_over(current, order)
 
     def _cancelled_attempt(self, current: Execution) -> Attempt:
         return Attempt(
@@ -129,7 +133,7 @@ class Worker:
         self.gatekeeper.release(current.execution_id, current.gates)
         return WorkOutcome.REVOKED
 
-    def _has_lapsed(self, current: Execution, order: WorkOrder) -> bool:
+    def _may_take_over(self, current: Execution, order: WorkOrder) -> bool:
         return (
             current.status is Status.RUNNING
             and current.attempt == order.attempt - 1
