@@ -26,15 +26,15 @@ POLLER = {"sqs.ReceiveMessage": 1, "sqs.DeleteMessage": 1}
 
 def measure(punctual: Punctual) -> Report:
     report = Report("Requests of one recurring short execution")
-    for name, since, until, executions in (_beyond_reach(punctual), _within_reach(punctual)):
+    for name, since, until, executions in (_beyond_horizon(punctual), _within_horizon(punctual)):
         counted = metered(punctual, since, until)
         ticks = metered(punctual, since, until, ("dispatcher",))["dynamodb.PutItem"]
-        tells = counted[f"write_units:{punctual.stack['tables']['signals']}"]
-        _describe(report, name, counted, int(ticks), int(tells), executions)
+        flushes = counted[f"write_units:{punctual.stack['tables']['signals']}"]
+        _describe(report, name, counted, int(ticks), int(flushes), executions)
     return report
 
 
-def _within_reach(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
+def _within_horizon(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
     job = punctual.submit(name="metered", schedule={"every_seconds": 1})
     punctual.wait_for_end(job)
     start = datetime.now(UTC).replace(second=30, microsecond=0)  # ticks come at a fixed second: measure whole minutes
@@ -47,7 +47,7 @@ def _within_reach(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
     return "due every second", start, end, len([one for one in ran if one["attempt"]])
 
 
-def _beyond_reach(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
+def _beyond_horizon(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
     seconds = int(PLANNER_HORIZON.total_seconds()) + 15
     jobs = [{"task": "echo", "name": f"far-{n}", "schedule": {"every_seconds": seconds}} for n in range(JOBS_BEYOND)]
     made = punctual.request("POST", "/jobs/batch", {"jobs": jobs}).json()["items"]
@@ -65,20 +65,20 @@ def _beyond_reach(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
     return f"due every {seconds} s", start, end, JOBS_BEYOND
 
 
-def _describe(report: Report, name: str, counted: Counter[str], ticks: int, tells: int, executions: int) -> None:
+def _describe(report: Report, name: str, counted: Counter[str], ticks: int, flushes: int, executions: int) -> None:
     """Add the rows of one kind of job.
 
     Each tick records its position, and each worker its counts at most every few seconds, regardless of the load. These
     requests are not part of the cost of an execution, and are shown separately.
     """
     counted = Counter({what: count for what, count in counted.items() if "units:" not in what})
-    counted.subtract({"write_units": ticks + tells, "dynamodb.PutItem": ticks, "dynamodb.UpdateItem": tells})
+    counted.subtract({"write_units": ticks + flushes, "dynamodb.PutItem": ticks, "dynamodb.UpdateItem": flushes})
     each = {what: count / executions for what, count in counted.items()} | POLLER
     sqs = sum(count for what, count in each.items() if what.startswith("sqs."))
     writes, reads = each.pop("write_units"), each.pop("read_units", 0.0)
     report.show(f"{name}: executions counted", str(executions))
     report.show(f"{name}: positions recorded by ticks", str(ticks))
-    report.show(f"{name}: counts recorded by workers", str(tells))
+    report.show(f"{name}: counts recorded by workers", str(flushes))
     report.limit(f"{name}: DynamoDB write units", writes, 8)
     report.limit(f"{name}: DynamoDB read units", reads, 2)
     report.limit(f"{name}: SQS requests", sqs, 3)

@@ -80,13 +80,13 @@ def measure(punctual: Punctual) -> Report:
     page = punctual.aws("cloudwatch").get_dashboard(DashboardName=punctual.stack["dashboard"])
     widgets = json.loads(page["DashboardBody"])["widgets"]
     began = datetime.now(UTC)
-    _live_through(punctual)
+    _run_jobs(punctual)
     run = _run(punctual, began)
     draw(widgets, run)
     return _report(widgets, run)
 
 
-def _live_through(punctual: Punctual) -> None:
+def _run_jobs(punctual: Punctual) -> None:
     began, made = time.monotonic(), []
     for second in range(0, SECONDS + 1, TICK):
         time.sleep(max(0.0, began + second - time.monotonic()))
@@ -261,14 +261,14 @@ def _lines(widget: dict[str, Any], run: Run) -> list[Line]:
     for (_, name, *dimensions, look), colour in zip(widget["properties"]["metrics"], cycle(COLOURS), strict=False):
         points = run.points.get((name, frozenset(zip(dimensions[::2], dimensions[1::2], strict=True))), [])
         if look["stat"] == "Sum":
-            points = [(at, _added_up(points, at, look["period"] / 60)) for at, _ in points]
+            points = [(at, _sum_over_period(points, at, look["period"] / 60)) for at, _ in points]
         else:
-            points = _apart(points)
+            points = _without_close_points(points)
         lines.append(Line(look["label"], colour, points))
     return lines
 
 
-def _apart(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _without_close_points(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """The points of a line, without those of a tick right after another, which had almost nothing to measure."""
     kept: list[tuple[float, float]] = []
     for at, value in points:
@@ -277,7 +277,7 @@ def _apart(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return kept
 
 
-def _added_up(points: list[tuple[float, float]], until: float, minutes: float) -> float:
+def _sum_over_period(points: list[tuple[float, float]], until: float, minutes: float) -> float:
     return sum(value for at, value in points if until - minutes < at <= until)
 
 

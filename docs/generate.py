@@ -22,7 +22,9 @@ BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTA
 START = "[*]"
 EDGES = {
     (START, "scheduled"): "planner, due beyond the horizon",
-    (START, "queued"): "planner or intake, due within the horizon",
+    (START, "queued"): "planner, due within the horizon; intake, message; api, manual run, manual retry or backfill",
+    (START, "skipped"): "planner, covered instant or changed job; intake, paused job; api, overlap rule",
+    (START, "missed"): "planner, misfire rule",
     ("scheduled", "queued"): "dispatcher, due timer; conductor, one-time schedule",
     ("scheduled", "cancelled"): "job deleted or changed, or an operator cancels",
     ("scheduled", "skipped"): "planner, a scheduling rule",
@@ -57,12 +59,12 @@ EDGES = {
     ("retrying", "running"): "worker, claim",
     ("retrying", "cancelled"): "job deleted or changed, or an operator cancels",
 }
-"""Who moves an execution along each edge, and why."""
+"""The component that makes each transition, and the reason."""
 
 
 def lifecycle() -> str:
     """The state diagram of an execution."""
-    lines = [f"    {START} --> {target}: {EDGES[START, target]}" for target in ("scheduled", "queued")]
+    lines = [f"    {START} --> {target}: {EDGES[START, target]}" for source, target in EDGES if source == START]
     for source in Status:
         targets = [target for target in Status if target in TRANSITIONS[source]]
         lines += [f"    {source} --> {target}: {EDGES[str(source), str(target)]}" for target in targets]

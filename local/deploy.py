@@ -90,7 +90,7 @@ class Deployment:
             log.flush()
             status = self._run([str(CDK), *arguments, "--ci"], log)
         if status != 0:
-            raise DeployFailed(self._what_went_wrong(arguments[0]))
+            raise DeployFailed(self._failure_text(arguments[0]))
 
     def _run(self, command: list[str], log: TextIO) -> int:
         process = subprocess.Popen(
@@ -125,7 +125,7 @@ class Deployment:
             "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
         }
 
-    def _what_went_wrong(self, command: str) -> str:
+    def _failure_text(self, command: str) -> str:
         lines = self._places.deploy_log.read_text(errors="replace").splitlines()
         start = max(i for i, line in enumerate(lines) if line.startswith("$ cdk "))
         tail = "\n".join(lines[start:][-LAST_LINES:])

@@ -59,7 +59,7 @@ class Emulator:
         pid = self.pid()
         if pid is None:
             return False
-        self._let_it_save(pid)
+        self._wait_for_save(pid)
         # The process does not exit while a state machine waits for a container, which can take days: kill it.
         processes.wait_until_released(self.places.lock, LINGER_SECONDS)
         processes.kill_session(pid)  # includes running functions, which need the emulator
@@ -68,7 +68,7 @@ class Emulator:
             self._process.wait()
         return True
 
-    def _let_it_save(self, pid: int) -> None:
+    def _wait_for_save(self, pid: int) -> None:
         with self.places.emulator_log.open("rb") as log:
             log.seek(0, SEEK_END)
             processes.terminate(self.places.lock)

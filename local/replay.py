@@ -37,10 +37,10 @@ class Replay:
         ended = [execution for execution in executions if self._recent(execution, "ended_at")]
         overdue = [execution for execution in executions if self._missed_its_timer(execution)]
         last = _last_of_each_job(executions)
-        self._tell("planner", "jobs", [job for job in jobs if _is_news(job, last)])
-        self._tell("planner", "executions", [_leading_if_last(execution, last) for execution in waiting])
-        self._tell("planner", "timers", [_expired_timer(execution) for execution in overdue])
-        self._tell("settler", "executions", [execution for execution in ended if _is_settled(execution)])
+        self._invoke("planner", "jobs", [job for job in jobs if _needs_replay(job, last)])
+        self._invoke("planner", "executions", [_leading_if_last(execution, last) for execution in waiting])
+        self._invoke("planner", "timers", [_expired_timer(execution) for execution in overdue])
+        self._invoke("settler", "executions", [execution for execution in ended if _is_settled(execution)])
 
     def restart_runs(self) -> bool:
         """Invoke the reconciler to restart state machine runs: all ended with the emulator. `False` if that failed.
@@ -54,9 +54,9 @@ class Replay:
 
     def wake_admission(self) -> None:
         """Replay the changes of parts that admission may have missed."""
-        self._tell("admission", "parts", [part for part in self._scan("parts") if self._moved(part)])
+        self._invoke("admission", "parts", [part for part in self._scan("parts") if self._needs_admission(part)])
 
-    def _moved(self, part: Item) -> bool:
+    def _needs_admission(self, part: Item) -> bool:
         """Whether admission may have missed that the part requested, got or released a slot.
 
         Items without a status are not parts: the table also contains the counters of the lane.
@@ -78,7 +78,7 @@ class Replay:
         for page in pages:
             yield from page["Items"]
 
-    def _tell(self, function: str, table: str, items: list[Item]) -> None:
+    def _invoke(self, function: str, table: str, items: list[Item]) -> None:
         source = f"arn:aws:dynamodb:{REGION}::table/{self._stack['tables'][table]}/stream/replay"
         for start in range(0, len(items), BATCH):
             records = [
@@ -112,7 +112,7 @@ def _last_of_each_job(executions: list[Item]) -> dict[str, str]:
     return {execution["job_id"]["S"]: execution["execution_id"]["S"] for execution in ends}
 
 
-def _is_news(job: Item, last: dict[str, str]) -> bool:
+def _needs_replay(job: Item, last: dict[str, str]) -> bool:
     """Whether to replay the job. Planning from its start is slow, so skip active jobs that are already planned."""
     return bool(job["state"]["S"] != "active") or job["job_id"]["S"] not in last
 

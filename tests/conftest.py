@@ -1,11 +1,16 @@
-"""What all suites share: a failure is printed last, with the command that runs only that test."""
+"""Settings of all suites: property tests have no deadline, and a failure is printed with the command to repeat it."""
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
+
+from hypothesis import settings
+
+settings.register_profile("busy", deadline=None)  # the speed of the machine decides nothing
+settings.load_profile("busy")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    broken = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
-    for report in broken:
-        terminalreporter.write_line(f"run it alone: .venv/bin/python -m pytest '{report.nodeid}'")
+    for report in [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]:
+        terminalreporter.write_line(f"run it alone: .venv/bin/python -m pytest {shlex.quote(report.nodeid)}")

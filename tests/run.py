@@ -26,6 +26,7 @@ OPTIONS = {
 TRACKS = (("e2e",), ("unit", "infrastructure", "integration"))
 """Tracks run in parallel, the suites of a track one after the other."""
 PROGRESS = re.compile(r"\[ *(\d+)%\]\s*$")
+RUN_ALONE = "run it alone: "
 COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
 STEP = 20
 """Percent between two lines of progress."""
@@ -56,8 +57,8 @@ class Suite:
                 if (found := PROGRESS.search(line)) and shown + STEP <= int(found[1]) < 100:
                     shown = int(found[1])
                     say(f"{self.name}: {shown}%")
-                if line.startswith(("FAILED ", "ERROR ")):
-                    self.failed.append(line.split()[1])
+                if line.startswith(RUN_ALONE):
+                    self.failed.append(line.removeprefix(RUN_ALONE).strip())
         self.exit_code = process.wait()
         self.counts = {kind: int(count) for count, kind in COUNT.findall(_last_line(self.log))}
         state = "passed" if self.exit_code == 0 else "FAILED"
@@ -92,8 +93,7 @@ def main(names: list[str]) -> int:
         print(f"\n── {suite.name}: the end of {suite.log.relative_to(ROOT)}")
         print("\n".join(suite.log.read_text().splitlines()[-150:]))
     for suite in broken:
-        for test in suite.failed:
-            print(f"FAILED {test}\n    .venv/bin/python -m pytest '{test}'")
+        print(f"\nFAILED in {suite.name}; run one of these alone:", *suite.failed, sep="\n    ")
     passed = sum(suite.counts.get("passed", 0) for suite in suites.values())
     failed = sum(suite.counts.get(kind, 0) for suite in suites.values() for kind in ("failed", "error"))
     print(f"\n{passed} passed, {max(failed, len(broken))} failed")

@@ -1,4 +1,4 @@
-"""Stream records of parts, and the minute's tick → the admission round."""
+"""Stream records of parts, and the tick of every minute → the admission round."""
 
 from __future__ import annotations
 

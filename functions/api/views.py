@@ -22,7 +22,7 @@ from punctual.domain.schedules.cron import Occurrence
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
 from punctual.stages.api.explain import WaitingFor
-from punctual.stages.api.rerun import Asked
+from punctual.stages.api.rerun import ManualExecution
 
 
 def job_view(job: Job, now: datetime) -> answers.Job:
@@ -149,8 +149,8 @@ def backfill_view(execution: Execution) -> answers.BackfillEntry:
     )
 
 
-def run_view(asked: Asked) -> answers.RunResponse:
-    return answers.RunResponse(execution=execution_view(asked.execution), outcome=asked.outcome)
+def run_view(manual: ManualExecution) -> answers.RunResponse:
+    return answers.RunResponse(execution=execution_view(manual.execution), outcome=manual.outcome)
 
 
 def changes_view(changes: DryRunChanges) -> answers.Changes:

@@ -1,4 +1,4 @@
-"""The hour's tick → the reconcile stage."""
+"""The tick of every hour → the reconcile stage."""
 
 from __future__ import annotations
 

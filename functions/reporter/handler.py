@@ -107,7 +107,9 @@ def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _requests(part: Part | None) -> dict[str, Any]:
-    """The requests to the container: to leave for now, or to stop for good within so many seconds."""
+    """The requests to the container. ``leave``: preempted, stop at the next checkpoint. ``stop_in``: cancelled, stop
+    within this many seconds.
+    """
     if part is None:
         return {"ok": False, "leave": None, "stop_in": None}
     return {"ok": True, "leave": part.leave, "stop_in": _seconds_until(part.cancel_at) if part.cancel_at else None}

@@ -131,7 +131,7 @@ def test_a_long_job_starts_on_time_and_never_early(punctual: Punctual) -> None:
 
 def test_an_execution_without_a_free_slot_waits_and_starts_when_one_becomes_free(punctual: Punctual) -> None:
     wait_for_free_lane(punctual)
-    first = submit_sleep(punctual, 12, resources={"vcpu": 4})
+    first = submit_sleep(punctual, 20, resources={"vcpu": 4})
     wait_for_status(punctual, first, "running")
     second = submit_sleep(punctual, 0, resources={"vcpu": 1})
     waiting = wait_for_status(punctual, second, "waiting")
@@ -396,7 +396,7 @@ def test_editing_the_jitter_of_a_job_moves_its_one_time_schedule(punctual: Punct
 
 
 def test_a_report_with_a_wrong_assignment_key_is_rejected(punctual: Punctual) -> None:
-    job = submit_sleep(punctual, 5)
+    job = submit_sleep(punctual, 600)
     execution = wait_for_status(punctual, job, "running")
     forged = {
         "job_id": job["job_id"],
@@ -414,5 +414,8 @@ def test_a_report_with_a_wrong_assignment_key_is_rejected(punctual: Punctual) ->
             FunctionName=punctual.stack["functions"]["reporter"], Payload=json.dumps({**report, "assignment": forged})
         )
         assert json.loads(answer["Payload"].read())["ok"] is False
+    path = f"/executions/{execution['execution_id']}"
+    assert punctual.get(path)["status"] == "running"
+    punctual.request("PUT", f"{path}/cancel?grace_seconds=0")
     [ended] = punctual.wait_for_end(job)
-    assert ended["result"]["value"] != "forged"
+    assert (ended["status"], ended["result"]["value"]) == ("cancelled", None)

@@ -73,13 +73,12 @@ def test_a_duplicate_work_order_does_not_run_again(punctual: Punctual) -> None:
 
 
 def test_jobs_continue_after_a_restart_of_the_whole_stack(punctual: Punctual, stack: Stack) -> None:
-    recurring = punctual.submit(
-        schedule={"every_seconds": 15}, overlap="allow"
-    )  # after the restart several run late, at the same time
+    # after the restart several executions run late, at the same time
+    recurring = punctual.submit(schedule={"every_seconds": 15}, overlap="allow")
     pending = punctual.submit(schedule={"at": to_text(soon(25))})
     retrying = punctual.submit(task="fail", parameters={"times": 1}, retry={"backoff_seconds": 30})
     batch = punctual.submit(
-        task="quality.weekly", lane="long", parameters={"dataset": "orders", "week_of": "2026-11-10", "seconds": 20}
+        task="quality.weekly", lane="long", parameters={"dataset": "orders", "week_of": "2026-11-10", "seconds": 60}
     )
     wait_for(lambda: [one for one in punctual.executions(retrying) if one["attempt"]], 30, "the first attempt")
     wait_for(

@@ -45,8 +45,13 @@ def test_overlap_skip_skips_executions_and_a_manual_run_while_one_runs(punctual:
 
     for one in wait_for(skipped, 40, "two skipped executions"):
         assert one["reason"].endswith(" still runs")
+
+    def succeeded() -> list[dict[str, Any]] | None:
+        found = [one for one in punctual.executions(job) if one["status"] == "succeeded"]
+        return found if len(found) >= 2 else None
+
+    ran = wait_for(succeeded, 90, "two succeeded executions")
     call(punctual, "DELETE", f"/jobs/{job['job_id']}")
-    ran = [one for one in punctual.executions(job) if one["status"] == "succeeded"]
     spans = sorted((from_text(one["started_at"]), from_text(one["ended_at"])) for one in ran)
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
@@ -105,7 +110,7 @@ def test_cancel_asks_a_running_task_to_stop(punctual: Punctual) -> None:
 def test_cancel_revokes_the_lease_after_the_grace_period(punctual: Punctual) -> None:
     job = punctual.submit(task="sleep", parameters={"seconds": 25})
     running = wait_for_running(punctual, job)
-    call(punctual, "PUT", f"/executions/{running['execution_id']}/cancel?grace_seconds=1")
+    call(punctual, "PUT", f"/executions/{running['execution_id']}/cancel?grace_seconds=0")
     ended = wait_for_status(punctual, running["execution_id"], "cancelled", 30)
     assert ended["result"]["value"] is None
     assert [one["outcome"] for one in ended["attempts"]] == ["cancelled"]
@@ -125,15 +130,16 @@ def test_a_manual_run_and_a_manual_retry_create_new_executions(punctual: Punctua
 
 def test_a_concurrency_key_limits_running_executions_and_explains_the_wait(punctual: Punctual) -> None:
     jobs = [
-        punctual.submit(task="sleep", parameters={"seconds": 5}, concurrency={"key": "one-at-a-time", "limit": 1})
+        punctual.submit(task="sleep", parameters={"seconds": 8}, concurrency={"key": "one-at-a-time", "limit": 1})
         for _ in range(3)
     ]
 
     def waiting() -> dict[str, Any] | None:
         for job in jobs:
             for one in punctual.executions(job):
-                if one["status"] == "waiting":
-                    return punctual.get(f"/executions/{one['execution_id']}")
+                found = punctual.get(f"/executions/{one['execution_id']}") if one["status"] == "waiting" else {}
+                if (found.get("waiting_for") or {}).get("executions"):
+                    return found
         return None
 
     why = wait_for(waiting, 30, "a waiting execution")["waiting_for"]

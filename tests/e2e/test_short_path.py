@@ -89,10 +89,10 @@ def test_a_task_that_exceeds_its_time_out_is_stopped(punctual: Punctual) -> None
 
 
 def test_progress_is_shown_while_a_task_runs(punctual: Punctual) -> None:
-    job = punctual.submit(task="sleep", parameters={"seconds": 8})
+    job = punctual.submit(task="sleep", parameters={"seconds": 20})
     progress = wait_for(lambda: next(iter(punctual.executions(job)), {}).get("progress"), 30, "its progress")
     assert 0 < progress["percent"] < 100
-    assert "of 8 s" in progress["message"]
+    assert "of 20 s" in progress["message"]
     assert job["job_id"] in [one["job_id"] for one in punctual.get("/executions?status=running")["items"]]
     [execution] = punctual.wait_for_end(job)
     assert execution["status"] == "succeeded"

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from punctual.aws import clients as aws
+from punctual.domain.executions.attempt_decision import AttemptResult, decide
+from punctual.domain.executions.execution import LeaseState, Outcome
 from punctual.domain.instant import from_text, to_text
 from tests.integration.faults import just_before
 from tests.integration.fixture_tasks import Killed
@@ -81,9 +83,6 @@ def test_a_late_result_of_a_fenced_worker_is_refused(world: World) -> None:
     world.tick()
     world.settle_down()
     before = world.executions(job_id)
-    from punctual.domain.executions.attempt_decision import AttemptResult
-    from punctual.domain.executions.execution import Outcome
-
     assert (
         worker._conclude(first, AttemptResult(outcome=Outcome.SUCCEEDED, value="too late"), first.priority)
         == "decision refused"
@@ -91,6 +90,50 @@ def test_a_late_result_of_a_fenced_worker_is_refused(world: World) -> None:
     world.work(order)
     world.settle_down()
     assert world.executions(job_id) == before
+
+
+def test_a_lease_renewed_between_the_check_and_the_takeover_is_kept(world: World) -> None:
+    job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
+    worker = world.function("worker").worker
+    [lapsed] = worker.executions.running(0)
+    world.pass_time(31)
+    worker.executions.renew(lapsed, world.now, None)
+    lost = AttemptResult(outcome=Outcome.LOST)
+    decision = decide(lapsed, lost, now=world.now, uniform=lambda _, longest: longest)
+    assert worker.executions.take_over(lapsed, decision.attempt, "another worker", world.now) is None
+    assert not worker.executions.give_up(lapsed, decision, world.now)
+    [execution] = world.executions(job_id)
+    assert (execution["status"], execution["attempt"], execution["attempts"]) == ("running", 1, [])
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SUCCEEDED, Outcome.FAILED])
+def test_a_fenced_worker_cannot_end_the_attempt_that_replaced_it(world: World, outcome: Outcome) -> None:
+    job_id, _ = start_and_kill(world, parameters={"in_attempts": [1, 2]})
+    worker = world.function("worker").worker
+    [first] = worker.executions.running(0)
+    world.pass_time(61)
+    world.tick()
+    with pytest.raises(Killed):
+        world.settle_down()
+    before = world.executions(job_id)
+    assert [(one["status"], one["attempt"]) for one in before] == [("running", 2)]
+    assert worker._conclude(first, AttemptResult(outcome=outcome), first.priority) == "decision refused"
+    assert worker.executions.renew(first, world.now, None) is LeaseState.LOST
+    assert world.executions(job_id) == before
+
+
+def test_a_duplicate_work_order_of_a_failed_attempt_does_not_repeat_it(world: World) -> None:
+    job = world.submit(task="fail", parameters={"times": 1}, retry={"backoff_seconds": 10})
+    world.deliver_streams()
+    world.deliver_streams()
+    [order] = world.orders()
+    world.work(order)
+    world.pass_time(11)
+    world.work(order)
+    [execution] = world.executions(job["job_id"])
+    assert (execution["status"], execution["attempt"], len(execution["attempts"])) == ("retrying", 1, 1)
+    world.settle_down()
+    assert statuses(world, job["job_id"]) == ["succeeded"]
 
 
 def test_an_execution_that_loses_every_worker_fails_and_records_each_lost_attempt(world: World) -> None:

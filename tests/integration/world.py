@@ -65,7 +65,7 @@ class World:
     def __init__(self, traveller: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch) -> None:
         self._traveller, self._monkeypatch = traveller, monkeypatch
         reset_clients()
-        monkeypatch.setattr(executions, "MAX_CONCURRENCY", 1)  # moto is not thread-safe
+        monkeypatch.setattr(executions, "MAX_PARALLEL_WRITES", 1)  # moto is not thread-safe
         monkeypatch.setattr(random, "uniform", lambda _, longest: longest)  # every backoff is the maximum
         self._renew_leases_on_demand()
         self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")

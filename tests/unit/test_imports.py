@@ -1,4 +1,4 @@
-"""Imports go one way: functions, local → runtime → aws, stages → ports → domain; and in each layer, by package."""
+"""Imports point one way: runtime → aws, stages → ports → domain; and within each layer, by package."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def imported(path: Path, *, types: bool = True) -> Iterator[str]:
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 

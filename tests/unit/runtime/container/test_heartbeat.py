@@ -59,7 +59,7 @@ def heartbeat_of(client: Lambda, interval: float = 0.02) -> Heartbeat:
 
 
 def wait_until(condition: Callable[[], Any]) -> None:
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -188,18 +188,18 @@ def test_a_cancelled_task_is_interrupted_when_its_time_is_over(*, signalled: boo
         with time_limit(60), interrupt_on_sigterm(heartbeat, 60):
             if signalled:
                 os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(5)
+            time.sleep(100)
 
     began = time.monotonic()
     with heartbeat_of(Lambda(stop_in(0.2))) as heartbeat, pytest.raises(TaskInterrupted):
         linger(heartbeat)
-    assert 0.2 <= time.monotonic() - began < 4
+    assert 0.2 <= time.monotonic() - began < 60
 
 
 def test_the_time_limit_applies_without_any_request_to_stop() -> None:
     def linger(heartbeat: Heartbeat) -> None:
         with time_limit(0.05), interrupt_on_sigterm(heartbeat, 60):
-            time.sleep(5)
+            time.sleep(100)
 
     with heartbeat_of(Lambda(accepted)) as heartbeat, pytest.raises(TimeLimitReached):
         linger(heartbeat)
@@ -228,7 +228,7 @@ def test_a_task_without_checkpoints_is_interrupted_when_the_grace_is_over() -> N
     def linger(heartbeat: Heartbeat) -> None:
         with time_limit(60), interrupt_on_sigterm(heartbeat, 0.05):
             os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(5)
+            time.sleep(100)
 
     with heartbeat_of(Lambda(accepted)) as heartbeat, pytest.raises(TaskInterrupted):
         linger(heartbeat)

@@ -12,13 +12,13 @@ from punctual.runtime.tasks.time_limit import TimeLimitReached, time_limit
 def test_code_over_the_time_limit_is_stopped_even_while_it_sleeps() -> None:
     started = time.monotonic()
     with pytest.raises(TimeLimitReached), time_limit(0.05):
-        time.sleep(10)
-    assert time.monotonic() - started < 5
+        time.sleep(100)
+    assert time.monotonic() - started < 60
 
 
 def test_code_that_catches_every_exception_is_stopped_too() -> None:
     with pytest.raises(TimeLimitReached), time_limit(0.05), suppress(Exception):
-        time.sleep(10)
+        time.sleep(100)
 
 
 def test_code_within_the_time_limit_completes() -> None:

@@ -1,6 +1,6 @@
 """The lifecycle of an execution: its statuses and the allowed transitions.
 
-Every conditional write derives its condition from ``TRANSITIONS``, and a test compares the diagram in docs/lifecycle.md
+Every change of status derives its condition from ``TRANSITIONS``, and a test compares the diagram in docs/lifecycle.md
 with it.
 """
 
@@ -51,7 +51,7 @@ class Status(StrEnum):
 
     SKIPPED = "skipped"
     """Not run because of a rule that ``reason`` names: the previous execution still runs, the job is paused, a later
-    instant covers it, or an upstream failed. In: the planner, worker, conductor or settler. Final."""
+    instant covers it, or an upstream failed. In: the planner, intake, API, worker, conductor or settler. Final."""
 
     MISSED = "missed"
     """Missed its due instant in an outage or a pause; its misfire policy does not run it. In: the planner. Final."""

@@ -1,8 +1,9 @@
 """Which write to a table triggers which function, and what the function then does.
 
-``TRIGGERS`` is the only place that says so. The stack derives its event filters from it (``filters``), handlers route
-stream records by it (``effect_of``), and ``docs/triggers.md`` is generated from it. Only the standard library is
-imported here, because the CDK application loads this module, too.
+``TRIGGERS`` is the only place that says so. The stack derives its event filters from it (``filters``), the planner
+and the settler route stream records by it (``effect_of``), and ``docs/triggers.md`` is generated from it. Admission has
+a single effect, so it does not route. Only the standard library is imported here, because the CDK application loads
+this module, too.
 
 A filter is what Lambda can match on: event names and attribute values. Several triggers can share one filter and differ
 in conditions that Lambda cannot express, such as an attribute that changed. The first trigger that matches decides.

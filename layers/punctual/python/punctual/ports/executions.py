@@ -67,7 +67,7 @@ class Executions(Protocol):
         """Claim the next attempt from a worker whose lease has lapsed; ``None`` if it was renewed or taken over."""
 
     def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> LeaseState:
-        """Extend the lease and store the progress. The answer says whether to go on, to stop, or that it is lost."""
+        """Extend the lease and store the progress. Returns whether the lease is kept, stopping or lost."""
 
     def conclude(self, execution: Execution, decision: AttemptDecision, now: datetime) -> bool:
         """Apply the decision on an attempt.

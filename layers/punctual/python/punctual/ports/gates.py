@@ -39,7 +39,7 @@ class GatedExecutions(ExecutionCanceller, Protocol):
 
 
 class Gates(Protocol):
-    """The gates: who holds a place, who waits in the queue of a gate, and until when starts are reserved."""
+    """The gates: holders, waiters and reserved starts."""
 
     def enter(self, gate: Gate, execution_id: str) -> frozenset[str] | None:
         """Take a place and return ``None``, also if it is held already; if the gate is full, return the holders."""

@@ -74,7 +74,7 @@ class Parts(Protocol):
         """Cancel a part in any live status, and free its slot if it has one; ``False`` if its status has changed."""
 
     def ask_to_stop(self, part: Part, until: datetime, reason: str) -> bool:
-        """Ask a running part to stop for good by ``until``; ``False`` if it does not run. Idempotent."""
+        """Cancel a running part: ask it to stop by ``until``; ``False`` if it does not run. Idempotent."""
 
     def withdraw_request(self, part: Part, reason: str, now: datetime) -> bool:
         """Set a waiting part to ``retrying``, until it requests a slot again; ``False`` if it does not wait."""
@@ -131,7 +131,10 @@ class Slots(Protocol):
         """
 
     def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:
-        """Ask a running part to leave at its next checkpoint; ``False`` if it does not run, or was asked already."""
+        """Preempt a running part: ask it to stop at its next checkpoint.
+
+        ``False`` if it does not run, or was asked already.
+        """
 
 
 class RecountableSlots(Slots, Protocol):

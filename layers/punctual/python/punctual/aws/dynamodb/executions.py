@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-MAX_CONCURRENCY = 8
+MAX_PARALLEL_WRITES = 8
 """Concurrent writes of a sweep or a plan."""
 
 
@@ -256,11 +256,11 @@ class DynamoExecutions(ExecutionTable):
         )
 
     def _map_concurrently(self, act: Callable[[T], R], items: list[T]) -> list[R]:
-        if MAX_CONCURRENCY == 1 or len(items) < 2:
+        if MAX_PARALLEL_WRITES == 1 or len(items) < 2:
             return [act(item) for item in items]
         from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
 
-        with ThreadPoolExecutor(MAX_CONCURRENCY) as pool:
+        with ThreadPoolExecutor(MAX_PARALLEL_WRITES) as pool:
             return list(pool.map(act, items))
 
 

@@ -6,7 +6,7 @@
     line#<gate>    <turn>           one item per waiter; <turn> is ``only`` if the gate admits a single waiter
     rate           <gate>           the instant until which starts are reserved
 
-Each method that writes makes one conditional write of one item. Exceptions: ``leave`` may need two, and ``form_line``
+Each method that writes makes one conditional write of one item. Exceptions: ``release`` may need two, and ``form_line``
 writes in bulk.
 """
 

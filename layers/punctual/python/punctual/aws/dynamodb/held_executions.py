@@ -29,7 +29,7 @@ class DynamoHeldExecutions(ExecutionTable):
         return bool(written.item.get("cleared")) and written.item["status"] == Status.QUEUED
 
     def release(self, execution: Execution, now: datetime) -> bool:
-        # ``queued_at`` must change even if the execution was queued in this millisecond: the planner forwards an
+        # ``queued_at`` must change even if the execution was queued in this millisecond: the planner sends an
         # execution when the stream shows a new value
         later = max(now, (execution.queued_at or now) + MILLISECOND)
         changes = {"cleared": True, "queued_at": instant_text(later)}

@@ -29,7 +29,7 @@ from punctual.domain.notices.digest_window import (
 from punctual.domain.notices.notice import Notice, read_notice
 
 DUE = "due"
-TOLD = "told"
+PUBLISHED = "told"
 COUNTED = "counted"
 
 _NEW = "attribute_not_exists(#id)"
@@ -120,7 +120,7 @@ class DynamoNoticeLedger:
     def mark_published(self, publication: Publication) -> None:
         self.table.update(
             _notice_key(publication.id),
-            set={"state": TOLD},
+            set={"state": PUBLISHED},
             remove=["body", "window_until", "lease_until"],
             condition="#state = :due",
             values={"due": DUE},

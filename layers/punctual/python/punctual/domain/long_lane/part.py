@@ -88,7 +88,7 @@ class Part:
 
     @property
     def uses_runner(self) -> bool:
-        """Whether its container uses Punctual's runner, which sends heartbeats and a final report. A user's own image
+        """Whether its container uses Punctual's runner, which sends heartbeats and a final report. A custom image
         only exits."""
         return not self.image
 

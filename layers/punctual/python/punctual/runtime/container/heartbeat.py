@@ -1,7 +1,7 @@
 """The heartbeat of a container: renews the lease of its part, and sends progress and checkpoints.
 
-The reporter's replies carry the requests to the container: leave for now (preemption), stop for good (cancellation),
-or superseded by another attempt.
+The reporter's replies carry the requests to the container. Preempted, or superseded by another attempt: stop
+at the next checkpoint. Cancelled: stop by ``cancel_at``.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Heartbeat:
         self.superseded = False
         """Another attempt has taken over, or the execution was cancelled: the reporter refuses this container."""
         self.should_leave = False
-        """The container has to leave for now: the task is interrupted at its next checkpoint."""
+        """Preempted, or stopped by AWS: the task is interrupted at its next checkpoint."""
         self.should_stop = False
-        """The container has to stop for good: a result that the task returns in time is still stored."""
+        """Cancelled, to stop by ``cancel_at``: a result that the task returns in time is still stored."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -75,7 +75,7 @@ class Heartbeat:
         """Store ``state`` as the newest checkpoint. Safe to call often.
 
         It is sent at once if the last one was sent at least one interval ago, else with the next heartbeat. Raises
-        ``TaskInterrupted`` when the container has to leave; ``flush_checkpoint`` then sends the newest checkpoint.
+        ``TaskInterrupted`` when the container has to stop; ``flush_checkpoint`` then sends the newest checkpoint.
         Raises ``TypeError`` or ``ValueError`` for a state that is not JSON or is too large.
         """
         text = json.dumps(state, ensure_ascii=False, allow_nan=False)
@@ -91,12 +91,12 @@ class Heartbeat:
             self._interrupt_if_asked()
 
     def _interrupt_if_asked(self) -> None:
-        """A task that has to stop for good is not interrupted here: it may finish within the time it was given."""
+        """A cancelled task is not interrupted here: it may finish by ``cancel_at``."""
         if self.superseded or (self.should_leave and not self.should_stop):
             raise TaskInterrupted
 
     def on_sigterm(self) -> None:
-        """Ask the reporter at once why the container has to stop. Without an answer, the container leaves.
+        """Ask the reporter at once why the container has to stop. Without an answer, it stops as if preempted.
 
         Safe to call from a signal handler.
         """
@@ -105,7 +105,7 @@ class Heartbeat:
 
     @contextmanager
     def stop_alarm(self, set_alarm: Callable[[float], object]) -> Iterator[None]:
-        """Within this block, call ``set_alarm`` with the seconds left when the reporter says to stop for good."""
+        """Within this block, call ``set_alarm`` with the seconds until ``cancel_at`` when the task is cancelled."""
         self._set_alarm = set_alarm
         try:
             yield
@@ -114,7 +114,7 @@ class Heartbeat:
                 self._set_alarm = None
 
     def flush_checkpoint(self) -> None:
-        """Send the newest checkpoint, with retries, unless it was sent. For a container that is about to leave."""
+        """Send the newest checkpoint, with retries, unless it was sent. For a container that is about to stop."""
         if not self.superseded:
             self._send_checkpoint(retry=True)
 
@@ -166,7 +166,7 @@ class Heartbeat:
 def interrupt_on_sigterm(heartbeat: Heartbeat, grace_seconds: float) -> Iterator[None]:
     """On SIGTERM, interrupt the task at its next checkpoint, or after ``grace_seconds``.
 
-    A task that has to stop for good has the time that the cancellation grants, at most ``grace_seconds``. Use inside
+    A cancelled task has the time until ``cancel_at``, at most ``grace_seconds``. Use inside
     ``time_limit``: both share the SIGALRM timer, and its handler tells the two reasons apart.
     """
 

@@ -77,7 +77,7 @@ class ContainerRunner:
             if heartbeat.should_stop:
                 return AttemptResult(outcome=Outcome.CANCELLED)
             heartbeat.flush_checkpoint()
-            failure = Failure(type="Interrupted", message="the container was asked to leave")
+            failure = Failure(type="Interrupted", message="the container was preempted, or stopped by AWS")
             return AttemptResult(outcome=Outcome.INTERRUPTED, error=failure)
         # A cancelled attempt keeps the value that the task returned, or its error.
         return replace(result, outcome=Outcome.CANCELLED) if heartbeat.should_stop else result

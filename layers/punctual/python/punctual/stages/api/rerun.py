@@ -32,7 +32,7 @@ RETRY_NUMBERS = range(2, 100)
 
 
 @dataclass(frozen=True)
-class Asked:
+class ManualExecution:
     """A manual run or retry, before it is stored."""
 
     execution: Execution
@@ -51,40 +51,40 @@ class Rerun:
     clock: Clock
     find_job: Callable[[str], Job]
 
-    def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
+    def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
         """Store an execution that is due now, in addition to the schedule. ``parameters`` override those of the job.
 
         Not idempotent. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
         """
-        asked = self._run(job_id, parameters, caller)
-        self.executions.add(asked.execution)
-        return asked
+        manual = self._run(job_id, parameters, caller)
+        self.executions.add(manual.execution)
+        return manual
 
     def preview_run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
         """Dry run of ``run``."""
-        asked = self._run(job_id, parameters, caller)
-        return DryRunChanges(appear=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
+        manual = self._run(job_id, parameters, caller)
+        return DryRunChanges(appear=(_foreseen(manual.execution, manual.outcome),), vanish=_giving_way(manual))
 
-    def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
+    def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
         """Store another execution of the same due instant, under the current rules of its job.
 
         Raises ``NotFound``, ``Forbidden``, ``Invalid``, or ``Conflict`` if the execution has not ended, has succeeded,
         is not due yet, or has another live retry.
         """
-        asked = self._retry(execution_id, parameters, caller)
-        if asked.execution.scheduled_at < self.clock() - OLD_AGE:
-            self.jobs.extend_live_since(asked.execution.job_id, asked.execution.scheduled_at)
-        if self.executions.add(asked.execution) is not None:
+        manual = self._retry(execution_id, parameters, caller)
+        if manual.execution.scheduled_at < self.clock() - OLD_AGE:
+            self.jobs.extend_live_since(manual.execution.job_id, manual.execution.scheduled_at)
+        if self.executions.add(manual.execution) is not None:
             message = "another request retried it at the same time: read the job's executions to see that retry"
             raise Conflict(message, field="execution_id")
-        return asked
+        return manual
 
     def preview_retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
         """Dry run of ``retry``."""
-        asked = self._retry(execution_id, parameters, caller)
-        return DryRunChanges(repeat=(_foreseen(asked.execution, asked.outcome),), vanish=_giving_way(asked))
+        manual = self._retry(execution_id, parameters, caller)
+        return DryRunChanges(repeat=(_foreseen(manual.execution, manual.outcome),), vanish=_giving_way(manual))
 
-    def _run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
+    def _run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
         job = self.find_job(job_id)
         caller.require_can_manage(job)
         now = in_milliseconds(self.clock())
@@ -99,7 +99,7 @@ class Rerun:
         )
         return self._as_the_gates_stand(replace(execution, once=False))
 
-    def _retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> Asked:
+    def _retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
         failed = self.executions.get(job_of(execution_id), execution_id)
         if failed is None:
             raise NotFound("execution", execution_id, field="execution_id")
@@ -151,7 +151,7 @@ class Rerun:
             self.tasks.check(job.task, parameters)
         return parameters
 
-    def _as_the_gates_stand(self, execution: Execution) -> Asked:
+    def _as_the_gates_stand(self, execution: Execution) -> ManualExecution:
         """Forecast the outcome from the current state of its gates. An execution to be skipped is stored as skipped."""
         starts, waits_for, named = "starts now", list[str](), set[str]()
         gives_way: list[Execution] = []
@@ -180,7 +180,7 @@ class Rerun:
         if waits_for:
             words = f"waits for {', and for '.join(waits_for)}"
             outcome = words if starts == "starts now" else f"{starts}, and {words}"
-        return Asked(execution, outcome, tuple(gives_way))
+        return ManualExecution(execution, outcome, tuple(gives_way))
 
     def _at(self, gate: Gate) -> tuple[list[Execution], Execution | None]:
         """Return the executions inside the gate and the first waiter.
@@ -205,14 +205,14 @@ class Rerun:
         standing = self.executions.get(job_of(waiter.execution_id), waiter.execution_id) if waiter else None
         return standing if standing and standing.waits_at == gate.name else None
 
-    def _skipped(self, execution: Execution, reason: str, for_whom: Execution | None = None) -> Asked:
+    def _skipped(self, execution: Execution, reason: str, for_whom: Execution | None = None) -> ManualExecution:
         covered_by = for_whom.execution_id if for_whom else None
         skipped = replace(execution, status=Status.SKIPPED, reason=reason, covered_by=covered_by)
-        return Asked(replace(skipped, ended_at=self.clock(), check_at=None), f"skipped: {reason}")
+        return ManualExecution(replace(skipped, ended_at=self.clock(), check_at=None), f"skipped: {reason}")
 
 
-def _giving_way(asked: Asked) -> tuple[ForeseenExecution, ...]:
-    return tuple(_foreseen(one, str(one.status)) for one in asked.gives_way)
+def _giving_way(manual: ManualExecution) -> tuple[ForeseenExecution, ...]:
+    return tuple(_foreseen(one, str(one.status)) for one in manual.gives_way)
 
 
 def _foreseen(execution: Execution, note: str) -> ForeseenExecution:

@@ -1,4 +1,4 @@
-"""Admission round: one pass over the lane, triggered by changed parts or by the minute's tick."""
+"""Admission round: one pass over the lane, triggered by changed parts or by the tick of every minute."""
 
 from __future__ import annotations
 

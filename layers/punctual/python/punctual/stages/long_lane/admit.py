@@ -67,10 +67,10 @@ class Admission:
         return admitted
 
     def make_room(self) -> list[Part]:
-        """Ask preemptible parts with slack to leave for parts that would otherwise miss their deadlines.
+        """Preempt preemptible parts with slack in favour of parts that would otherwise miss their deadlines.
 
         Parts ahead in the queue that are already too late take their slots first, so room is made for them too. If
-        preemption cannot free enough, no part is asked to leave. Returns the parts that were asked.
+        preemption cannot free enough, no part is preempted. Returns the preempted parts.
         """
         now = self.clock()
         waiting = islice(self._waiting_in_order(), MAX_AT_RISK_PARTS)
@@ -159,7 +159,7 @@ def _can_be_rescued(part: Part, now: datetime) -> bool:
 
 
 def _can_be_preempted(part: Part, now: datetime) -> bool:
-    if part.leave is not None or part.cancel_at is not None:  # it was asked to leave or to stop already
+    if part.leave is not None or part.cancel_at is not None:  # it was preempted or cancelled already
         return False
     has_slack = slack(part, now) > AT_RISK_HORIZON + PREEMPTION_MARGIN
     return part.preemptible and part.status is Status.RUNNING and has_slack

@@ -60,6 +60,7 @@ class GrantSender:
         }
 
     def _heartbeat_timeout(self, part: Part, timeout: int) -> int:
-        if not part.uses_runner:  # an own image sends no heartbeats: Step Functions wants less than the time-out
+        # A custom image sends no heartbeats; Step Functions requires a heartbeat timeout below the timeout.
+        if not part.uses_runner:
             return timeout - 1
         return max(MIN_HEARTBEAT_TIMEOUT_SECONDS, 3 * self.heartbeat_seconds)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from punctual.ports.long_lane import Callbacks, Checkpoints, Containers, LongExecutions, RunningParts
     from punctual.ports.running import Results
 
-MAX_INLINE_RESULT_BYTES = 2_000_000
+MAX_COLLECTED_BYTES = 2_000_000
 """Up to this size the collector gets the results of all partitions inline; beyond it, a link to each."""
 HEARTBEATS_PER_LEASE = 3
 """Two heartbeats may be missed before the lease lapses and the container counts as lost."""
@@ -79,7 +79,8 @@ class Reporter:
     def heartbeat(self, assignment: Assignment, progress: Progress | None) -> Part | None:
         """Renew the lease of a container, and store its progress. ``None`` if its attempt was superseded.
 
-        The part's ``leave`` says that the container has to leave for now, ``cancel_at`` that it has to stop for good.
+        The part has ``leave`` if it was preempted: its container stops at the next checkpoint. It has ``cancel_at`` if
+        it was cancelled: its container stops by then.
         """
         part = self.parts.renew(assignment, self._lease(), progress)
         if part is not None:
@@ -104,7 +105,7 @@ class Reporter:
     def on_task_running(self, task: Mapping[str, Any]) -> None:
         """Handle the event that ECS has started a container.
 
-        A container with an own image does not call the reporter: this event is its claim. A container whose attempt
+        A container with a custom image does not call the reporter: this event is its claim. A container whose attempt
         was superseded is stopped.
         """
         assignment, token = _assignment_and_token(task)
@@ -120,8 +121,8 @@ class Reporter:
     def on_task_stopped(self, task: Mapping[str, Any]) -> None:
         """Handle the event that ECS has stopped a container.
 
-        Wakes the state machine run at once if the container did not report a result. An own image reports none: exit
-        code 0 is success. Idempotent.
+        Wakes the state machine run at once if the container did not report a result. A custom image reports none:
+        exit code 0 is success. Idempotent.
         """
         assignment, token = _assignment_and_token(task)
         if assignment is None:
@@ -160,7 +161,7 @@ class Reporter:
     def _results_of_partitions(self, part: Part) -> list[Any]:
         partitions = [one for one in self.parts.of(part.execution_id) if one.name not in (COLLECT, WHOLE)]
         results = [one.result or Result() for one in partitions]
-        if sum(len(json.dumps(result.value)) for result in results) > MAX_INLINE_RESULT_BYTES:
+        if sum(len(json.dumps(result.value)) for result in results) > MAX_COLLECTED_BYTES:
             results = [replace(result, value=None) for result in results]
         return [self._link_or_value(result) for result in results]
 
