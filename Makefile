@@ -55,7 +55,7 @@ test-infrastructure: install ## test the synthesised stack and the local tooling
 	@echo "── infrastructure tests" && $(PYTEST) tests/infrastructure
 
 test-e2e: install ## test a separately deployed local stack
-	@echo "── end-to-end tests" && $(PYTEST) --numprocesses 4 --dist loadgroup tests/e2e
+	@echo "── end-to-end tests" && $(PYTEST) --numprocesses 4 --dist loadfile tests/e2e
 
 deploy: install ## deploy Punctual to the AWS account of your credentials
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" cdk deploy -c stage=prod

@@ -21,7 +21,7 @@ OPTIONS = {
     "unit": ("--numprocesses", "2"),
     "infrastructure": (),
     "integration": ("--numprocesses", "2"),
-    "e2e": ("--numprocesses", "4", "--dist", "loadgroup"),
+    "e2e": ("--numprocesses", "4", "--dist", "loadfile"),
 }
 TRACKS = (("e2e",), ("unit", "infrastructure", "integration"))
 """Tracks run in parallel, the suites of a track one after the other."""

@@ -12,21 +12,6 @@ from local.stack import Stack
 from punctual.domain.instant import to_text
 from tests.e2e.punctual import Punctual, soon
 
-GROUPS = ("test_alerts", "test_reliability", "test_long_lane", "test_recipes")
-"""Files that get a stack to themselves when tests run in parallel, the longest first. All others share one."""
-LAST = "test_schedules"
-"""Awaits jobs that the fixture ``early_jobs`` submitted for minutes later."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    items.sort(key=lambda item: (["others", *GROUPS].index(_group(item)), item.path.stem == LAST))
-
-
-def _group(item: pytest.Item) -> str:
-    return item.path.stem if item.path.stem in GROUPS else "others"
-
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
