@@ -196,6 +196,21 @@ def environment(punctual: Punctual, name: str, **more: str) -> Iterator[None]:
         client.update_function_configuration(**function, Environment={"Variables": variables})
 
 
+def test_the_recovery_of_the_slowed_job_is_reported_and_every_notice_is_sent_once(
+    punctual: Punctual, notice: Subscriber, slowed: dict[str, Any]
+) -> None:
+    def recovered() -> list[str] | None:
+        events = [one["event"] for one in notice.notices(slowed)]
+        return events if events[-1:] == ["recovered"] else None
+
+    wait_for(recovered, 60, "the recovery")
+    [execution] = punctual.wait_for_end(slowed)
+    assert execution["status"] == "succeeded"
+    events = recovered()
+    assert events is not None
+    assert len(events) == len(set(events))
+
+
 def test_a_flooded_queue_alarms_and_its_drain_time_is_forecast(punctual: Punctual, page: Subscriber) -> None:
     second = {"task": "sleep", "parameters": {"seconds": 1}, "priority": "low"}
     flood = {job["job_id"] for job in punctual.submit_all(*[{**second, "name": f"flood-{n}"} for n in range(FLOOD)])}
@@ -225,21 +240,6 @@ def test_a_flooded_queue_alarms_and_its_drain_time_is_forecast(punctual: Punctua
     observed = (time.monotonic() - began) / 60
     assert observed / 2.5 < low["drain_minutes"] < observed * 2.5  # the accuracy is tested where time is simulated
     assert "ALARM" in page.state_changes("BacklogDrainTime")
-
-
-def test_the_recovery_of_the_slowed_job_is_reported_and_every_notice_is_sent_once(
-    punctual: Punctual, notice: Subscriber, slowed: dict[str, Any]
-) -> None:
-    def recovered() -> list[str] | None:
-        events = [one["event"] for one in notice.notices(slowed)]
-        return events if events[-1:] == ["recovered"] else None
-
-    wait_for(recovered, 60, "the recovery")
-    [execution] = punctual.wait_for_end(slowed)
-    assert execution["status"] == "succeeded"
-    events = recovered()
-    assert events is not None
-    assert len(events) == len(set(events))
 
 
 def test_alarms_return_to_ok_and_every_state_change_is_sent_once(
