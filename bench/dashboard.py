@@ -24,7 +24,7 @@ from punctual.domain.instant import to_epoch_ms
 from punctual.domain.metrics import NAMESPACE, DashboardMetric, Metric
 from tests.e2e.punctual import Punctual
 
-SECONDS, TICK = 300, 10
+SECONDS, SAMPLE_SECONDS = 300, 10
 STEADY = {"name": "steady", "task": "echo", "schedule": {"every_seconds": 1}}
 FAILING = {"name": "failing", "task": "fail", "parameters": {"fatal": True}, "schedule": {"every_seconds": 2}}
 SLOWED = {
@@ -88,7 +88,7 @@ def measure(punctual: Punctual) -> Report:
 
 def _run_jobs(punctual: Punctual) -> None:
     began, made = time.monotonic(), []
-    for second in range(0, SECONDS + 1, TICK):
+    for second in range(0, SECONDS + 1, SAMPLE_SECONDS):
         time.sleep(max(0.0, began + second - time.monotonic()))
         if jobs := PLAN.get(second):
             answer = punctual.request("POST", "/jobs/batch", {"jobs": jobs})
@@ -272,7 +272,7 @@ def _without_close_points(points: list[tuple[float, float]]) -> list[tuple[float
     """The points of a line, without those of a tick right after another, which had almost nothing to measure."""
     kept: list[tuple[float, float]] = []
     for at, value in points:
-        if not kept or at - kept[-1][0] > TICK / 2 / 60:
+        if not kept or at - kept[-1][0] > SAMPLE_SECONDS / 2 / 60:
             kept.append((at, value))
     return kept
 

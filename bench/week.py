@@ -29,7 +29,7 @@ from bench.report import Report
 from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.lane import Priority
-from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, admission_key, latest_start
+from punctual.domain.long_lane.laxity import GrantResult, LaneLimits, Occupancy, admission_key, latest_start
 from punctual.domain.long_lane.part import WHOLE, Part
 from punctual.domain.status import Status
 from punctual.stages.long_lane.admit import Admission
@@ -181,7 +181,7 @@ class Lane:
             self.read += 1
             yield self.asking[self._first()][1].part
 
-    def grant(self, _part: Part, *, start_at: datetime, after: Occupancy, **_: object) -> Grant:
+    def grant(self, _part: Part, *, start_at: datetime, after: Occupancy, **_: object) -> GrantResult:
         one = self.asking[first := self._first()]
         if first == self.served:
             self.served += 1
@@ -189,7 +189,7 @@ class Lane:
             self.asking.pop(first)
         heapq.heappush(self.ends, (start_at + one[1].takes, one))
         self.taken = after
-        return Grant.GRANTED
+        return GrantResult.GRANTED
 
     def _first(self) -> int:
         if not self.late_ones_last:

@@ -10,6 +10,7 @@ from cdk.components.alarms import Alarms
 from cdk.components.api import Api
 from cdk.components.cluster import Cluster
 from cdk.components.conductor import Conductor
+from cdk.components.containers import Containers
 from cdk.components.dashboard import Dashboard
 from cdk.components.dispatcher import Dispatcher
 from cdk.components.function import Function
@@ -25,7 +26,6 @@ from cdk.components.queues import Queues
 from cdk.components.reconciler import Reconciler
 from cdk.components.reporter import Reporter
 from cdk.components.results import Results
-from cdk.components.runner import Runner
 from cdk.components.schedules import Schedules
 from cdk.components.settler import Settler
 from cdk.components.state_machine import StateMachine
@@ -68,11 +68,17 @@ class PunctualStack(Stack):
         self.reporter = Reporter(self, "Reporter", results=results, cluster=cluster, **shared)
 
         # Fargate ─▶ runner ─▶ reporter
-        self.runner = Runner(self, "Runner", settings=settings, reporter=self.reporter)
+        self.containers = Containers(self, "Runner", settings=settings, reporter=self.reporter)
 
         # client ─▶ API Gateway ─▶ api ─▶ jobs table
         self.api = Api(
-            self, "Api", identity=self.identity, results=results, worker=self.worker, runner=self.runner, **shared
+            self,
+            "Api",
+            identity=self.identity,
+            results=results,
+            worker=self.worker,
+            containers=self.containers,
+            **shared,
         )
 
         # jobs stream, executions stream ─▶ planner ─▶ executions table, timers table, queues
@@ -92,13 +98,13 @@ class PunctualStack(Stack):
             "StateMachine",
             network=self.network,
             cluster=cluster,
-            runner=self.runner,
+            containers=self.containers,
             conductor=self.conductor,
         )
 
         # parts stream, EventBridge Scheduler, every minute ─▶ admission ─▶ parts table, state machine
         self.admission = Admission(
-            self, "Admission", queues=queues, cluster=cluster, runner=self.runner, ticks=ticks, **shared
+            self, "Admission", queues=queues, cluster=cluster, containers=self.containers, ticks=ticks, **shared
         )
 
         # upstream system ─▶ intake queue ─▶ intake ─▶ executions table

@@ -12,6 +12,8 @@ from typing import Any
 
 from local.aws import client
 from local.places import REGION
+from punctual.aws.dynamodb.items import plain
+from punctual.domain.triggers import EXECUTIONS, Effect, effect_of
 
 Item = dict[str, Any]
 # The maximum lag of a stream consumer before the stop.
@@ -40,7 +42,7 @@ class Replay:
         self._invoke("planner", "jobs", [job for job in jobs if _needs_replay(job, last)])
         self._invoke("planner", "executions", [_leading_if_last(execution, last) for execution in waiting])
         self._invoke("planner", "timers", [_expired_timer(execution) for execution in overdue])
-        self._invoke("settler", "executions", [execution for execution in ended if _is_settled(execution)])
+        self._invoke("settler", "executions", [execution for execution in ended if _has_follow_up(execution)])
 
     def restart_runs(self) -> bool:
         """Invoke the reconciler to restart state machine runs: all ended with the emulator. `False` if that failed.
@@ -124,9 +126,9 @@ def _leading_if_last(execution: Item, last: dict[str, str]) -> Item:
     return {name: value for name, value in execution.items() if name != "leads"}
 
 
-def _is_settled(execution: Item) -> bool:
+def _has_follow_up(execution: Item) -> bool:
     """Whether the settler must process its end."""
-    return _is(execution, "once") or execution.get("lane") == {"S": "long"}
+    return effect_of("settler", EXECUTIONS, None, plain(execution)) is Effect.FOLLOW_UP
 
 
 def _is(execution: Item, *flags: str) -> bool:

@@ -7,10 +7,10 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from cdk.components.cluster import Cluster
+from cdk.components.containers import Containers
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
-from cdk.components.runner import Runner
 from cdk.components.sources import read_stream
 from cdk.components.state_machine_grants import grant_callbacks
 from cdk.components.tables import HOLDING, WAITING, Tables
@@ -35,7 +35,7 @@ class Admission(Construct):
         tables: Tables,
         queues: Queues,
         cluster: Cluster,
-        runner: Runner,
+        containers: Containers,
         ticks: scheduler.CfnScheduleGroup,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -50,7 +50,7 @@ class Admission(Construct):
             # No retries: the tick after a failed one sees the same slots.
             retry_attempts=0,
             environment={
-                "TASK_DEFINITIONS": json.dumps(runner.families),
+                "TASK_DEFINITIONS": json.dumps(containers.families),
                 "LONG_STARTS_PER_SECOND": str(settings.long.starts_per_second),
                 "HEARTBEAT_SECONDS": str(settings.long.heartbeat_seconds),
                 **settings.long.limits,

@@ -10,11 +10,11 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
 from cdk.acknowledge import acknowledge
+from cdk.components.containers import Containers
 from cdk.components.function import Function
 from cdk.components.identity import Identity
 from cdk.components.layers import Layers
 from cdk.components.results import Results
-from cdk.components.runner import Runner
 from cdk.components.tables import BY_OWNER, DEADLINES, GATE_ACTIONS, RUNNING, Tables
 from cdk.components.worker import Worker
 from cdk.settings import Settings
@@ -54,10 +54,10 @@ class Api(Construct):
         identity: Identity,
         results: Results,
         worker: Worker,
-        runner: Runner,
+        containers: Containers,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.function = self._function(settings, layers, tables, results, worker, runner)
+        self.function = self._function(settings, layers, tables, results, worker, containers)
         self.http = http.HttpApi(self, "Http", api_name="punctual", create_default_stage=False)
         self._stage(settings)
         self._routes(identity)
@@ -69,7 +69,7 @@ class Api(Construct):
         tables: Tables,
         results: Results,
         worker: Worker,
-        runner: Runner,
+        containers: Containers,
     ) -> Function:
         function = Function(
             self,
@@ -96,7 +96,7 @@ class Api(Construct):
         tables.idempotency.grant(function, "GetItem", "PutItem", "UpdateItem", "DeleteItem")
         results.grant(function, "GetObject")
         worker.grant_logs(function)
-        runner.grant_logs(function)
+        containers.grant_logs(function)
         return function
 
     def _stage(self, settings: Settings) -> None:

@@ -36,7 +36,7 @@ def publish(stack: PunctualStack) -> None:
         "Cluster": stack.cluster.name,
         "StateMachineArn": stack.state_machine.resource.state_machine_arn,
         "ScheduleGroup": stack.schedules.name,
-        "RunnerLogGroup": stack.runner.log_group.log_group_name,
+        "RunnerLogGroup": stack.containers.log_group.log_group_name,
         **{f"{name.title()}Function": function.resource.function_name for name, function in functions.items()},
         **{f"{name.title()}LogGroup": function.log_group.log_group_name for name, function in functions.items()},
     }

@@ -11,8 +11,8 @@ from constructs import Construct
 from cdk.acknowledge import acknowledge
 from cdk.components.cluster import Cluster
 from cdk.components.conductor import Conductor
+from cdk.components.containers import Containers
 from cdk.components.network import Network
-from cdk.components.runner import Runner
 from cdk.names import state_machine_name
 
 DEFINITION = Path(__file__).parents[1] / "state_machines" / "long.asl.json"
@@ -28,11 +28,11 @@ class StateMachine(Construct):
         *,
         network: Network,
         cluster: Cluster,
-        runner: Runner,
+        containers: Containers,
         conductor: Conductor,
     ) -> None:
         super().__init__(scope, construct_id)
-        role = self._role(cluster, runner, conductor)
+        role = self._role(cluster, containers, conductor)
         first, second = network.subnets
         self.resource = sfn.StateMachine(
             self,
@@ -60,7 +60,7 @@ class StateMachine(Construct):
             "A run waits for hours for a container: its history shows where the time went, a trace adds nothing.",
         )
 
-    def _role(self, cluster: Cluster, runner: Runner, conductor: Conductor) -> iam.Role:
+    def _role(self, cluster: Cluster, containers: Containers, conductor: Conductor) -> iam.Role:
         role = iam.Role(
             self,
             "Role",
@@ -75,10 +75,10 @@ class StateMachine(Construct):
             role.add_to_policy(iam.PolicyStatement(actions=[action], resources=on, conditions=when))
 
         allow("lambda:InvokeFunction", [conductor.function.resource.function_arn])
-        allow("ecs:RunTask", runner.task_definitions, cluster.only_here)
+        allow("ecs:RunTask", containers.task_definitions, cluster.only_here)
         to_containers = {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}}
-        allow("iam:PassRole", [runner.task_role.role_arn, runner.execution_role.role_arn], to_containers)
-        for name in runner.families.values():
+        allow("iam:PassRole", [containers.task_role.role_arn, containers.execution_role.role_arn], to_containers)
+        for name in containers.families.values():
             acknowledge(
                 role,
                 "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>"

@@ -12,6 +12,7 @@ from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import Part
+from punctual.domain.triggers import PARTS, Effect, effect_of
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import AdmissionSettings
@@ -48,20 +49,22 @@ lag = StreamLag()
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
     lag.record(event)
-    changed = process_each(changes_in(event), _part, dead_letters, logger.warning)
-    done = admission_round.run(changed, is_tick=event.get("do") == "tick")
+    changed = process_each(changes_in(event), _changed_part, dead_letters, logger.warning)
+    done = admission_round.run([part for part in changed if part is not None], is_tick=event.get("do") == "tick")
     report = {
         "granted": _names(done.granted),
         "asked_to_leave": _names(done.asked_to_leave),
-        "lapsed": _names(done.lapsed),
+        "expired": _names(done.expired),
     }
     if any(report.values()):
         logger.info("admission", extra=report)
     return report
 
 
-def _part(change: Change) -> Part:
-    return item_to_part(change.new or {})
+def _changed_part(change: Change) -> Part | None:
+    if effect_of("admission", PARTS, change.old, change.new) is Effect.ADMIT:
+        return item_to_part(change.new or {})
+    return None
 
 
 def _names(some: list[Part]) -> list[str]:

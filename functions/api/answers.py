@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bodies import MisfireRule, Retry
+from bodies import MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
 from punctual.domain.executions.deadline_outlook import DeadlineState
@@ -31,7 +31,7 @@ class Job(BaseModel):
     lane: Lane
     priority: Priority
     timeout_seconds: int
-    retry: Retry
+    retry: RetryRule
     deadline: dict[str, Any] | None
     window: WindowUnit | None
     resources: dict[str, Any] | None
@@ -234,7 +234,7 @@ class ExecutionPage(BaseModel):
     cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")
 
 
-class Queue(BaseModel):
+class QueueStatus(BaseModel):
     """A queue of the short lane in the latest sample of the monitor. Null means unknown."""
 
     queue: str
@@ -254,10 +254,10 @@ class Queue(BaseModel):
 
 class Queues(BaseModel):
     at: str | None = Field(description="When the sample was taken; null before the first sample.")
-    items: list[Queue]
+    items: list[QueueStatus]
 
 
-class Slots(BaseModel):
+class SlotUsage(BaseModel):
     """The capacity of the long lane and its current use."""
 
     tasks: int
@@ -289,8 +289,8 @@ class Overview(BaseModel):
 
     at: str | None = Field(description="When the sample was taken.")
     running: int
-    queues: list[Queue]
-    slots: Slots
+    queues: list[QueueStatus]
+    slots: SlotUsage
     deadlines: Deadlines
     seconds: float | None = Field(description="Length of the sampled interval, which the fields below refer to.")
     lanes: dict[str, LaneActivity]

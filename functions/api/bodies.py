@@ -95,7 +95,7 @@ class Schedule(StrictModel):
         return self.model_dump(exclude_none=True)
 
 
-class Retry(StrictModel):
+class RetryRule(StrictModel):
     """How a failed execution is retried: exponential backoff with full jitter."""
 
     max_attempts: int = Field(3, ge=1, le=20)
@@ -213,7 +213,7 @@ class JobFields(StrictModel):
         f" default {DEFAULT_SHORT_TIMEOUT_SECONDS}, at most {MAX_SHORT_TIMEOUT_SECONDS}. Long lane:"
         f" default {DEFAULT_LONG_TIMEOUT_SECONDS}, at most {MAX_LONG_TIMEOUT_SECONDS}.",
     )
-    retry: Retry | None = None
+    retry: RetryRule | None = None
     deadline: Deadline | None = None
     window: WindowUnit | None = Field(
         None,
@@ -307,7 +307,7 @@ class RunRequest(StrictModel):
     parameters: dict[str, Any] | None = Field(None, description="Override parameters of the same name.")
 
 
-class Batch(StrictModel):
+class BatchRequest(StrictModel):
     """Several jobs, submitted together. If one is invalid, none is stored."""
 
     jobs: list[Submission] = Field(min_length=1, max_length=MAX_BATCH_JOBS)

@@ -40,7 +40,7 @@ def job_view(job: Job, now: datetime) -> answers.Job:
         lane=job.lane,
         priority=job.priority,
         timeout_seconds=job.timeout_seconds,
-        retry=bodies.Retry(**asdict(job.retry)),
+        retry=bodies.RetryRule(**asdict(job.retry)),
         deadline=job.deadline.to_spec() if job.deadline else None,
         window=job.window,
         resources=batch.resources.to_spec() if batch else None,
@@ -136,9 +136,9 @@ def _deadline_view(execution: Execution, outlook: Outlook | None) -> answers.Exe
     )
 
 
-def queue_views(sample: Sample | None) -> list[answers.Queue]:
+def queue_views(sample: Sample | None) -> list[answers.QueueStatus]:
     queues = sample.queues if sample else {}
-    return [answers.Queue(queue=name, **asdict(backlog)) for name, backlog in queues.items()]
+    return [answers.QueueStatus(queue=name, **asdict(backlog)) for name, backlog in queues.items()]
 
 
 def backfill_view(execution: Execution) -> answers.BackfillEntry:

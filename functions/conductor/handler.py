@@ -36,8 +36,8 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
         return answer
 
 
-def _next(item: dict[str, Any]) -> dict[str, Any]:
-    step = conductor.next(item["job_id"], item["execution_id"], item["run_arn"])
+def _next_parts(item: dict[str, Any]) -> dict[str, Any]:
+    step = conductor.next_parts(item["job_id"], item["execution_id"], item["run_arn"])
     return {
         "next": "run" if step.parts or step.call_again else "end",
         "not_before": instant.to_text(step.not_before),
@@ -46,15 +46,15 @@ def _next(item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _ask(item: dict[str, Any]) -> dict[str, Any]:
+def _request_slot(item: dict[str, Any]) -> dict[str, Any]:
     conductor.request_slot(item["execution_id"], item["part"], item["ticket"])
     return {}
 
 
-def _settle(item: dict[str, Any]) -> dict[str, Any]:
+def _conclude_attempt(item: dict[str, Any]) -> dict[str, Any]:
     attempt = item.get("grant", {}).get("attempt")
-    retry_at = conductor.settle(item["execution_id"], item["part"], attempt, item.get("error")).retry_at
-    return {"again": retry_at is not None, "at": instant.to_text(retry_at or instant.now())}
+    retry_at = conductor.conclude_attempt(item["execution_id"], item["part"], attempt, item.get("error")).retry_at
+    return {"retry": retry_at is not None, "retry_at": instant.to_text(retry_at or instant.now())}
 
 
-ACTIONS = {"next": _next, "ask": _ask, "settle": _settle}
+ACTIONS = {"next_parts": _next_parts, "request_slot": _request_slot, "conclude_attempt": _conclude_attempt}

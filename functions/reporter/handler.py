@@ -75,7 +75,7 @@ def _claim(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
         "window": _window(execution.window),
         "deadline": instant.to_text(execution.deadline_at) if execution.deadline_at else None,
         "seconds": part.timeout_seconds,
-        "beat_seconds": settings.heartbeat_seconds,
+        "heartbeat_seconds": settings.heartbeat_seconds,
         "part": part.name,
         "number": part.number,
         "count": part.count,
@@ -96,12 +96,12 @@ def _checkpoint(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]
 
 
 def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
-    verdict = event["verdict"]
+    fields = event["result"]
     result = AttemptResult(
-        outcome=Outcome(verdict["outcome"]),
-        value=verdict.get("value"),
-        error=Failure(**verdict["error"]) if verdict.get("error") else None,
-        retry_after_seconds=verdict.get("after"),
+        outcome=Outcome(fields["outcome"]),
+        value=fields.get("value"),
+        error=Failure(**fields["error"]) if fields.get("error") else None,
+        retry_after_seconds=fields.get("retry_after_seconds"),
     )
     return {"ok": reporter.conclude(assignment, result)}
 
@@ -123,4 +123,10 @@ def _window(window: DataWindow | None) -> dict[str, str] | None:
     return None if window is None else {"start": instant.to_text(window.start), "end": instant.to_text(window.end)}
 
 
-ACTIONS = {"claim": _claim, "beat": _heartbeat, "checkpoint": _checkpoint, "conclude": _conclude}
+ACTIONS = {
+    "claim": _claim,
+    "heartbeat": _heartbeat,
+    "beat": _heartbeat,  # the former name, for one release: custom images may send it
+    "checkpoint": _checkpoint,
+    "conclude": _conclude,
+}

@@ -9,10 +9,7 @@ from punctual.aws.dynamodb.execution_item import item_to_execution
 from punctual.aws.sqs.notice_queue import SqsNotices
 from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
-from punctual.domain.executions.execution import Execution
-from punctual.domain.forecasts.queue_flow import LONG, FlowCounter
-from punctual.domain.lane import Lane
-from punctual.domain.status import Status
+from punctual.domain.forecasts.queue_flow import FlowCounter
 from punctual.domain.triggers import EXECUTIONS, Effect, effect_of
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
@@ -24,6 +21,13 @@ from punctual.stages.settle.finish_job import JobFinisher
 
 settings = SettlerSettings.from_env()
 jobs, executions = wiring.jobs(settings), wiring.executions(settings)
+flow = FlowCounter()
+waker = DependantWaker(
+    lookup=UpstreamLookup(jobs=jobs, executions=executions),
+    executions=wiring.held_executions(settings),
+    dependants=wiring.dependants(settings),
+    clock=instant.now,
+)
 settler = Settler(
     jobs=jobs,
     executions=executions,
@@ -33,18 +37,13 @@ settler = Settler(
     notices=SqsNotices(settings.notices_queue_url, sqs),
     gatekeeper=wiring.gatekeeper(settings),
     finisher=JobFinisher(jobs=jobs, executions=executions, clock=instant.now),
-    clock=instant.now,
-)
-waker = DependantWaker(
-    lookup=UpstreamLookup(jobs=jobs, executions=executions),
-    executions=wiring.held_executions(settings),
-    dependants=wiring.dependants(settings),
+    wake_dependants=waker.execution_ended,
+    flow=flow,
     clock=instant.now,
 )
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 lag = StreamLag()
 flows = wiring.flows(settings)
-flow = FlowCounter()
 
 
 @function
@@ -57,15 +56,6 @@ def handler(event: dict[str, Any], _context: Any) -> None:
 def _act(change: Change) -> None:
     effect = effect_of("settler", EXECUTIONS, change.old, change.new)
     if effect is Effect.FOLLOW_UP:
-        _ended(item_to_execution(change.new or {}))
+        settler.execution_ended(item_to_execution(change.new or {}))
     elif effect is Effect.STOP_CONTAINERS:
         settler.stop_requested(item_to_execution(change.new or {}))
-
-
-def _ended(execution: Execution) -> None:
-    settler.execution_ended(execution)
-    waker.execution_ended(execution)
-    if execution.lane is Lane.LONG and execution.started_at and execution.ended_at:
-        flow.count_start(LONG, execution.released_at, execution.started_at)
-        succeeded = execution.status is Status.SUCCEEDED
-        flow.count_end(LONG, execution.ended_at - execution.started_at, succeeded=succeeded)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import groupby
 from threading import Thread
 from typing import Any
 
@@ -66,14 +65,14 @@ def page(punctual: Punctual) -> Subscriber:
 
 @pytest.fixture(scope="module")
 def slowed(punctual: Punctual, notice: Subscriber, page: Subscriber) -> dict[str, Any]:
-    """A job that expects 30 seconds of work and has a deadline after 100 seconds. Its first steps are slow."""
+    """A job that expects 30 seconds of work and has a deadline after 240 seconds. Its first steps are slow."""
     del notice, page  # subscribed before the job starts
     return punctual.submit(
         name="slowed",
         task="steps",
-        parameters={"seconds": [12, 12, 12, 12, 1, 1, 1, 1, 1, 9]},
+        parameters={"seconds": [30, 60, *[0.5] * 10]},
         expected_seconds=30,
-        deadline={"within_seconds": 100},
+        deadline={"within_seconds": 240},
     )
 
 
@@ -110,7 +109,7 @@ def test_a_slowed_job_is_reported_at_risk_with_its_cause_well_before_its_deadlin
     execution = wait_for(in_danger, 60, "the slowed job to be in danger")
     deadline = execution["deadline"]
     left = from_text(deadline["at"]) - datetime.now(UTC)
-    assert left.total_seconds() > 10
+    assert left.total_seconds() > 40
     assert deadline["probability"] < 0.8
     assert punctual.get("/deadlines")["items"][0]["execution_id"] == execution["execution_id"]
     wait_for(lambda: alarm_state(punctual, "DeadlineAtRisk") == "ALARM", 30, "the alarm")
@@ -131,10 +130,11 @@ def test_api_errors_trigger_a_page(punctual: Punctual, page: Subscriber) -> None
     job_id = new_job_id(datetime.now(UTC))
     jobs = {"TableName": punctual.stack["tables"]["jobs"]}
     punctual.aws("dynamodb").put_item(**jobs, Item={"job_id": {"S": job_id}, "schedule": {"S": "no schedule"}})
-    for _ in range(6):
-        assert alarm_state(punctual, "ApiErrors") != "ALARM"  # the threshold is more than 5 per minute
+    errors = 0
+    while alarm_state(punctual, "ApiErrors") != "ALARM" and errors < 30:
         assert punctual.request("GET", f"/jobs/{job_id}").status_code == 500
-    assert alarm_state(punctual, "ApiErrors") == "ALARM"
+        errors += 1
+    assert 5 < errors < 30  # the threshold is more than 5 per minute; a minute may end in between
     wait_for(lambda: page.state_changes("ApiErrors") == ["ALARM"], 30, "the page")
     punctual.aws("dynamodb").delete_item(**jobs, Key={"job_id": {"S": job_id}})
 
@@ -234,12 +234,9 @@ def test_a_flooded_queue_alarms_and_its_drain_time_is_forecast(punctual: Punctua
     wait_for(last_sample_is_old, 90, "two queue samples that are far enough apart")
     tick(punctual)
     low = next(one for one in punctual.get("/queues")["items"] if one["queue"] == "low")
-    assert low["drain_minutes"] is not None
-    began = time.monotonic()
+    assert low["drain_minutes"] == pytest.approx(low["depth"] / low["capacity_per_minute"], rel=0.05)
+    wait_for(lambda: page.state_changes("BacklogDrainTime") == ["ALARM"], 30, "the page")
     wait_for(lambda: waiting() == 0, 300, "the flood to be worked off")
-    observed = (time.monotonic() - began) / 60
-    assert observed / 2.5 < low["drain_minutes"] < observed * 2.5  # the accuracy is tested where time is simulated
-    assert "ALARM" in page.state_changes("BacklogDrainTime")
 
 
 def test_alarms_return_to_ok_and_every_state_change_is_sent_once(
@@ -257,16 +254,8 @@ def test_alarms_return_to_ok_and_every_state_change_is_sent_once(
     def sent() -> dict[str, list[str]]:
         return {name: subscriber.state_changes(name) for name, subscriber in subscribers.items()}
 
-    wait_for(lambda: all(map(_alternates, sent().values())), 60, f"every change to be sent: {sent()}")
-
-
-def _alternates(changes: list[str]) -> bool:
-    """Whether each ALARM is followed by an OK. On a busy machine an alarm may go off twice.
-
-    The emulator evaluates datapoints that arrive together concurrently and may send one change twice.
-    """
-    states = [state for state, _ in groupby(changes)]
-    return bool(states) and states == ["ALARM", "OK"] * (len(states) // 2)
+    wait_for(lambda: all(changes[-1:] == ["OK"] for changes in sent().values()), 60, f"every OK: {sent()}")
+    assert sent() == {name: ["ALARM", "OK"] for name in subscribers}
 
 
 def test_the_overview_shows_queues_slots_and_deadlines(punctual: Punctual) -> None:

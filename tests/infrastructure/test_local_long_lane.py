@@ -2,7 +2,6 @@
 
 import json
 import socket
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from local.places import Places
 from local.replay import Replay
 from local.stack import Stack
 from local.traffic import Traffic
+from tests.e2e.punctual import wait_for
 
 STOPPED = datetime(2030, 1, 1, 12, tzinfo=UTC)
 RECENT, LONG_AGO = "2030-01-01T11:59:59.000Z", "2030-01-01T09:00:00.000Z"
@@ -192,10 +192,12 @@ def test_the_emulator_stops_while_a_state_machine_is_waiting(tmp_path: Path) -> 
         role = "arn:aws:iam::000000000000:role/any"
         machine = states.create_state_machine(name="long", definition=definition, roleArn=role)["stateMachineArn"]
         run = states.start_execution(stateMachineArn=machine, input="[1]")["executionArn"]
-        while "MapStateEntered" not in {
-            one["type"] for one in states.get_execution_history(executionArn=run)["events"]
-        }:
-            time.sleep(0.05)
+
+        def entered() -> bool:
+            events = states.get_execution_history(executionArn=run)["events"]
+            return "MapStateEntered" in {one["type"] for one in events}
+
+        wait_for(entered, 30, "the state machine to wait")
         assert emulator.stop()
         emulator.start()
         # The run was saved as failed; the reconciler starts a new one.
@@ -216,7 +218,7 @@ def test_the_end_of_a_long_execution_is_replayed_to_the_settler(
 ) -> None:
     ended = {"job_id": {"S": "a"}, "status": {"S": "failed"}, "ended_at": {"S": RECENT}}
     executions = [
-        {**ended, "execution_id": {"S": "long"}, "lane": {"S": "long"}},
+        {**ended, "execution_id": {"S": "long"}, "lane": {"S": "long"}, "aftermath": {"BOOL": True}},
         {**ended, "execution_id": {"S": "short"}, "lane": {"S": "short"}},
     ]
     replay(described, functions, monkeypatch, executions=executions).run()

@@ -94,10 +94,10 @@ def test_only_the_last_execution_of_a_job_is_replayed_as_leader(monkeypatch: pyt
     assert leaders == ["3-a"]
 
 
-def test_the_recent_end_of_a_one_time_job_is_replayed_to_the_settler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recent_end_with_an_aftermath_is_replayed_to_the_settler(monkeypatch: pytest.MonkeyPatch) -> None:
     executions = [
-        execution("a", 1, "succeeded", once=True, ended_at=RECENT),
-        execution("b", 1, "succeeded", once=True, ended_at=LONG_AGO),
+        execution("a", 1, "succeeded", aftermath=True, ended_at=RECENT),
+        execution("b", 1, "succeeded", aftermath=True, ended_at=LONG_AGO),
         execution("c", 1, "succeeded", leads=True, ended_at=RECENT),
     ]
     world = World([], executions)

@@ -43,24 +43,24 @@ def test_no_placeholder_is_left_in_the_state_machine(prod: Deployed) -> None:
 
 
 def test_an_execution_runs_parts_until_none_is_left(prod: Deployed, machine: dict[str, Any]) -> None:
-    assert prod.state_machine()["StartAt"] == "WhatIsLeft"
-    assert machine["WhatIsLeft"]["Next"] == "AnythingLeft"
-    assert machine["AnythingLeft"]["Choices"] == [
-        {"Variable": "$.step.next", "StringEquals": "run", "Next": "UntilDue"}
+    assert prod.state_machine()["StartAt"] == "NextParts"
+    assert machine["NextParts"]["Next"] == "HasParts"
+    assert machine["HasParts"]["Choices"] == [
+        {"Variable": "$.step.next", "StringEquals": "run", "Next": "WaitUntilDue"}
     ]
-    assert machine["AnythingLeft"]["Default"] == "Ended"
-    assert machine["UntilDue"]["Next"] == "Parts"
-    assert machine["Parts"]["Next"] == "WhatIsLeft"
+    assert machine["HasParts"]["Default"] == "Ended"
+    assert machine["WaitUntilDue"]["Next"] == "Parts"
+    assert machine["Parts"]["Next"] == "NextParts"
     assert machine["Ended"]["Type"] == "Succeed"
 
 
 def test_a_run_sends_its_arn_so_that_a_second_start_has_no_effect(machine: dict[str, Any]) -> None:
-    assert machine["WhatIsLeft"]["Parameters"]["Payload"]["run_arn.$"] == "$$.Execution.Id"
+    assert machine["NextParts"]["Parameters"]["Payload"]["run_arn.$"] == "$$.Execution.Id"
 
 
 def test_an_execution_does_not_start_before_it_is_due(machine: dict[str, Any]) -> None:
-    assert machine["UntilDue"]["Type"] == "Wait"
-    assert machine["UntilDue"]["TimestampPath"] == "$.step.not_before"
+    assert machine["WaitUntilDue"]["Type"] == "Wait"
+    assert machine["WaitUntilDue"]["TimestampPath"] == "$.step.not_before"
 
 
 def test_parts_run_in_parallel_within_the_limit_of_their_job(machine: dict[str, Any]) -> None:
@@ -71,40 +71,42 @@ def test_parts_run_in_parallel_within_the_limit_of_their_job(machine: dict[str, 
     assert parts["ItemProcessor"]["ProcessorConfig"] == {"Mode": "INLINE"}
 
 
-def test_a_part_is_admitted_then_run_then_settled(machine: dict[str, Any], part: dict[str, Any]) -> None:
-    assert machine["Parts"]["ItemProcessor"]["StartAt"] == "Ask"
-    path = ["Ask"]
+def test_a_part_is_admitted_then_run_then_concluded(machine: dict[str, Any], part: dict[str, Any]) -> None:
+    assert machine["Parts"]["ItemProcessor"]["StartAt"] == "RequestSlot"
+    path = ["RequestSlot"]
     while following := part[path[-1]].get("Next"):
         path.append(following)
-    assert path == ["Ask", "Turn", "Run", "Settle", "Again"]
-    assert part["Ask"]["Resource"] == LAMBDA + CALLBACK
+    assert path == ["RequestSlot", "WaitForStart", "Run", "ConcludeAttempt", "ShouldRetry"]
+    assert part["RequestSlot"]["Resource"] == LAMBDA + CALLBACK
     assert part["Run"]["Resource"] == "arn:aws:states:::ecs:runTask" + CALLBACK
-    assert part["Settle"]["Resource"] == LAMBDA
+    assert part["ConcludeAttempt"]["Resource"] == LAMBDA
 
 
 def test_a_part_to_be_retried_waits_for_its_backoff_and_requests_a_new_slot(part: dict[str, Any]) -> None:
-    assert part["Again"]["Choices"] == [{"Variable": "$.settled.again", "BooleanEquals": True, "Next": "Rest"}]
-    assert part["Rest"]["TimestampPath"] == "$.settled.at"
-    assert part["Rest"]["Next"] == "Anew"
-    assert set(part["Anew"]["Parameters"]) == {"job_id.$", "execution_id.$", "part.$"}
-    assert part["Anew"]["Next"] == "Ask"
-    assert part["Again"]["Default"] == "Done"
+    assert part["ShouldRetry"]["Choices"] == [
+        {"Variable": "$.conclusion.retry", "BooleanEquals": True, "Next": "Backoff"}
+    ]
+    assert part["Backoff"]["TimestampPath"] == "$.conclusion.retry_at"
+    assert part["Backoff"]["Next"] == "ClearAttempt"
+    assert set(part["ClearAttempt"]["Parameters"]) == {"job_id.$", "execution_id.$", "part.$"}
+    assert part["ClearAttempt"]["Next"] == "RequestSlot"
+    assert part["ShouldRetry"]["Default"] == "Done"
 
 
 def test_a_part_starts_at_the_time_of_its_grant(part: dict[str, Any]) -> None:
-    assert part["Ask"]["ResultPath"] == "$.grant"
-    assert part["Turn"]["TimestampPath"] == "$.grant.start_at"
+    assert part["RequestSlot"]["ResultPath"] == "$.grant"
+    assert part["WaitForStart"]["TimestampPath"] == "$.grant.start_at"
 
 
 def test_every_wait_has_a_time_out(part: dict[str, Any]) -> None:
-    assert part["Ask"]["TimeoutSeconds"] == 14 * 24 * 3600
+    assert part["RequestSlot"]["TimeoutSeconds"] == 14 * 24 * 3600
     assert part["Run"]["TimeoutSecondsPath"] == "$.grant.timeout_seconds"
     assert part["Run"]["HeartbeatSecondsPath"] == "$.grant.heartbeat_seconds"
 
 
-@pytest.mark.parametrize("name", ["Ask", "Run"])
-def test_every_error_is_passed_to_the_settle_step(part: dict[str, Any], name: str) -> None:
-    assert part[name]["Catch"] == [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Settle"}]
+@pytest.mark.parametrize("name", ["RequestSlot", "Run"])
+def test_every_error_is_passed_to_the_conclude_attempt_step(part: dict[str, Any], name: str) -> None:
+    assert part[name]["Catch"] == [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "ConcludeAttempt"}]
 
 
 def test_a_rejected_start_is_retried_but_a_container_that_ran_is_not(part: dict[str, Any]) -> None:
@@ -118,14 +120,14 @@ def test_a_rejected_start_is_retried_but_a_container_that_ran_is_not(part: dict[
 
 
 def test_a_failed_call_of_the_conductor_is_retried_for_hours(machine: dict[str, Any], part: dict[str, Any]) -> None:
-    for state in (machine["WhatIsLeft"], part["Settle"]):
+    for state in (machine["NextParts"], part["ConcludeAttempt"]):
         (retry,) = state["Retry"]
         assert retry["ErrorEquals"] == ["States.ALL"]
         assert retry["MaxAttempts"] * retry["MaxDelaySeconds"] > 4 * 3600
 
 
 def test_a_failed_slot_request_is_retried_with_backoff_unless_the_answer_is_final(part: dict[str, Any]) -> None:
-    answered, failed = part["Ask"]["Retry"]
+    answered, failed = part["RequestSlot"]["Retry"]
     assert set(answered["ErrorEquals"]) == {"Punctual.Stale", "Punctual.Impossible", "States.Timeout"}
     assert answered["MaxAttempts"] == 0
     assert failed["ErrorEquals"] == ["States.ALL"]
@@ -135,7 +137,11 @@ def test_a_failed_slot_request_is_retried_with_backoff_unless_the_answer_is_fina
 def test_every_lambda_step_calls_the_conductor(machine: dict[str, Any], part: dict[str, Any]) -> None:
     calls = [state for state in (*machine.values(), *part.values()) if state.get("Resource", "").startswith(LAMBDA)]
     assert {state["Parameters"]["FunctionName"] for state in calls} == {"ConductorFunction.Arn"}
-    assert {state["Parameters"]["Payload"]["do"] for state in calls} == {"next", "ask", "settle"}
+    assert {state["Parameters"]["Payload"]["do"] for state in calls} == {
+        "next_parts",
+        "request_slot",
+        "conclude_attempt",
+    }
 
 
 def test_a_container_gets_its_size_capacity_command_and_assignment_from_the_grant(part: dict[str, Any]) -> None:
@@ -149,7 +155,11 @@ def test_a_container_gets_its_size_capacity_command_and_assignment_from_the_gran
     assert container["Name"] == "runner"
     assert container["Command.$"] == "$.grant.command"
     variables = {variable["Name"]: variable["Value.$"] for variable in container["Environment"]}
-    assert variables == {"PUNCTUAL_ORDER": "$.grant.assignment", "PUNCTUAL_TASK_TOKEN": "$$.Task.Token"}
+    assert variables == {
+        "PUNCTUAL_ASSIGNMENT": "$.grant.assignment",
+        "PUNCTUAL_ORDER": "$.grant.assignment",
+        "PUNCTUAL_TASK_TOKEN": "$$.Task.Token",
+    }
 
 
 def test_a_container_runs_in_the_public_subnets_with_a_public_address(prod: Deployed, part: dict[str, Any]) -> None:
@@ -165,7 +175,9 @@ def test_the_diagram_in_the_documentation_shows_exactly_the_states_and_transitio
     text = (ROOT / "docs" / "long-lane.md").read_text()
     diagram = text.split("stateDiagram-v2")[1].split("```")[0]
     shown = set(re.findall(r"^\s*(\S+) --> (\w+|\[\*\])", diagram, flags=re.MULTILINE))
-    expected = _transitions(machine) | _transitions(part) | {("[*]", prod.state_machine()["StartAt"]), ("[*]", "Ask")}
+    expected = (
+        _transitions(machine) | _transitions(part) | {("[*]", prod.state_machine()["StartAt"]), ("[*]", "RequestSlot")}
+    )
     assert shown == expected
 
 

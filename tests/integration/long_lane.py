@@ -36,12 +36,12 @@ class Container:
     def claim(self) -> dict[str, Any]:
         return self.report("claim", token=self.token, task_arn=self.task_arn)
 
-    def beat(self, **progress: Any) -> dict[str, Any]:
+    def heartbeat(self, **progress: Any) -> dict[str, Any]:
         shape = {"percent": 0.0, "message": "", "done": None, "total": None}
-        return self.report("beat", progress={**shape, **progress} if progress else None)
+        return self.report("heartbeat", progress={**shape, **progress} if progress else None)
 
-    def conclude(self, outcome: str = "succeeded", **verdict: Any) -> dict[str, Any]:
-        return self.report("conclude", verdict={"outcome": outcome, **verdict})
+    def conclude(self, outcome: str = "succeeded", **result: Any) -> dict[str, Any]:
+        return self.report("conclude", result={"outcome": outcome, **result})
 
     def stop(self, exit_code: int | None = 137, reason: str = "", stop_code: str = "") -> None:
         """ECS sends the event that the task has stopped."""
@@ -54,7 +54,7 @@ class Container:
         self._send_state_change("RUNNING")
 
     def _send_state_change(self, status: str, **more: Any) -> None:
-        environment = {"PUNCTUAL_ORDER": self.grant["assignment"], "PUNCTUAL_TASK_TOKEN": self.token}
+        environment = {"PUNCTUAL_ASSIGNMENT": self.grant["assignment"], "PUNCTUAL_TASK_TOKEN": self.token}
         override = {"name": "runner", "environment": [{"name": k, "value": v} for k, v in environment.items()]}
         detail = {
             "taskArn": self.task_arn,
@@ -117,16 +117,16 @@ class LongLane:
         listed = self.world.states.list_executions(stateMachineArn=STATE_MACHINE)["executions"]
         return next(one["executionArn"] for one in listed if one["name"].startswith(execution_id))
 
-    def next(self, job: dict[str, Any], run: str | None = None) -> dict[str, Any]:
+    def next_parts(self, job: dict[str, Any], run: str | None = None) -> dict[str, Any]:
         execution_id = self.execution(job)["execution_id"]
-        request = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id}
+        request = {"do": "next_parts", "job_id": job["job_id"], "execution_id": execution_id}
         return self.world.call("conductor", {**request, "run_arn": run or self.run_arn(job)})
 
     def request_slot(self, job: dict[str, Any], part: str = "all") -> str:
         """Request a slot for a part. Returns the ticket."""
         ticket = f"ticket-{uuid.uuid4()}"
         execution_id = self.execution(job)["execution_id"]
-        request = {"do": "ask", "job_id": job["job_id"], "execution_id": execution_id, "part": part}
+        request = {"do": "request_slot", "job_id": job["job_id"], "execution_id": execution_id, "part": part}
         self.world.call("conductor", {**request, "ticket": ticket})
         return ticket
 
@@ -146,13 +146,13 @@ class LongLane:
         assert grant is not None, "no slot was granted"
         return Container(self.world, grant)
 
-    def settle(
+    def conclude_attempt(
         self, job: dict[str, Any], grant: dict[str, Any] | None, part: str = "all", **error: str
     ) -> dict[str, Any]:
         item = {"job_id": job["job_id"], "execution_id": self.execution(job)["execution_id"], "part": part}
         item |= {"grant": grant} if grant else {}
         item |= {"error": error} if error else {}
-        return self.world.call("conductor", {"do": "settle", "item": item})
+        return self.world.call("conductor", {"do": "conclude_attempt", "item": item})
 
     def answers_to(self, token: str) -> list[str]:
         return [operation for operation, params in self.callbacks if params["taskToken"] == token]
@@ -173,7 +173,7 @@ class LongLane:
 def start_part(lane: LongLane, **submission: Any) -> tuple[dict[str, Any], Container]:
     """Submit a job and start its only part. Returns the job and the running container."""
     job = lane.submit(**submission)
-    assert lane.next(job)["parts"] == ["all"]
+    assert lane.next_parts(job)["parts"] == ["all"]
     container = lane.container(job)
     assert container.claim()["ok"]
     return job, container

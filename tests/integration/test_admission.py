@@ -23,7 +23,7 @@ def test_the_part_with_the_least_laxity_is_admitted_first_and_priority_breaks_ti
     }
     tickets = {}
     for name, job in jobs.items():
-        lane.next(job)
+        lane.next_parts(job)
         tickets[name] = lane.request_slot(job)
     world.deliver_streams()
     order = []
@@ -45,7 +45,7 @@ def test_a_part_that_does_not_fit_waits_and_is_not_overtaken(world: World, lane:
     small = lane.submit(resources={"vcpu": 1}, deadline={"within_seconds": 72_000}, expected_seconds=60)
     tickets = []
     for job in (large, small):
-        lane.next(job)
+        lane.next_parts(job)
         tickets.append(lane.request_slot(job))
     world.deliver_streams()
     world.deliver_streams()
@@ -59,7 +59,7 @@ def test_a_part_that_does_not_fit_waits_and_is_not_overtaken(world: World, lane:
 
 def test_a_grant_whose_sender_crashed_is_sent_again_on_redelivery(world: World, lane: LongLane) -> None:
     job = lane.submit()
-    lane.next(job)
+    lane.next_parts(job)
     ticket = lane.request_slot(job)
     world.deliver_streams()
     records = world.stream_records("parts", "admission")  # the change to "starting": the handler that reads it crashes
@@ -82,20 +82,20 @@ def test_a_preempted_part_resumes_later_and_its_history_names_the_preemption(wor
     )
     for _ in range(90):
         world.pass_time(20)
-        lax.beat(percent=50.0)
+        lax.heartbeat(percent=50.0)
     lax.report("checkpoint", state={"half": True})
     urgent = lane.submit(resources={"vcpu": 4}, expected_seconds=3600, deadline={"within_seconds": 3900})
-    lane.next(urgent)
+    lane.next_parts(urgent)
     ticket = lane.request_slot(urgent)
     world.deliver_streams()
     assert lane.stopped == [lax.task_arn]
-    assert lane.execution(urgent)["execution_id"] in lax.beat()["leave"]
+    assert lane.execution(urgent)["execution_id"] in lax.heartbeat()["leave"]
     assert lax.conclude("interrupted", error={"type": "Interrupted", "message": "preempted"})["ok"]
     for _ in range(3):
         world.deliver_streams()
     assert lane.grant_for(ticket) is not None
-    again = lane.settle(job, lax.grant)
-    assert again["again"] is True
+    again = lane.conclude_attempt(job, lax.grant)
+    assert again["retry"] is True
     preempted = lane.execution(job)
     assert [one["outcome"] for one in preempted["parts"][0]["attempts"]] == ["preempted"]
     assert lane.execution(urgent)["execution_id"] in preempted["parts"][0]["attempts"][0]["error"]["message"]
@@ -111,7 +111,7 @@ def test_a_grant_whose_requester_is_gone_goes_to_the_next_request_for_the_same_p
     world: World, lane: LongLane
 ) -> None:
     job = lane.submit()
-    lane.next(job)
+    lane.next_parts(job)
     lane.request_slot(job)
     world.deliver_streams()
     world.deliver_streams()  # the slot is granted, but the requester is gone
@@ -125,10 +125,10 @@ def test_a_grant_whose_requester_is_gone_goes_to_the_next_request_for_the_same_p
 
 def test_a_failed_slot_request_backs_off_before_the_next_one(world: World, lane: LongLane) -> None:
     job = lane.submit()
-    lane.next(job)
-    settled = lane.settle(job, None, Error="Punctual.Stale", Cause="")
-    assert settled["again"] is True
-    assert from_text(settled["at"]) - world.now == timedelta(seconds=15)
+    lane.next_parts(job)
+    conclusion = lane.conclude_attempt(job, None, Error="Punctual.Stale", Cause="")
+    assert conclusion["retry"] is True
+    assert from_text(conclusion["retry_at"]) - world.now == timedelta(seconds=15)
 
 
 def test_an_image_removed_from_the_settings_fails_its_execution_and_blocks_no_other(
@@ -138,16 +138,16 @@ def test_an_image_removed_from_the_settings_fails_its_execution_and_blocks_no_ot
     other = lane.submit()
     world.function("admission").task_definitions.pop("shell")
     for one in (job, other):
-        lane.next(one)
+        lane.next_parts(one)
     lane.request_slot(job)
     ticket = lane.request_slot(other)
     world.deliver_streams()
     world.deliver_streams()
     assert lane.grant_for(ticket) is not None
     [(_, callback)] = [one for one in lane.callbacks if one[0] == "SendTaskFailure"]
-    assert lane.settle(job, None, Error=callback["error"], Cause=callback["cause"])["again"] is False
-    lane.next(job)
-    world.settle_down()
+    assert lane.conclude_attempt(job, None, Error=callback["error"], Cause=callback["cause"])["retry"] is False
+    lane.next_parts(job)
+    world.run_until_idle()
     ended = lane.execution(job)
     assert (ended["status"], ended["error"]["message"]) == (
         "failed",
@@ -160,7 +160,7 @@ def test_partitions_that_run_sequentially_have_an_earlier_latest_start(lane: Lon
     spec = {"expected_seconds": 3600, "deadline": {"within_seconds": 28_800}}
     for at_once, rounds in ((None, 1), (2, 4), (1, 7)):
         job = lane.submit(partitions={"count": 7, **({"at_once": at_once} if at_once else {})}, **spec)
-        lane.next(job)
+        lane.next_parts(job)
         execution = lane.execution(job)
         starts = {part["latest_start"] for part in execution["parts"]}
         expected = from_text(execution["deadline"]["at"]) - timedelta(seconds=3600 * rounds)
@@ -173,20 +173,20 @@ def test_recorded_run_times_forecast_the_next_run(world: World, lane: LongLane) 
         world.pass_time(3600)
         execution = next(one for one in world.executions(job["job_id"]) if one["status"] == "scheduled")
         step = {"job_id": job["job_id"], "execution_id": execution["execution_id"]}
-        world.call("conductor", {"do": "next", **step, "run_arn": f"run-{run}"})
+        world.call("conductor", {"do": "next_parts", **step, "run_arn": f"run-{run}"})
         [part] = world.execution(execution["execution_id"])["parts"]
         expected = from_text(execution["deadline"]["at"]) - from_text(part["latest_start"])
         assert expected == timedelta(seconds=600 if run < 5 else 1200)
-        world.call("conductor", {"do": "ask", **step, "part": "all", "ticket": f"ticket-{run}"})
+        world.call("conductor", {"do": "request_slot", **step, "part": "all", "ticket": f"ticket-{run}"})
         world.deliver_streams()
         world.deliver_streams()
         container = Container(world, lane.grant_for(f"ticket-{run}") or {})
         container.claim()
         for _ in range(60):
             world.pass_time(20)
-            assert container.beat()["ok"]
+            assert container.heartbeat()["ok"]
         container.conclude()
-        world.call("conductor", {"do": "next", **step, "run_arn": f"run-{run}"})
+        world.call("conductor", {"do": "next_parts", **step, "run_arn": f"run-{run}"})
         world.deliver_streams()
     stored = world.dynamodb.get_item(TableName="jobs", Key={"job_id": {"S": job["job_id"]}})["Item"]
     assert json.loads(stored["run_times"]["S"]) == {"execution": [1200] * 6, "all": [1200] * 6}

@@ -148,7 +148,7 @@ def test_jobs_are_listed_newest_first_with_pages_and_filters(world: World) -> No
         made.append(world.submit(name=f"job-{n}", priority="high" if n % 2 else "low"))
         world.pass_time(1)
     world.request("POST", "/jobs", {"task": "fail"}, team="other")
-    world.settle_down()
+    world.run_until_idle()
     names: list[str] = []
     cursor = ""
     for _ in range(10):
@@ -266,14 +266,14 @@ def test_a_result_is_returned_inline_or_by_redirect(world: World) -> None:
     small = world.submit(parameters={"n": [1, 2.5, None]})
     large = world.submit(task="test.large", parameters={"bytes": 40_000})
     never = world.submit(schedule={"at": to_text(world.now + timedelta(hours=1))})
-    world.settle_down()
+    world.run_until_idle()
 
     def path(job: dict[str, Any]) -> str:
         return f"/executions/{world.executions(job['job_id'])[0]['execution_id']}/result"
 
     assert world.request("GET", path(small)) == (200, {"n": [1, 2.5, None]})
     words = world.submit(task="test.retry_later", parameters={"after": 0})
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("GET", path(words)) == (200, "ready")
     assert world.request("GET", path(large))[0] == 303
     assert_problem(world.request("GET", path(never)), 409, "execution_id")
@@ -362,17 +362,17 @@ def test_an_edit_changes_the_fields_it_names_and_keeps_the_others(world: World) 
 
 def test_an_execution_can_be_cancelled_only_by_its_own_team_and_only_before_it_ends(world: World) -> None:
     job = world.submit(schedule={"at": "2026-12-01T00:00:00Z"})
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job["job_id"])
     path = f"/executions/{execution['execution_id']}/cancel"
     assert world.request("PUT", path, role="viewer")[0] == 403
     assert world.request("PUT", path, team="another")[0] == 403
     assert world.request("PUT", path)[1]["status"] == "cancelled"
     assert world.request("PUT", path)[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
     done = world.submit()
-    world.settle_down()
+    world.run_until_idle()
     [ended] = world.executions(done["job_id"])
     status, problem = world.request("PUT", f"/executions/{ended['execution_id']}/cancel")
     assert (status, problem["errors"][0]["field"]) == (409, "execution_id")

@@ -13,7 +13,7 @@ from tests.integration.world import World
 def run(world: World, **submission: Any) -> dict[str, Any]:
     """Submit a job that runs now and deliver everything. Returns its execution."""
     job = world.submit(**submission)
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job["job_id"])
     return execution
 
@@ -57,7 +57,7 @@ def test_a_result_that_is_not_json_is_a_fatal_failure(world: World) -> None:
 
 def test_a_failing_task_is_retried_until_it_succeeds_and_every_error_is_recorded(world: World) -> None:
     job = world.submit(task="fail", parameters={"times": 2}, retry={"max_attempts": 3, "backoff_seconds": 20})
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job["job_id"])
     assert execution["status"] == "retrying"
     assert from_text(execution["retry_at"]) == world.now + timedelta(seconds=20)
@@ -115,7 +115,7 @@ def test_message_parameters_that_do_not_match_the_task_are_a_fatal_failure(world
     job = world.submit(task="queue.process", schedule={"queue": True})
     body = json.dumps({"job_id": job["job_id"], "payload": {"records": "all of them"}})
     world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=body)
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job["job_id"])
     assert (execution["status"], execution["reason"]) == ("failed", "fatal")
     assert "parameters.records" in execution["error"]["message"]

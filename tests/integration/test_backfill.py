@@ -38,7 +38,7 @@ def test_each_instant_of_the_range_runs_once_with_its_own_window(world: World) -
     job = world.submit(schedule=HOURLY, window="hour")
     created = backfill(world, job, **MORNING)
     assert hours(created) == [6, 7, 8]
-    world.settle_down()
+    world.run_until_idle()
     ran = backfilled(world, job)
     assert [one["status"] for one in ran] == ["succeeded"] * 3
     assert [(one["window"]["start"], one["window"]["end"]) for one in ran] == [
@@ -58,20 +58,20 @@ def test_a_weekly_data_window_spans_a_daylight_saving_change(world: World, lane:
         ("2026-10-25T04:00:00.000Z", "2026-11-01T04:00:00.000Z"),
         ("2026-11-01T04:00:00.000Z", "2026-11-08T05:00:00.000Z"),
     ]
-    world.settle_down()
+    world.run_until_idle()
     first, second = (one["execution_id"] for one in created)
     assert lane.runs() == [first], "a waiting execution must not have a state machine run"
     assert world.request("PUT", f"/executions/{first}/cancel")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert lane.runs() == sorted([first, second])
 
 
 def test_a_backfilled_part_does_not_overtake_waiting_parts(world: World, lane: LongLane) -> None:
     job = lane.submit(schedule={"cron": "0 2 * * SUN"})
     [past] = backfill(world, job, **{"from": "2026-01-01T00:00:00Z", "to": "2026-01-05T00:00:00Z"})
-    world.settle_down()
+    world.run_until_idle()
     run = {"job_id": job["job_id"], "execution_id": past["execution_id"], "run_arn": "arn:run"}
-    world.call("conductor", {"do": "next", **run})
+    world.call("conductor", {"do": "next_parts", **run})
     [part] = world.execution(past["execution_id"])["parts"]
     assert part["latest_start"] > "2026-11-16T12:00"
 
@@ -84,9 +84,9 @@ def test_the_deadline_of_a_backfill_counts_from_its_request(world: World) -> Non
 
 def test_an_instant_with_an_execution_is_backfilled_only_on_request(world: World) -> None:
     job = world.submit(task="fail", schedule=HOURLY, parameters={"fatal": True})
-    world.settle_down()
+    world.run_until_idle()
     first = backfill(world, job, **MORNING)
-    world.settle_down()
+    world.run_until_idle()
     assert backfill(world, job, **MORNING) == []
     again = backfill(world, job, which="missing_and_failed", **MORNING)
     assert [one["execution_id"] for one in again] == [f"{one['execution_id']}-2" for one in first]
@@ -95,16 +95,16 @@ def test_an_instant_with_an_execution_is_backfilled_only_on_request(world: World
 
 def test_a_succeeded_instant_runs_again_only_with_all(world: World) -> None:
     job = world.submit(schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     backfill(world, job, **MORNING)
-    world.settle_down()
+    world.run_until_idle()
     assert backfill(world, job, which="missing_and_failed", **MORNING) == []
     assert hours(backfill(world, job, which="all", **MORNING)) == [6, 7, 8]
 
 
 def test_newest_first_reverses_the_order(world: World) -> None:
     job = world.submit(schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     assert hours(backfill(world, job, order="newest_first", **MORNING)) == [8, 7, 6]
 
 
@@ -133,7 +133,7 @@ def record_starts(runs: int) -> list[str]:
 
 def backfill_night(world: World, **how: Any) -> tuple[dict[str, Any], list[str]]:
     job = world.submit(task="test.scripted", schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     return job, [one["execution_id"] for one in backfill(world, job, **NIGHT, **how)]
 
 
@@ -197,7 +197,7 @@ def test_a_redelivered_record_changes_nothing(world: World) -> None:
             world.work(message)
         world.deliver_streams()
     assert started == requested
-    world.settle_down()
+    world.run_until_idle()
     assert world.items("gates") == []
 
 
@@ -215,14 +215,14 @@ def test_a_planner_crash_before_sending_is_repaired_by_the_sweep_and_by_redelive
         world.call("planner", {"Records": records})
     module.sender = original
     started = record_starts(8)
-    world.settle_down()
+    world.run_until_idle()
     assert started == []
     world.pass_time(125)  # the record is not redelivered: it is in the dead-letter queue
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     assert started == requested[:1]
     world.call("planner", {"Records": records})  # an operator redrives the record
-    world.settle_down()
+    world.run_until_idle()
     assert started == requested
     assert world.items("gates") == []
 
@@ -233,7 +233,7 @@ def test_after_a_crash_in_a_backfill_request_the_stored_executions_run_and_nothi
     world: World, table: str, after: int
 ) -> None:
     job = world.submit(task="test.scripted", schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     with crash_at("UpdateItem" if table == "gates" else "PutItem", after, table):
         try:
             backfill(world, job, at_once=4, **NIGHT)
@@ -251,7 +251,7 @@ def test_after_a_crash_in_a_backfill_request_the_stored_executions_run_and_nothi
     world.tick()
     assert world.items("gates") == []
     backfill(world, job, **NIGHT)
-    world.settle_down()
+    world.run_until_idle()
     assert len(started) == 8
 
 
@@ -272,9 +272,9 @@ def test_a_pause_skips_waiting_executions_and_leaves_no_gate_entry(world: World,
     world.deliver_streams()
     world.pass_time(1)
     assert world.request("POST", f"/jobs/{job['job_id']}/pause")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     assert {world.execution(one)["status"] for one in requested} == {"skipped"}
     assert world.items("gates") == []
 
@@ -285,7 +285,7 @@ def test_concurrent_requests_for_the_same_range_create_each_instant_once(
     world: World, seconds: int, stored: int
 ) -> None:
     job = world.submit(task="test.scripted", schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     answers: list[list[str]] = []
 
     def request() -> None:
@@ -310,7 +310,7 @@ def test_concurrent_requests_for_the_same_range_create_each_instant_once(
 
 def test_a_dry_run_shows_the_backfill_and_stores_nothing(world: World) -> None:
     job = world.submit(schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     before = world.items("executions"), world.items("jobs")
     status, preview = world.request("POST", f"/jobs/{job['job_id']}/backfill?dry_run=true", MORNING)
     assert status == 200
@@ -320,7 +320,7 @@ def test_a_dry_run_shows_the_backfill_and_stores_nothing(world: World) -> None:
 
 def test_the_schedule_continues_during_a_backfill(world: World) -> None:
     job = world.submit(schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     backfill(world, job, **MORNING)
     world.run_for(3700, step=20)
     own = [one for one in world.executions(job["job_id"]) if one["origin"] == "schedule"]
@@ -333,7 +333,7 @@ def test_the_schedule_continues_during_a_backfill(world: World) -> None:
 
 def test_a_backfill_leaves_instants_to_the_schedule_that_it_has_yet_to_plan(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 60})
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(1800)  # an outage: nothing was planned
     created = backfill(world, job, **{"from": "2026-11-16T12:00:00Z", "to": "2026-11-16T12:30:00Z"})
     assert created == []
@@ -341,7 +341,7 @@ def test_a_backfill_leaves_instants_to_the_schedule_that_it_has_yet_to_plan(worl
 
 def test_a_manual_run_in_an_outage_does_not_count_as_the_last_planned_execution(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 60})
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(1800)
     assert world.request("POST", f"/jobs/{job['job_id']}/run", {})[0] == 201
     created = backfill(world, job, **{"from": "2026-11-16T12:20:00Z", "to": "2026-11-16T12:30:00Z"})
@@ -350,7 +350,7 @@ def test_a_manual_run_in_an_outage_does_not_count_as_the_last_planned_execution(
 
 def test_deleting_a_job_cancels_its_backfills_that_have_not_started(world: World) -> None:
     job = world.submit(schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     long_ago = {"from": "2026-03-01T00:00:00Z", "to": "2026-03-01T02:00:00Z"}
     backfill(world, job, **long_ago)
     world.deliver_streams()
@@ -361,10 +361,10 @@ def test_deleting_a_job_cancels_its_backfills_that_have_not_started(world: World
 
 def test_an_edit_does_not_change_requested_backfills(world: World) -> None:
     job = world.submit(schedule=HOURLY, parameters={"a": 1})
-    world.settle_down()
+    world.run_until_idle()
     backfill(world, job, **MORNING)
     world.request("PATCH", f"/jobs/{job['job_id']}", {"parameters": {"a": 2}, "schedule": {"cron": "30 * * * *"}})
-    world.settle_down()
+    world.run_until_idle()
     assert [(one["status"], one["parameters"]) for one in backfilled(world, job)] == [("succeeded", {"a": 1})] * 3
 
 
@@ -406,7 +406,7 @@ def test_only_an_operator_of_the_owning_team_may_backfill_a_job(world: World) ->
 
 def test_a_backfill_runs_at_most_at_once_executions_concurrently(world: World) -> None:
     job = world.submit(task="test.scripted", schedule={"cron": "0 * * * *"})
-    world.settle_down()
+    world.run_until_idle()
     day = {"from": "2026-11-16T00:00:00Z", "to": "2026-11-16T05:00:00Z", "at_once": 2}
     answer, stored = world.request("POST", f"/jobs/{job['job_id']}/backfill", day)
     assert (answer, len(stored["items"])) == (201, 5)
@@ -421,5 +421,5 @@ def test_a_backfill_runs_at_most_at_once_executions_concurrently(world: World) -
 
     orders = [order for order in orders if json.loads(order["body"])["execution_id"] in created]
     run_nested(world, orders[:2], look)
-    world.settle_down()
+    world.run_until_idle()
     assert [world.execution(one)["status"] for one in created] == ["succeeded"] * 5

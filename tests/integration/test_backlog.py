@@ -130,7 +130,7 @@ def test_a_failed_flush_neither_fails_nor_repeats_the_work(world: World, monkeyp
 def test_failed_attempts_and_retries_are_counted_and_only_the_first_attempt_counts_for_lateness(world: World) -> None:
     retry = {"max_attempts": 2, "backoff_seconds": 0}
     world.submit(task="fail", parameters={"times": 1}, retry=retry, priority="high")
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(FLUSH_INTERVAL.total_seconds())
     enqueue_jobs(world, 1, priority="high")
     work_one(world, "high")
@@ -140,7 +140,7 @@ def test_failed_attempts_and_retries_are_counted_and_only_the_first_attempt_coun
 
 def test_a_retry_counts_for_the_queue_that_delivered_it(world: World) -> None:
     world.submit(task="fail", parameters={"times": 1}, retry={"max_attempts": 2, "backoff_seconds": 0})
-    world.settle_down()
+    world.run_until_idle()
     for _ in range(3):  # each invocation flushes the counts of one queue
         world.pass_time(FLUSH_INTERVAL.total_seconds())
         enqueue_jobs(world, 1, priority="low")

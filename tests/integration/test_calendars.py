@@ -23,10 +23,10 @@ def run_days(world: World, days: int) -> None:
     for _ in range(days * 2):
         for _ in range(2):  # an execution that is queued plans its successor
             world.tick()
-            world.settle_down()
+            world.run_until_idle()
         world.idle_for(DAY / 2)
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
 
 
 def test_skipped_dates_are_never_planned(world: World) -> None:
@@ -183,7 +183,7 @@ def test_a_job_with_max_runs_is_not_done_while_an_earlier_run_is_running(world: 
 
     def meanwhile(_: Context) -> None:
         world.pass_time(60)
-        world.settle_down()
+        world.run_until_idle()
         seen.append([one["status"] for one in world.executions(job["job_id"])])
         seen.append(job_state(world, job))
 
@@ -195,9 +195,9 @@ def test_a_job_with_max_runs_is_not_done_while_an_earlier_run_is_running(world: 
 
 def test_a_manual_run_before_the_due_instant_does_not_complete_a_one_time_job(world: World) -> None:
     job = world.submit(schedule={"at": "2026-11-16T13:00:00Z"})
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("POST", f"/jobs/{job['job_id']}/run", {})[0] == 201
-    world.settle_down()
+    world.run_until_idle()
     assert job_state(world, job) == "active"
     world.run_for(3601, step=60)
     assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded", "succeeded"]

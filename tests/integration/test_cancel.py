@@ -54,12 +54,12 @@ def test_after_the_grace_the_lease_is_revoked_and_a_late_result_is_refused(world
 
     def ignore(context: Context) -> str:
         cancel(world, context.execution_id, "?grace_seconds=20")
-        world.settle_down()
+        world.run_until_idle()
         world.pass_time(19)
-        world.settle_down()
+        world.run_until_idle()
         assert world.execution(context.execution_id)["status"] == "running"
         world.pass_time(2)
-        world.settle_down()
+        world.run_until_idle()
         assert world.execution(context.execution_id)["status"] == "cancelled"
         return "too late"
 
@@ -78,9 +78,9 @@ def test_an_execution_that_fails_after_its_cancellation_is_not_retried(world: Wo
 
     TASK_BODIES.append(fail)
     world.work(order)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(31)
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job_id)
     assert (one["status"], one["attempt"]) == ("cancelled", 1)
 
@@ -92,7 +92,7 @@ def test_a_cancelled_execution_whose_worker_died_is_not_taken_over(world: World)
         cancel(world, context.execution_id, "?grace_seconds=600")
         world.pass_time(45)
         world.tick()
-        world.settle_down()
+        world.run_until_idle()
         assert world.execution(context.execution_id)["status"] == "cancelled"
 
     TASK_BODIES.append(outlive_lease)
@@ -121,16 +121,16 @@ def test_a_waiting_execution_is_cancelled_immediately_and_leaves_the_queue(world
     def cancel_first_waiter(_context: Context) -> None:
         for _ in range(2):
             world.pass_time(60)
-            world.settle_down()
+            world.run_until_idle()
         waiting = [one["execution_id"] for one in world.executions(job_id) if one["status"] == "waiting"]
         assert len(waiting) == 2
         assert world.execution(waiting[1])["waiting_for"]["ahead"] == 1
         assert cancel(world, waiting[0])["status"] == "cancelled"
 
     TASK_BODIES.append(cancel_first_waiter)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
-    world.settle_down()
+    world.run_until_idle()
     assert [one["status"] for one in world.executions(job_id)[:3]] == ["succeeded", "cancelled", "succeeded"]
 
 
@@ -141,13 +141,13 @@ def test_cancelling_a_job_plans_nothing_more_and_cancels_its_running_execution(w
     def cancel_job(context: Context) -> None:
         status, answer = world.request("PUT", f"/jobs/{job_id}/cancel")
         assert (status, answer["state"]) == (200, "cancelled")
-        world.settle_down()
+        world.run_until_idle()
         seen.append(world.wait_for_cancellation(context))
 
     TASK_BODIES.append(cancel_job)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
-    world.settle_down()
+    world.run_until_idle()
     world.run_for(300, step=60)
     assert seen == [True]
     assert {one["status"] for one in world.executions(job_id)} == {"cancelled"}
@@ -168,7 +168,7 @@ def test_deleting_a_job_keeps_its_history_and_leaves_no_live_execution(world: Wo
 
 def test_a_dry_run_of_a_cancellation_shows_its_effect_and_writes_nothing(world: World) -> None:
     job_id = world.submit(schedule=MINUTELY)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     before = world.items("jobs"), world.items("executions")
     status, preview = world.request("PUT", f"/jobs/{job_id}/cancel?dry_run=true")
     live = [one["execution_id"] for one in world.executions(job_id)]
@@ -181,13 +181,13 @@ def test_a_failed_execution_can_be_retried_with_the_same_or_other_parameters(wor
     job_id = world.submit(task="fail", parameters={"fatal": True, "times": 9}, schedule={"every_seconds": 3600})[
         "job_id"
     ]
-    world.settle_down()
+    world.run_until_idle()
     world.run_for(3660, step=60)
     failed = world.executions(job_id)[0]
     assert failed["status"] == "failed"
     status, answer = world.request("POST", f"/executions/{failed['execution_id']}/retry", {})
     assert (status, answer["outcome"]) == (201, "starts now"), answer
-    world.settle_down()
+    world.run_until_idle()
     again = world.execution(answer["execution"]["execution_id"])
     assert (again["status"], again["retry_of"], again["origin"]) == ("failed", failed["execution_id"], "retry")
     assert (again["window"], again["scheduled_at"]) == (failed["window"], failed["scheduled_at"])
@@ -200,7 +200,7 @@ def test_a_failed_execution_can_be_retried_with_the_same_or_other_parameters(wor
 
 def test_cancelling_the_next_planned_execution_keeps_the_later_ones(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 300})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     [planned] = world.executions(job_id)
     assert cancel(world, planned["execution_id"])["status"] == "cancelled"
     world.run_for(901, step=60)
@@ -210,7 +210,7 @@ def test_cancelling_the_next_planned_execution_keeps_the_later_ones(world: World
 
 def test_a_second_manual_retry_is_refused_while_the_first_is_live(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"fatal": True, "times": 9})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     failed = world.executions(job_id)[0]["execution_id"]
     assert world.request("POST", f"/executions/{failed}/retry", {})[0] == 201
     status, problem = world.request("POST", f"/executions/{failed}/retry", {})
@@ -220,7 +220,7 @@ def test_a_second_manual_retry_is_refused_while_the_first_is_live(world: World) 
 
 def test_a_succeeded_execution_cannot_be_retried(world: World) -> None:
     job_id = world.submit()["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     one = world.executions(job_id)[0]["execution_id"]
     status, problem = world.request("POST", f"/executions/{one}/retry", {})
     assert (status, problem["errors"][0]["field"]) == (409, "execution_id")
@@ -228,7 +228,7 @@ def test_a_succeeded_execution_cannot_be_retried(world: World) -> None:
 
 def test_a_deleted_job_refuses_manual_retries_and_runs(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"fatal": True, "times": 9})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     failed = world.executions(job_id)[0]["execution_id"]
     world.request("DELETE", f"/jobs/{job_id}")
     assert world.request("POST", f"/executions/{failed}/retry", {})[0] == 409
@@ -256,7 +256,7 @@ def test_a_result_after_the_grace_is_refused_even_before_the_lease_is_revoked(
 
 def test_an_execution_cancelled_before_it_is_due_cannot_be_retried_before_it_is_due(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 3600})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job_id)
     path = f"/executions/{one['execution_id']}"
     assert world.request("PUT", f"{path}/cancel")[0] == 200
@@ -270,10 +270,10 @@ def test_an_execution_cancelled_before_it_is_due_cannot_be_retried_before_it_is_
 
 def test_an_instant_has_at_most_one_live_retry(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"times": 9, "fatal": True})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     [first] = [one["execution_id"] for one in world.executions(job_id)]
     assert world.request("POST", f"/executions/{first}/retry")[0] == 201
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("POST", f"/executions/{first}-2/retry")[0] == 201
     for name in (first, f"{first}-2"):
         status, problem = world.request("POST", f"/executions/{name}/retry")
@@ -281,10 +281,10 @@ def test_an_instant_has_at_most_one_live_retry(world: World) -> None:
             409,
             f"execution_id: {first}-3 already retries it: wait for it to end, or cancel it first",
         )
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("POST", f"/executions/{first}/retry")[0] == 201
     assert world.request("POST", f"/executions/{first}-3/retry")[0] == 409
-    world.settle_down()
+    world.run_until_idle()
     assert [one["status"] for one in world.executions(job_id)] == ["failed"] * 4
 
 
@@ -308,7 +308,7 @@ def test_an_execution_that_fails_after_its_cancellation_releases_its_concurrency
 
     def fail(context: Context) -> None:
         world.submit(concurrency=key)
-        world.settle_down()
+        world.run_until_idle()
         cancel(world, context.execution_id)
         raise ValueError("oh")
 
@@ -316,5 +316,5 @@ def test_an_execution_that_fails_after_its_cancellation_releases_its_concurrency
     world.work(order)
     [one] = world.executions(job_id)
     assert (one["status"], one["attempts"][0]["error"]["message"]) == ("cancelled", "oh")
-    world.settle_down()
+    world.run_until_idle()
     assert {one["status"]["S"] for one in world.items("executions")} == {"cancelled", "succeeded"}

@@ -30,13 +30,13 @@ def test_a_key_limits_concurrent_executions_across_jobs(world: World) -> None:
         reasons = [world.execution(one["execution_id"])["waiting_for"] for one in waiting]
         assert {one["what"] for one in reasons} == {"key"}
         assert sorted(one["ahead"] for one in reasons) == [0, 1]
-        assert {one["detail"] for one in reasons} == {"2 executions with the same key are running"}
+        assert {one["detail"] for one in reasons} == {"2 executions with the same concurrency key are running"}
         assert len(reasons[0]["executions"]) == 2
 
     by_job = {json.loads(order["body"])["job_id"]: order for order in orders}
     orders = [by_job[job] for job in [*jobs, other]]
     run_nested(world, orders[:2], look)
-    world.settle_down()
+    world.run_until_idle()
     assert [status(world, job) for job in jobs] == ["succeeded"] * 4
     assert world.items("gates") == []
 
@@ -59,12 +59,12 @@ def test_waiters_are_admitted_by_priority_and_waiting_time(world: World) -> None
         admitted.append(context.job_id)
 
     def hold(_context: Context) -> None:
-        world.settle_down()
+        world.run_until_idle()
         assert status(world, late_low) == "waiting"
 
     TASK_BODIES.extend([hold, record, record, record, record])
     world.work(order)
-    world.settle_down()
+    world.run_until_idle()
     assert status(world, holder) == "succeeded"
     assert admitted == [normal, low, high, late_low]
 
@@ -89,7 +89,7 @@ def test_a_key_is_released_between_attempts(world: World) -> None:
     world.work(order)
     assert status(world, first) == "retrying"
     second = submit(world, concurrency=one_at_once)
-    world.settle_down()
+    world.run_until_idle()
     assert status(world, second) == "succeeded"
 
 
@@ -117,18 +117,18 @@ def test_a_waiter_whose_priority_is_edited_runs_once_and_leaves_no_queue_entry(w
 
     def edit_waiter(_context: Context) -> None:
         waiting.append(submit(world, concurrency=key))
-        world.settle_down()
+        world.run_until_idle()
         assert world.request("PATCH", f"/jobs/{waiting[0]}", {"priority": "high"})[0] == 200
-        world.settle_down()
+        world.run_until_idle()
         waiting.append(submit(world, concurrency=key))
-        world.settle_down()
+        world.run_until_idle()
         behind = world.execution(world.executions(waiting[1])[0]["execution_id"])
         assert behind["waiting_for"]["ahead"] == 1
 
     waiting: list[str] = []
     TASK_BODIES.append(edit_waiter)
     submit(world, concurrency=key)
-    world.settle_down()
+    world.run_until_idle()
     world.run_for(120, step=60)
     assert [status(world, one) for one in waiting] == ["succeeded", "succeeded"]
     assert [one["attempt"] for job_id in waiting for one in world.executions(job_id)] == [1, 1]
@@ -160,16 +160,16 @@ def test_a_manual_run_reports_that_it_waits_for_its_key_or_its_rate(world: World
     orders = {json.loads(order["body"])["job_id"]: order for order in work_orders(world)}
     world.work(orders[limited])
     first = outcomes[0]
-    assert outcomes[1:] == [f"waits for its key: {first} run already", f"waits for {first}"]
+    assert outcomes[1:] == [f"waits for its concurrency key: in use by {first}", f"waits for {first}"]
     TASK_BODIES.clear()
     world.work(orders[rated])
     in_a_minute = to_text(world.now + timedelta(seconds=60))
-    assert run(rated)[0] == f"waits for its rate: no start before {in_a_minute}"
+    assert run(rated)[0] == f"waits for its rate limit: no start before {in_a_minute}"
     outcomes.clear()
     TASK_BODIES.append(hold)
     world.work(orders[both])
     soon = to_text(world.now + timedelta(seconds=4))
-    assert outcomes[1] == f"waits for {outcomes[0]}, and for its rate: no start before {soon}"
+    assert outcomes[1] == f"waits for {outcomes[0]}, and for its rate limit: no start before {soon}"
     world.run_for(130)
     assert run(limited)[0] == run(rated)[0] == run(both)[0] == "starts now"
 
@@ -188,7 +188,7 @@ def test_changing_the_overlap_rule_of_two_waiters_of_a_key_causes_no_deadlock(wo
         jobs.append(submit(world, concurrency=key, **twice))
         world.run_for(25)
         assert world.request("PATCH", f"/jobs/{jobs[0]}", {"overlap": "queue_all"})[0] == 200
-        world.settle_down()
+        world.run_until_idle()
         assert [one["status"] for one in world.executions(jobs[0])] == ["waiting"] * 2
         TASK_BODIES.append(fail)  # the first execution keeps its place at the job's gate and releases the key
 
@@ -209,10 +209,10 @@ def test_a_waiter_of_a_key_that_gets_an_upstream_with_the_same_key_causes_no_dea
 
     def hold(_context: Context) -> None:
         reports.append(submit(world, concurrency=key))
-        world.settle_down()
+        world.run_until_idle()
         assert status(world, reports[0]) == "waiting"
         assert world.request("PATCH", f"/jobs/{reports[0]}", {"depends_on": [{"job": load}]})[0] == 200
-        world.settle_down()
+        world.run_until_idle()
 
     TASK_BODIES.append(hold)
     world.work(order)

@@ -13,14 +13,14 @@ def test_a_container_without_heartbeats_loses_its_lease_and_its_later_reports_ar
 ) -> None:
     job, silent = start_part(lane, retry=NO_BACKOFF)
     world.pass_time(31)
-    assert lane.tick()["lapsed"]
+    assert lane.tick()["expired"]
     assert lane.answers_to(silent.token)[-1] == "SendTaskFailure"
     assert lane.stopped == [silent.task_arn]
-    settled = lane.settle(job, silent.grant, Error="Punctual.Lost", Cause="no heartbeat")
-    assert settled["again"] is True
+    conclusion = lane.conclude_attempt(job, silent.grant, Error="Punctual.Lost", Cause="no heartbeat")
+    assert conclusion["retry"] is True
     assert lane.used_capacity() == (0, 0)
     for response in (
-        silent.beat(percent=99.0),
+        silent.heartbeat(percent=99.0),
         silent.report("checkpoint", state={"late": 1}),
         silent.conclude(value="late"),
     ):
@@ -29,8 +29,8 @@ def test_a_container_without_heartbeats_loses_its_lease_and_its_later_reports_ar
     assert second.claim()["attempt"] == 2
     assert second.claim()["resume"] is None
     second.conclude(value="good")
-    lane.next(job)
-    world.settle_down()
+    lane.next_parts(job)
+    world.run_until_idle()
     ended = lane.execution(job)
     assert ended["result"]["value"] == "good"
     assert [one["outcome"] for one in ended["attempts"]] == ["lost", "succeeded"]
@@ -43,7 +43,7 @@ def test_the_next_attempt_gets_the_last_checkpoint(lane: LongLane) -> None:
     first.stop(exit_code=137, reason="OutOfMemoryError: container killed")
     assert lane.answers_to(first.token)[-1] == "SendTaskFailure"
     cause = [params["cause"] for _, params in lane.callbacks if params.get("error") == "Punctual.Stopped"][-1]
-    lane.settle(job, first.grant, Error="Punctual.Stopped", Cause=cause)
+    lane.conclude_attempt(job, first.grant, Error="Punctual.Stopped", Cause=cause)
     failed = lane.execution(job)["parts"][0]["attempts"][0]
     assert failed["error"]["message"] == (
         "the container stopped with exit code 137: OutOfMemoryError: container killed"
@@ -52,28 +52,28 @@ def test_the_next_attempt_gets_the_last_checkpoint(lane: LongLane) -> None:
     assert second.claim()["resume"] == {"hours": 84}
 
 
-def test_a_container_that_stops_after_its_report_is_not_settled_twice(world: World, lane: LongLane) -> None:
+def test_a_container_that_stops_after_its_report_is_not_concluded_twice(world: World, lane: LongLane) -> None:
     job, container = start_part(lane)
     container.conclude(value="done")
     container.stop(exit_code=0)
     assert set(lane.answers_to(container.token)) == {"SendTaskHeartbeat", "SendTaskSuccess"}
-    lane.settle(job, container.grant)
-    assert lane.next(job)["next"] == "end"
-    world.settle_down()
+    lane.conclude_attempt(job, container.grant)
+    assert lane.next_parts(job)["next"] == "end"
+    world.run_until_idle()
     assert lane.execution(job)["status"] == "succeeded"
 
 
 def test_a_container_that_cannot_start_is_retried_and_fails_with_the_error_of_aws(world: World, lane: LongLane) -> None:
     job = lane.submit(retry={"max_attempts": 2, **NO_BACKOFF})
-    lane.next(job)
+    lane.next_parts(job)
     cause = "Capacity is unavailable at this time. Please try again later or in a different availability zone"
     for again in (True, False):
         container = lane.container(job)
-        settled = lane.settle(job, container.grant, Error="ECS.AmazonECSException", Cause=cause)
-        assert settled["again"] is again
+        conclusion = lane.conclude_attempt(job, container.grant, Error="ECS.AmazonECSException", Cause=cause)
+        assert conclusion["retry"] is again
         assert lane.used_capacity() == (0, 0)
-    assert lane.next(job)["next"] == "end"
-    world.settle_down()
+    assert lane.next_parts(job)["next"] == "end"
+    world.run_until_idle()
     ended = lane.execution(job)
     assert (ended["status"], ended["reason"]) == ("failed", f"2 of 2 attempts: {cause}")
     assert ended["error"] == {"type": "ECS.AmazonECSException", "message": cause, "trace": None}
@@ -87,9 +87,9 @@ def test_the_state_machine_error_decides_the_outcome_if_the_container_did_not_re
     world: World, lane: LongLane, error: str, outcome: str, status: str
 ) -> None:
     job, container = start_part(lane, retry={"max_attempts": 1})
-    assert lane.settle(job, container.grant, Error=error, Cause="")["again"] is False
-    lane.next(job)
-    world.settle_down()
+    assert lane.conclude_attempt(job, container.grant, Error=error, Cause="")["retry"] is False
+    lane.next_parts(job)
+    world.run_until_idle()
     ended = lane.execution(job)
     assert (ended["status"], ended["attempts"][0]["outcome"]) == (status, outcome)
     assert lane.stopped == [container.task_arn]
@@ -97,10 +97,10 @@ def test_the_state_machine_error_decides_the_outcome_if_the_container_did_not_re
 
 def test_a_late_settle_call_for_a_superseded_attempt_changes_nothing(lane: LongLane) -> None:
     job, first = start_part(lane, retry=NO_BACKOFF)
-    lane.settle(job, first.grant, Error="Punctual.Lost", Cause="silent")
+    lane.conclude_attempt(job, first.grant, Error="Punctual.Lost", Cause="silent")
     second = lane.container(job)
     second.claim()
-    lane.settle(job, first.grant, Error="Punctual.Lost", Cause="late")  # refers to attempt 1
+    lane.conclude_attempt(job, first.grant, Error="Punctual.Lost", Cause="late")  # refers to attempt 1
     assert lane.execution(job)["parts"][0]["status"] == "running"
     assert lane.used_capacity()[0] == 1
 
@@ -109,32 +109,32 @@ def test_a_spot_interruption_does_not_count_against_the_retries(lane: LongLane) 
     job, first = start_part(lane, resources={"vcpu": 1, "spot": True}, retry={"max_attempts": 1})
     assert first.grant["capacity"] == [{"CapacityProvider": "FARGATE_SPOT", "Weight": 1}]
     assert first.conclude("interrupted", error={"type": "Interrupted", "message": "spot interruption"})["ok"]
-    assert lane.settle(job, first.grant)["again"] is True
+    assert lane.conclude_attempt(job, first.grant)["retry"] is True
 
 
 def test_a_custom_image_succeeds_or_fails_by_its_exit_code(world: World, lane: LongLane) -> None:
     custom_image = {"image": "shell", "command": ["sh", "-c", "true"]}
     job = lane.submit(task=None, container=custom_image, retry={"max_attempts": 1})
-    lane.next(job)
+    lane.next_parts(job)
     container = lane.container(job)
     assert (container.grant["task_definition"], container.grant["command"]) == ("shell", ["sh", "-c", "true"])
     container.report_running()
     assert lane.execution(job)["status"] == "running"
     world.pass_time(3600)
-    assert lane.tick()["lapsed"] == []  # a custom image sends no heartbeats
+    assert lane.tick()["expired"] == []  # a custom image sends no heartbeats
     container.stop(exit_code=0)
     assert lane.answers_to(container.token)[-1] == "SendTaskSuccess"
-    lane.next(job)
-    world.settle_down()
+    lane.next_parts(job)
+    world.run_until_idle()
     assert lane.execution(job)["status"] == "succeeded"
 
 
 def test_a_container_that_starts_after_the_cancellation_is_stopped(world: World, lane: LongLane) -> None:
     job = lane.submit(task=None, container={"image": "shell", "command": ["sleep", "9999"]})
-    lane.next(job)
+    lane.next_parts(job)
     container = lane.container(job)
     world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel")
-    world.settle_down()
+    world.run_until_idle()
     assert lane.stopped == []
     container.report_running()
     assert lane.stopped == [container.task_arn]
@@ -150,6 +150,11 @@ def test_of_two_containers_for_one_attempt_the_first_continues_and_reports_to_th
     assert "SendTaskFailure" not in lane.answers_to(second.token)
     first.conclude(value="good")
     assert lane.answers_to(second.token)[-1] == "SendTaskSuccess"
-    lane.next(job)
-    world.settle_down()
+    lane.next_parts(job)
+    world.run_until_idle()
     assert lane.execution(job)["result"]["value"] == "good"
+
+
+def test_a_heartbeat_under_its_former_name_is_accepted(lane: LongLane) -> None:
+    _, container = start_part(lane)
+    assert container.report("beat", progress=None)["ok"] is True

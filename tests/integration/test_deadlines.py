@@ -27,7 +27,7 @@ def pass_minutes(world: World, container: Container, minutes: int, percent: floa
     """Let progress rise steadily from ``since`` to ``percent``; the monitor runs every five minutes only, for speed."""
     for minute in range(5, minutes + 1, 5):
         world.pass_time(5 * MINUTE)
-        container.beat(percent=since + (percent - since) * minute / minutes, message="")
+        container.heartbeat(percent=since + (percent - since) * minute / minutes, message="")
         world.deliver_streams()
         world.monitor_tick()
         world.deliver_checks()
@@ -67,7 +67,7 @@ def test_a_duplicate_deadline_check_sends_one_notice(
     pass_minutes(world, container, 20, 2)
     world.deliver_notices()
     world.pass_time(90 * MINUTE)
-    container.beat(percent=3.0, message="")
+    container.heartbeat(percent=3.0, message="")
     world.monitor_tick()
     messages = world.receive("checks")
     world.call("monitor", {"Records": messages})
@@ -82,7 +82,7 @@ def test_a_monitor_crash_between_notice_and_record_is_repaired_without_a_second_
 ) -> None:
     job, container = slow
     world.pass_time(100 * MINUTE)
-    container.beat(percent=5.0, message="")
+    container.heartbeat(percent=5.0, message="")
     world.deliver_streams()
     world.monitor_tick()
     messages = world.receive("checks")
@@ -105,7 +105,7 @@ def test_a_lost_deadline_check_is_sent_again_by_the_next_monitor_tick(
 ) -> None:
     job, container = slow
     world.pass_time(100 * MINUTE)
-    container.beat(percent=5.0, message="")
+    container.heartbeat(percent=5.0, message="")
     world.deliver_streams()
     world.monitor_tick()
     assert world.receive("checks")  # lost: no monitor processes it
@@ -121,7 +121,7 @@ def test_a_deadline_that_passes_is_missed_and_no_longer_checked(
     job, container = slow
     for _ in range(13):
         world.pass_time(10 * MINUTE)
-        container.beat(percent=10.0, message="")
+        container.heartbeat(percent=10.0, message="")
         world.deliver_streams()
         world.monitor_tick()
         world.deliver_checks()
@@ -140,9 +140,9 @@ def test_an_execution_at_risk_that_finishes_in_time_recovers_and_its_run_time_is
     assert world.monitor_tick()["figures"]["DeadlinesAtRisk"] == 1
     world.deliver_notices()
     container.conclude()
-    lane.next(job)
-    world.settle_down()
-    world.settle_down()
+    lane.next_parts(job)
+    world.run_until_idle()
+    world.run_until_idle()
     assert [one["event"] for one in world.deliver_notices()] == ["recovered"]
     assert world.monitor_tick()["figures"]["DeadlinesAtRisk"] == 0
     [item] = [one for one in world.items("jobs") if one["job_id"]["S"] == job["job_id"]]
@@ -151,8 +151,8 @@ def test_an_execution_at_risk_that_finishes_in_time_recovers_and_its_run_time_is
 
 def test_a_failed_execution_has_missed_its_deadline(world: World) -> None:
     job = world.submit(name="doomed", task="fail", parameters={"fatal": True}, deadline={"within_seconds": 600})
-    world.settle_down()
-    world.settle_down()
+    world.run_until_idle()
+    world.run_until_idle()
     [notice] = world.deliver_notices()
     assert (notice["event"], notice["job_id"]) == ("missed", job["job_id"])
     assert "ended as failed" in notice["facts"]["cause"]
@@ -160,7 +160,7 @@ def test_a_failed_execution_has_missed_its_deadline(world: World) -> None:
 
 def test_an_execution_that_stays_on_track_sends_no_notice(world: World) -> None:
     world.submit(deadline={"within_seconds": 600}, expected_seconds=5)
-    world.settle_down()
+    world.run_until_idle()
     world.monitor_tick()
     world.deliver_checks()
     assert world.deliver_notices() == []
@@ -169,7 +169,7 @@ def test_an_execution_that_stays_on_track_sends_no_notice(world: World) -> None:
 def test_an_execution_that_waits_for_a_slot_names_the_cause_and_the_remedy(world: World, lane: LongLane) -> None:
     _, holder = start_part(lane, name="holder", resources={"vcpu": 4}, expected_seconds=5 * HOUR)
     job = lane.submit(name="waits", resources={"vcpu": 2}, expected_seconds=HOUR, deadline={"within_seconds": 2 * HOUR})
-    lane.next(job)
+    lane.next_parts(job)
     lane.request_slot(job)
     world.deliver_streams()
     world.deliver_streams()
@@ -229,7 +229,7 @@ def test_the_overview_counts_running_waiting_and_endangered_executions(
 ) -> None:
     _, container = slow
     world.submit()
-    world.settle_down()
+    world.run_until_idle()
     pass_minutes(world, container, 40, 10)
     status, overview = world.request("GET", "/overview")
     assert status == 200
@@ -244,8 +244,8 @@ def test_the_overview_counts_running_waiting_and_endangered_executions(
 def test_a_job_sends_notices_only_for_the_events_it_subscribes_to(world: World) -> None:
     subscribed = world.submit(name="subscribed", notify={"on": ["succeeded"]}, deadline={"within_seconds": 600})
     world.submit(name="unsubscribed", notify={"on": []}, task="fail", parameters={"fatal": True})
-    world.settle_down()
-    world.settle_down()
+    world.run_until_idle()
+    world.run_until_idle()
     assert [(one["event"], one["job_id"]) for one in world.deliver_notices()] == [("succeeded", subscribed["job_id"])]
     assert world.request("GET", f"/jobs/{subscribed['job_id']}")[1]["notify"] == {"on": ["succeeded"], "to": "notice"}
     status, problem = world.request("POST", "/jobs", {"task": "echo", "notify": {"on": ["exploded"]}})
@@ -316,9 +316,9 @@ def test_a_missed_deadline_that_both_the_end_and_a_check_detect_is_reported_once
     world.monitor_tick()
     world.deliver_checks()
     container.conclude()
-    lane.next(job)
-    world.settle_down()
-    world.settle_down()
+    lane.next_parts(job)
+    world.run_until_idle()
+    world.run_until_idle()
     assert [one["event"] for one in world.deliver_notices()] == ["missed"]
     assert world.execution(lane.execution(job)["execution_id"])["deadline"]["state"] == "missed"
 
@@ -329,6 +329,6 @@ def test_the_deadline_of_an_ended_execution_shows_whether_it_was_met(
     job, container = slow
     pass_minutes(world, container, 40, 10)
     container.conclude()
-    lane.next(job)
+    lane.next_parts(job)
     ended = lane.execution(job)["deadline"]
     assert (ended["state"], ended["cause"], ended["probability"]) == ("on_track", None, None)

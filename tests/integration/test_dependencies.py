@@ -55,7 +55,7 @@ def test_the_condition_decides_whether_the_dependant_runs_or_is_skipped(
         "waiting",
         f"waits for first: {only_execution(world, first)['execution_id']}",
     )
-    world.settle_down()
+    world.run_until_idle()
     status, reason = status_and_reason(world, second)
     assert status == expected
     if expected == "skipped":
@@ -70,18 +70,18 @@ def test_the_condition_decides_whether_the_dependant_runs_or_is_skipped(
 
 def test_a_dependant_of_a_finished_upstream_runs_immediately(world: World) -> None:
     first = world.submit()
-    world.settle_down()
+    world.run_until_idle()
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, second) == ("succeeded", None)
     assert not [item for item in world.items("timers") if "upstream" in item["due"]["S"]]
 
 
 def test_a_dependant_of_a_failed_upstream_is_skipped_immediately(world: World) -> None:
     first = world.submit(name="first", task="fail", parameters={"fatal": True})
-    world.settle_down()
+    world.run_until_idle()
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, second) == (
         "skipped",
         f"upstream failed: first ({only_execution(world, first)['execution_id']})",
@@ -91,7 +91,7 @@ def test_a_dependant_of_a_failed_upstream_is_skipped_immediately(world: World) -
 def test_a_dependant_waits_while_its_upstream_is_retried(world: World) -> None:
     first = world.submit(task="fail", parameters={"times": 1}, retry={"backoff_seconds": 60})
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert [only_execution(world, first)["status"], only_execution(world, second)["status"]] == ["retrying", "waiting"]
     world.run_for(90, step=5)
     assert [only_execution(world, first)["status"], only_execution(world, second)["status"]] == [
@@ -103,7 +103,7 @@ def test_a_dependant_waits_while_its_upstream_is_retried(world: World) -> None:
 def test_a_dependant_does_not_start_before_its_own_due_instant(world: World) -> None:
     first = world.submit()
     second = world.submit(depends_on=after(first), schedule={"at": to_text(world.now + timedelta(seconds=200))})
-    world.settle_down()
+    world.run_until_idle()
     assert only_execution(world, second)["status"] == "queued"
     world.run_for(210, step=10)
     execution = only_execution(world, second)
@@ -132,7 +132,7 @@ def test_a_waiting_dependant_shows_its_upstreams(world: World) -> None:
         for one, condition in ((first, "succeeded"), (other, "finished"))
     ]
     assert world.execution(only_execution(world, first)["execution_id"])["upstreams"] is None
-    world.settle_down()
+    world.run_until_idle()
     shown = world.execution(only_execution(world, job)["execution_id"])["upstreams"]
     assert [one["status"] for one in shown] == ["succeeded", "succeeded"]
 
@@ -152,7 +152,7 @@ def test_fan_in_waits_for_all_upstreams_and_fan_out_starts_all_dependants(world:
     assert only_execution(world, middle)["status"] == "waiting"
     world.pass_time(30)
     world.work(last)
-    world.settle_down()
+    world.run_until_idle()
     assert {only_execution(world, one)["status"] for one in (*sources, middle, *sinks)} == {"succeeded"}
     assert all(only_execution(world, one)["attempt"] == 1 for one in (middle, *sinks))
     assert from_text(only_execution(world, middle)["started_at"]) == world.now
@@ -167,7 +167,7 @@ def test_each_job_of_a_diamond_runs_once_even_if_a_branch_fails(world: World) ->
         {"name": "all", "depends_on": [{"job": "left"}, {"job": "right", "condition": "finished"}]},
         {"name": "cleanup", "depends_on": [{"job": "right", "condition": "failed"}, {"job": "all"}]},
     )
-    world.settle_down()
+    world.run_until_idle()
     assert [only_execution(world, one)["status"] for one in (top, left, right, bottom, cleanup)] == [
         "succeeded",
         "succeeded",
@@ -187,7 +187,7 @@ def test_a_failure_skips_the_whole_chain_and_each_skip_names_its_own_upstream(wo
         {"name": "a", "task": "fail", "parameters": {"fatal": True}},
         {"name": "always", "depends_on": [{"job": "a", "condition": "finished"}]},
     )
-    world.settle_down()
+    world.run_until_idle()
     d, c, b, a, always = (only_execution(world, one) for one in chain)
     assert (a["status"], always["status"]) == ("failed", "succeeded")
     assert [(one["status"], one["reason"]) for one in (b, c, d)] == [
@@ -208,7 +208,7 @@ def test_a_graph_of_a_thousand_jobs_is_accepted_in_one_batch(world: World) -> No
 def test_a_graph_runs_layer_by_layer(world: World) -> None:
     jobs = {one["name"]: one for one in batch(world, *layers(depth=6, width=10))}
     for _ in range(40):
-        world.settle_down()
+        world.run_until_idle()
         world.pass_time(1)
     ran = {name: only_execution(world, job) for name, job in jobs.items()}
     assert {one["status"] for one in ran.values()} == {"succeeded"}
@@ -259,7 +259,7 @@ def test_a_waiting_execution_still_plans_its_successors(world: World) -> None:
     dues = [from_text(one["scheduled_at"]) for one in world.executions(second["job_id"])]
     assert len(dues) >= 9
     assert {later - earlier for earlier, later in itertools.pairwise(dues)} == {timedelta(seconds=60)}
-    world.settle_down()
+    world.run_until_idle()
     for upstream, dependant in executions_by_window(world, first, second):
         assert (upstream["status"], dependant["status"]) == ("succeeded", "succeeded")
 
@@ -292,7 +292,7 @@ def test_a_failed_window_skips_only_the_dependant_of_that_window(world: World) -
 def test_a_window_without_an_upstream_execution_is_skipped_with_the_reason(world: World) -> None:
     first = world.submit(name="first", schedule={"cron": "0 11 * * *"}, window="day")
     second = world.submit(schedule={"cron": "2 12 * * *"}, window="day", depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     skipped = world.executions(second["job_id"])[0]
     assert skipped["status"] == "skipped"
     assert skipped["reason"].startswith("upstream has no execution of this window: first (20261116T110000000Z-")
@@ -302,7 +302,7 @@ def test_a_deleted_recurring_upstream_skips_later_dependants(world: World) -> No
     schedule = {"cron": "*/10 * * * *"}
     first = world.submit(name="first", schedule=schedule)
     second = world.submit(schedule=schedule, depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     world.request("DELETE", f"/jobs/{first['job_id']}")
     world.run_for(1300, step=60)
     reasons = [one["reason"] for one in world.executions(second["job_id"]) if one["status"] == "skipped"]
@@ -318,7 +318,7 @@ def test_a_backfilled_dependant_waits_for_the_upstream_of_its_window(world: Worl
     assert world.request("POST", f"/jobs/{first['job_id']}/backfill", morning)[0] == 201
     longer = {**morning, "to": "2026-11-16T12:00:00Z"}
     assert world.request("POST", f"/jobs/{second['job_id']}/backfill", longer)[0] == 201
-    world.settle_down()
+    world.run_until_idle()
     past = [one for one in world.executions(second["job_id"]) if one["origin"] == "backfill"]
     assert [one["status"] for one in past] == ["succeeded", "succeeded", "skipped"]
     assert past[-1]["reason"].startswith("upstream has no execution of this window: first (20261116T110000000Z-")
@@ -332,7 +332,7 @@ def test_the_deadline_forecast_of_a_dependant_includes_the_remaining_time_of_its
 ) -> None:
     first = lane.submit(name="load", expected_seconds=7200)
     second = world.submit(depends_on=after(first), expected_seconds=60, deadline={"within_seconds": 3600})
-    world.settle_down()
+    world.run_until_idle()
     deadline = world.execution(only_execution(world, second)["execution_id"])["deadline"]
     assert deadline["state"] == "will_miss"
     assert deadline["cause"].startswith("not started: waits for upstream load, which needs about 2 hours more")
@@ -350,7 +350,7 @@ def test_a_long_dependant_starts_its_state_machine_when_its_upstream_finishes(wo
     plan(world)
     assert only_execution(world, near)["status"] == "waiting"
     assert lane.runs() == []
-    world.settle_down()
+    world.run_until_idle()
     assert lane.runs() == [only_execution(world, near)["execution_id"]]
 
 
@@ -360,7 +360,7 @@ def test_a_long_dependant_far_in_the_future_uses_a_timer_instead_of_an_eventbrid
     at = {"at": to_text(world.now + timedelta(minutes=30))}
     first = world.submit(schedule=at)
     far = lane.submit(schedule=at, depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert only_execution(world, far)["status"] == "scheduled"
     assert lane.schedules() == {}
     lane.reconcile()
@@ -378,22 +378,22 @@ def test_a_long_job_that_gains_a_dependency_is_not_started_by_its_old_schedule(w
     at = {"at": to_text(world.now + timedelta(minutes=30))}
     first = world.submit(schedule=in_an_hour(world))
     second = lane.submit(schedule=at)
-    world.settle_down()
+    world.run_until_idle()
     assert len(lane.schedules()) == 1
     assert world.request("PATCH", f"/jobs/{second['job_id']}", {"depends_on": after(first)})[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert lane.schedules() == {}
-    assert lane.next(second, run="late firing of the old schedule")["parts"] == []
+    assert lane.next_parts(second, run="late firing of the old schedule")["parts"] == []
     assert only_execution(world, second)["status"] == "scheduled"
 
 
 def test_a_short_dependant_waits_until_its_long_upstream_has_ended(world: World, lane: LongLane) -> None:
     first = lane.submit()
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert only_execution(world, second)["status"] == "waiting"
     world.request("PUT", f"/executions/{only_execution(world, first)['execution_id']}/cancel")
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, second)[0] == "skipped"
 
 
@@ -401,7 +401,7 @@ def test_equal_schedules_match_windows_even_if_a_calendar_moves_runs_to_monday(w
     daily = {"cron": "0 2 * * *", "skip": ["weekends"], "on_skip": "next_business_day"}
     load = world.submit(name="load", schedule=daily, window="week")
     report = world.submit(name="report", schedule=daily, window="week", depends_on=after(load))
-    world.settle_down()
+    world.run_until_idle()
     world.run_for(15 * 3600, step=300)  # until Tuesday 03:00
     first, second = (world.executions(job["job_id"])[0] for job in (load, report))
     assert (second["scheduled_at"], second["window"]) == (first["scheduled_at"], first["window"])

@@ -14,30 +14,30 @@ from tests.integration.world import World
 def test_a_dependant_is_skipped_when_its_upstream_job_is_deleted(world: World) -> None:
     first = world.submit(name="first", schedule=in_an_hour(world))
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     execution_id = only_execution(world, first)["execution_id"]
     assert status_and_reason(world, second) == ("waiting", f"waits for first: {execution_id}")
     assert world.request("DELETE", f"/jobs/{first['job_id']}")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, second) == ("skipped", f"upstream deleted: first ({execution_id})")
 
 
 def test_a_dependant_is_skipped_when_its_upstream_execution_is_cancelled(world: World) -> None:
     first = world.submit(name="first", schedule=in_an_hour(world))
     second = world.submit(depends_on=after(first, condition="finished"))
-    world.settle_down()
+    world.run_until_idle()
     execution_id = only_execution(world, first)["execution_id"]
     assert world.request("PUT", f"/executions/{execution_id}/cancel")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, second) == ("skipped", f"upstream cancelled: first ({execution_id})")
 
 
 def test_a_deleted_dependant_is_cancelled(world: World) -> None:
     first = world.submit(schedule=in_an_hour(world))
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("DELETE", f"/jobs/{second['job_id']}")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, second) == ("cancelled", "job deleted")
     world.run_for(3700, step=60)
     assert only_execution(world, first)["status"] == "succeeded"
@@ -47,10 +47,10 @@ def test_a_deleted_dependant_is_cancelled(world: World) -> None:
 def test_a_dependant_waits_for_a_rescheduled_upstream_at_its_new_instant(world: World) -> None:
     first = world.submit(schedule=in_an_hour(world))
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     later = {"at": to_text(world.now + timedelta(seconds=100))}
     assert world.request("PATCH", f"/jobs/{first['job_id']}", {"schedule": later})[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     [new] = [one for one in world.executions(first["job_id"]) if one["status"] == "queued"]
     assert status_and_reason(world, second)[1].endswith(new["execution_id"])
     world.run_for(110, step=10)
@@ -60,17 +60,17 @@ def test_a_dependant_waits_for_a_rescheduled_upstream_at_its_new_instant(world: 
 def test_removing_the_dependency_starts_a_waiting_dependant(world: World) -> None:
     first = world.submit(schedule=in_an_hour(world))
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     status, edited = world.request("PATCH", f"/jobs/{second['job_id']}", {"depends_on": None})
     assert (status, edited["depends_on"]) == (200, [])
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, second)
 
 
 def test_a_work_order_sent_before_a_dependency_was_added_does_not_start_the_dependant(world: World) -> None:
     first = world.submit(schedule=in_an_hour(world))
     second = world.submit(schedule={"at": to_text(world.now + timedelta(seconds=60))})
-    world.settle_down()
+    world.run_until_idle()
     assert only_execution(world, second)["status"] == "queued"
     assert world.request("PATCH", f"/jobs/{second['job_id']}", {"depends_on": after(first)})[0] == 200
     plan(world)
@@ -86,7 +86,7 @@ def test_a_work_order_sent_before_a_dependency_was_added_does_not_start_the_depe
 def test_an_edit_of_another_field_accepts_an_existing_dependency_on_a_deleted_job(world: World) -> None:
     first = world.submit(schedule=in_an_hour(world))
     second = world.submit(depends_on=after(first), schedule=in_an_hour(world))
-    world.settle_down()
+    world.run_until_idle()
     world.request("DELETE", f"/jobs/{first['job_id']}")
     path = f"/jobs/{second['job_id']}"
     assert world.request("PATCH", path, {"priority": "high"})[0] == 200
@@ -100,7 +100,7 @@ def test_an_edit_that_races_with_a_new_dependant_keeps_the_upstream_marked(world
     world.submit(depends_on=after(first))
     assert not job_table(world).replace(replace(seen, revision=seen.revision + 1))
     assert world.request("PATCH", f"/jobs/{first['job_id']}", {"priority": "high"})[0] == 200
-    assert job_table(world).get(first["job_id"]).feeds
+    assert job_table(world).get(first["job_id"]).is_upstream
 
 
 def job_table(world: World) -> Any:

@@ -37,7 +37,7 @@ def test_a_name_in_a_batch_refers_to_the_existing_job_with_its_dedupe_key(world:
     load, rep = answer["items"]
     assert load["job_id"] == first["job_id"]
     assert world.request("GET", f"/jobs/{rep['job_id']}")[1]["depends_on"] == after(first)
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, rep) == (
         "waiting",
         f"waits for nightly: {only_execution(world, first)['execution_id']}",
@@ -223,7 +223,7 @@ def test_a_batch_may_refer_to_its_own_jobs_by_name_and_to_others_by_id(world: Wo
         {"name": "last", "depends_on": [{"job": "middle"}, *after(first)]},
         {"name": "middle", "depends_on": after(first)},
     )
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, middle)
     assert_started_once(world, last)
     error = rejection(world, "/jobs/batch", {"jobs": [{"task": "echo", "depends_on": [{"job": "unknown"}]}]})
@@ -272,7 +272,7 @@ def test_two_concurrent_edits_that_close_a_cycle_are_not_both_stored(world: Worl
     a, b = world.submit(name="a", schedule=at), world.submit(name="b", schedule=at)
     for one in (a, b):
         world.submit(schedule=at, depends_on=after(one))
-    world.settle_down()
+    world.run_until_idle()
     answers = []
 
     def add_dependency(one: dict[str, Any], other: dict[str, Any]) -> None:
@@ -285,7 +285,7 @@ def test_two_concurrent_edits_that_close_a_cycle_are_not_both_stored(world: Worl
     assert [status for status, _ in answers] == [200, 422]
     assert "a → b → a" in answers[1][1]["detail"]
     assert world.request("GET", f"/jobs/{a['job_id']}")[1]["depends_on"] == []
-    world.settle_down()
+    world.run_until_idle()
     world.tick()
     world.pass_time(3600)
     world.run_for(120, step=30)

@@ -26,19 +26,19 @@ def retry(world: World, execution_id: str, **parameters: Any) -> str:
 
 def failed_upstream(world: World) -> tuple[dict[str, Any], str]:
     first = world.submit(name="first", task="fail", parameters={"fatal": True, "times": 9})
-    world.settle_down()
+    world.run_until_idle()
     return first, only_execution(world, first)["execution_id"]
 
 
 def test_a_successful_manual_retry_satisfies_later_dependants(world: World) -> None:
     first, execution_id = failed_upstream(world)
     early = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, early)[0] == "skipped"
     again = retry(world, execution_id, times=0)
-    world.settle_down()
+    world.run_until_idle()
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, second)
     [shown] = world.execution(only_execution(world, second)["execution_id"])["upstreams"]
     assert (shown["execution_id"], shown["status"]) == (again, "succeeded")
@@ -46,7 +46,7 @@ def test_a_successful_manual_retry_satisfies_later_dependants(world: World) -> N
         "a skipped dependant stays skipped"
     )
     cleanup = world.submit(depends_on=after(first, condition="failed"))
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, cleanup)
 
 
@@ -54,15 +54,15 @@ def test_the_latest_of_several_retries_counts(world: World) -> None:
     first, execution_id = failed_upstream(world)
     for _ in range(4):
         execution_id = retry(world, execution_id)
-        world.settle_down()
+        world.run_until_idle()
     assert execution_id.endswith("-5")
     second = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(world, second) == ("skipped", f"upstream failed: first ({execution_id})")
     retry(world, execution_id, times=0)
-    world.settle_down()
+    world.run_until_idle()
     third = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, third)
 
 
@@ -77,15 +77,15 @@ def test_a_backfill_of_the_upstream_window_does_not_count_as_a_retry(world: Worl
     assert [one["execution_id"] for one in answer["items"]] == [f"{execution_id}-2"]
     second = world.submit(schedule=schedule, depends_on=after(first))
     assert world.request("POST", f"/jobs/{second['job_id']}/backfill", span)[0] == 201
-    world.settle_down()
+    world.run_until_idle()
     assert world.executions(second["job_id"])[0]["reason"] == f"upstream failed: first ({execution_id})"
     retried = retry(world, execution_id, times=0)
     assert retried == f"{execution_id}-3"
-    world.settle_down()
+    world.run_until_idle()
     assert (
         world.request("POST", f"/jobs/{second['job_id']}/backfill", {**span, "which": "missing_and_failed"})[0] == 201
     )
-    world.settle_down()
+    world.run_until_idle()
     assert world.executions(second["job_id"])[1]["status"] == "succeeded"
 
 
@@ -112,7 +112,7 @@ def test_a_dependant_waits_for_a_running_retry_and_follows_its_outcome(
     if interrupted.calls <= moment:
         assert status_and_reason(world, second) == ("waiting", f"waits for first: {again}")
         retry_ends()
-    world.settle_down()
+    world.run_until_idle()
     assert only_execution(world, second)["status"] == expected
 
 
@@ -125,16 +125,16 @@ def test_a_late_failure_record_makes_the_dependant_wait_for_the_retry(world: Wor
     again = retry(world, only_execution(world, first)["execution_id"], times=0)
     plan(world)
     assert status_and_reason(world, second) == ("waiting", f"waits for first: {again}")
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, second)
 
 
 def test_a_manual_retry_of_a_skipped_dependant_starts_its_own_dependants(world: World) -> None:
     first, execution_id = failed_upstream(world)
     middle = world.submit(depends_on=after(first))
-    world.settle_down()
+    world.run_until_idle()
     retry(world, execution_id, times=0)
     retry(world, only_execution(world, middle)["execution_id"])
     last = world.submit(depends_on=after(middle))
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, last)

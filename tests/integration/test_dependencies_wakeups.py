@@ -55,7 +55,7 @@ def test_a_dependant_starts_if_its_upstream_ends_while_the_planner_withholds_it(
         world.call("planner", {"Records": [withheld]})
     if interrupted.calls <= moment:
         upstream_ends()
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, second)
 
 
@@ -77,7 +77,7 @@ def test_a_dependant_starts_if_it_is_withheld_while_the_settler_wakes_dependants
         world.call("settler", {"Records": ended})
     if interrupted.calls <= moment:
         withhold()
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, second)
 
 
@@ -133,7 +133,7 @@ def test_a_dependant_starts_once_after_a_planner_crash_at_any_call(world: World,
     with Interrupted(moment, crash), suppress(Killed):
         world.call("planner", {"Records": withheld})
     world.call("planner", {"Records": withheld})
-    world.settle_down()
+    world.run_until_idle()
     assert_started_once(world, second)
 
 
@@ -152,7 +152,7 @@ def test_dependants_are_woken_once_after_a_settler_crash_at_any_call(
     with Interrupted(moment, crash), suppress(Killed):
         world.call("settler", {"Records": ended})
     world.call("settler", {"Records": ended})
-    world.settle_down()
+    world.run_until_idle()
     for job in (second, third):
         if upstream_status == "succeeded":
             assert_started_once(world, job)
@@ -184,7 +184,7 @@ def test_an_upstream_planned_from_a_stale_job_record_is_found_within_minutes(wor
     world.call("planner", {"Records": execution_records(world, "planner")})
     assert status_and_reason(world, second)[0] == "waiting"
     world.call("planner", {"Records": [old]})  # its execution does not know of the dependant, so its end wakes none
-    world.settle_down()
+    world.run_until_idle()
     assert [only_execution(world, one)["status"] for one in (first, second)] == ["succeeded", "waiting"]
     world.run_for(300, step=20)
     assert_started_once(world, second)

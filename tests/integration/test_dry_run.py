@@ -58,7 +58,7 @@ def test_a_dry_run_of_a_submission_refuses_what_the_submission_refuses(
         "deleted": world.submit(schedule=later(world)),
     }
     assert world.request("DELETE", f"/jobs/{jobs['deleted']['job_id']}")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     if isinstance(submission["depends_on"], str):
         submission = submission | {"depends_on": depends_on(jobs[submission["depends_on"]])}
     before = tables(world)
@@ -80,7 +80,7 @@ def test_a_dry_run_of_a_submission_refuses_what_the_submission_refuses(
 
 def test_a_dry_run_of_a_dependant_shows_its_instants_and_writes_nothing(world: World) -> None:
     upstream = world.submit(schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     before = tables(world)
     body = {"task": "echo", "schedule": HOURLY, "depends_on": depends_on(upstream)}
     status, preview = world.request("POST", "/jobs?dry_run=true", body)
@@ -92,7 +92,7 @@ def test_dry_runs_and_refusals_of_an_edit_do_not_change_the_upstream(world: Worl
     upstream, other = world.submit(schedule=later(world)), world.submit(schedule=HOURLY)
     job = world.submit(schedule=later(world))
     path = f"/jobs/{job['job_id']}"
-    world.settle_down()
+    world.run_until_idle()
     before = tables(world)
     assert world.request("PATCH", f"{path}?dry_run=true", {"depends_on": depends_on(upstream)})[0] == 200
     for changes, headers, expected in (
@@ -111,7 +111,7 @@ def test_dry_runs_and_refusals_of_an_edit_do_not_change_the_upstream(world: Worl
 
 def test_a_dry_run_of_a_batch_shows_the_instants_of_each_job_and_writes_nothing(world: World) -> None:
     world.submit(schedule=HOURLY, dedupe_key="taken")
-    world.settle_down()
+    world.run_until_idle()
     before = tables(world)
     jobs = [
         {"task": "echo", "name": "load", "schedule": {"cron": "0 * * * *"}},
@@ -151,7 +151,7 @@ def test_a_dry_run_of_a_large_batch_shows_the_earliest_instants_and_counts_the_r
 @pytest.mark.parametrize("overlap", ["allow", "skip", "queue_one", "queue_all", "cancel_running"])
 def test_a_dry_run_of_a_manual_run_predicts_its_outcome(world: World, overlap: str) -> None:
     job_id = world.submit(task="test.scripted", schedule=HOURLY, overlap=overlap)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     seen: list[tuple[list[str], str]] = []
 
     def run_twice(context: Context) -> None:
@@ -166,13 +166,13 @@ def test_a_dry_run_of_a_manual_run_predicts_its_outcome(world: World, overlap: s
                 answer["execution"]["scheduled_at"],
             )
             seen.append((ids(preview["vanish"]), answer["execution"]["execution_id"]))
-            world.settle_down()
+            world.run_until_idle()
             world.pass_time(1)
         seen.append(([context.execution_id], ""))
 
     TASK_BODIES.append(run_twice)
     assert world.request("POST", f"/jobs/{job_id}/run", {})[0] == 201
-    world.settle_down()
+    world.run_until_idle()
     (cancelled_by_first, first), (cancelled_by_second, _), (running, _) = seen
     cancelled = ([], []) if overlap != "cancel_running" else (running, [*running, first])
     assert (cancelled_by_first, cancelled_by_second) == cancelled
@@ -191,10 +191,10 @@ def test_a_dry_run_of_a_manual_run_validates_the_parameters_and_the_job(world: W
 
 def test_a_dry_run_of_a_manual_retry_names_the_new_execution(world: World) -> None:
     job = world.submit(task="fail", parameters={"times": 9, "fatal": True}, schedule=later(world))
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(3600)
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     [failed] = ids(world.executions(job["job_id"]))
     before = tables(world)
     for number in (2, 3):
@@ -211,7 +211,7 @@ def test_a_dry_run_of_a_manual_retry_names_the_new_execution(world: World) -> No
         assert answer["execution"]["execution_id"] == f"{failed}-{number}"
         previewed = world.request("POST", f"/executions/{failed}/retry?dry_run=true")
         assert (previewed[0], world.request("POST", f"/executions/{failed}/retry")) == (409, previewed)
-        world.settle_down()
+        world.run_until_idle()
         before = tables(world)
 
 
@@ -235,7 +235,7 @@ def live(world: World, job_id: str) -> dict[str, dict[str, Any]]:
 
 def test_an_edit_that_keeps_the_schedule_replaces_every_planned_execution(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 3}, overlap="allow")["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     planned = live(world, job_id)
     assert len(planned) > 70
     preview = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
@@ -249,7 +249,7 @@ def test_an_edit_that_keeps_the_schedule_replaces_every_planned_execution(world:
 
 def test_a_dry_run_of_a_schedule_edit_shows_kept_and_removed_instants(world: World) -> None:
     job_id = world.submit(schedule={"cron": "* * * * *"}, overlap="allow")["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(1)
     planned = live(world, job_id)
     changes = {"schedule": {"cron": "*/2 * * * *"}}
@@ -264,24 +264,24 @@ def test_a_dry_run_of_a_schedule_edit_shows_kept_and_removed_instants(world: Wor
 
 def test_a_cancelled_execution_is_neither_added_nor_replaced(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     [cancelled] = ids(world.executions(job_id))
     assert world.request("PUT", f"/executions/{cancelled}/cancel")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     [planned] = live(world, job_id)
     preview = edit(world, job_id, {"parameters": {"v": 2}}, "?dry_run=true")
     assert (ids(preview["repeat"]), preview["vanish"]) == ([planned], [])
     assert not {cancelled, planned} & set(ids(preview["appear"]))
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     _, preview = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
     assert ids(preview["appear"])[0] == planned
 
 
 def test_an_execution_with_a_state_machine_run_is_not_shown_as_replaced(world: World, lane: LongLane) -> None:
     job = lane.submit()
-    world.settle_down()
-    lane.next(job)
+    world.run_until_idle()
+    lane.next_parts(job)
     preview = edit(world, job["job_id"], {"parameters": {"v": 2}}, "?dry_run=true")
     assert (preview["appear"], preview["vanish"], preview["repeat"]) == ([], [], [])
 
@@ -294,16 +294,16 @@ def test_an_execution_that_waited_before_a_backfill_is_shown_as_removed_with_its
 ) -> None:
     upstream = world.submit(schedule=HOURLY)
     job_id = world.submit(schedule=HOURLY, depends_on=depends_on(upstream), overlap="allow")["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("POST", f"/jobs/{upstream['job_id']}/pause")[0] == 200
     world.run_for(6000, step=60)
     first, second, _ = (one["execution_id"] for one in world.executions(job_id))
     assert world.request("PUT", f"/executions/{second}/cancel")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     span = {"from": to_text(world.now - timedelta(hours=1)), "to": to_text(world.now)}
     status, answer = world.request("POST", f"/jobs/{job_id}/backfill", {**span, "which": "missing_and_failed"})
     assert (status, ids(answer["items"])) == (201, [f"{second}-2"])
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(1)
     planned = live(world, job_id)
     assert {first, f"{second}-2"} <= set(planned)
@@ -320,10 +320,10 @@ def test_a_dry_run_of_a_resume_shows_missed_and_next_instants_after_a_long_pause
 ) -> None:
     misfire = {"policy": policy, "grace_seconds": 0}
     job_id = world.submit(schedule={"cron": "* * * * *"}, misfire=misfire, overlap="allow")["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(30)
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(3 * 24 * 60 * 60)
     status, preview = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
     assert (status, len(preview["appear"])) == (200, 1000)
@@ -339,9 +339,9 @@ def test_a_dry_run_of_a_resume_shows_missed_and_next_instants_after_a_long_pause
 
 def test_a_dry_run_of_a_resume_after_a_short_pause_leaves_nothing_out(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(4 * 3600)
     _, preview = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
     assert ([one["note"] is None for one in preview["appear"]], preview["left_out"]) == ([False] * 3 + [True] * 11, 0)
@@ -351,7 +351,7 @@ def test_a_dry_run_of_a_resume_after_a_short_pause_leaves_nothing_out(world: Wor
 def test_a_dry_run_of_an_edit_in_an_outage_predicts_the_missed_instants(world: World, changes: dict[str, Any]) -> None:
     misfire = {"policy": "run_latest", "grace_seconds": 120}
     job_id = world.submit(schedule={"cron": "* * * * *"}, overlap="allow", misfire=misfire)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(690)
     before = {one["execution_id"]: one["status"] for one in world.executions(job_id)}
     preview = edit(world, job_id, changes, "?dry_run=true")
@@ -367,7 +367,7 @@ def test_a_dry_run_of_an_edit_in_an_outage_predicts_the_missed_instants(world: W
 @pytest.mark.parametrize(("policy", "expected"), [("skip", "missed"), ("run_latest", "skipped")])
 def test_a_dry_run_of_an_edit_shows_planned_executions_that_misfire(world: World, policy: str, expected: str) -> None:
     job_id = world.submit(schedule={"cron": "30 * * * *"}, misfire={"policy": policy})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     [planned] = world.executions(job_id)
     world.pass_time(2 * 3600)  # an outage
     preview = edit(world, job_id, {"priority": "high"}, "?dry_run=true")
@@ -376,5 +376,5 @@ def test_a_dry_run_of_an_edit_shows_planned_executions_that_misfire(world: World
         (planned["execution_id"], expected)
     ]
     edit(world, job_id, {"priority": "high"})
-    world.settle_down()
+    world.run_until_idle()
     assert world.execution(planned["execution_id"])["status"] == expected

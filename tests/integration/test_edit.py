@@ -32,13 +32,13 @@ def test_an_instant_outside_the_new_schedule_is_removed_and_planned_again_when_t
     world: World,
 ) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     assert planned(world, job_id) == [("2026-11-16T12:30:00.000Z", "scheduled")]
     edit(world, job_id, {"schedule": DAILY})
-    world.settle_down()
+    world.run_until_idle()
     assert planned(world, job_id) == [("2026-11-17T03:30:00.000Z", "scheduled")]
     edit(world, job_id, {"schedule": HOURLY})
-    world.settle_down()
+    world.run_until_idle()
     assert planned(world, job_id) == [("2026-11-16T12:30:00.000Z", "scheduled")]
     world.tick()
     world.run_for(1860, step=60)
@@ -47,7 +47,7 @@ def test_an_instant_outside_the_new_schedule_is_removed_and_planned_again_when_t
 
 def test_a_dry_run_shows_added_removed_and_replaced_executions(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     before = world.items("jobs"), world.items("executions")
     preview = edit(world, job_id, {"schedule": DAILY}, "?dry_run=true")
     assert [one["scheduled_at"] for one in preview["vanish"]] == ["2026-11-16T12:30:00.000Z"]
@@ -74,15 +74,15 @@ def test_a_running_execution_finishes_under_the_revision_that_it_started_with(wo
 
     def change(context: Context) -> int:
         edit(world, job_id, {"parameters": {"v": 2}, "timeout_seconds": 5})
-        world.settle_down()
+        world.run_until_idle()
         return context.attempt
 
     TASK_BODIES.append(change)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
-    world.settle_down()
+    world.run_until_idle()
     first, second = world.executions(job_id)[:2]
     assert (first["status"], first["parameters"], first["result"]["value"]) == ("succeeded", {"v": 1}, 1)
     assert (second["status"], second["parameters"], second["result"]["value"]) == ("succeeded", {"v": 2}, {"v": 2})
@@ -90,31 +90,31 @@ def test_a_running_execution_finishes_under_the_revision_that_it_started_with(wo
 
 def test_a_work_order_sent_before_the_edit_does_not_run_the_old_revision(world: World) -> None:
     job_id = world.submit(task="test.scripted", schedule={"every_seconds": 60}, parameters={"v": 1})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
     [old] = world.orders()
     edit(world, job_id, {"parameters": {"v": 2}})
     world.deliver_streams()
     assert world.work(old) == {"batchItemFailures": []}
     assert planned(world, job_id)[0][1] == "queued"
-    world.settle_down()
+    world.run_until_idle()
     assert world.executions(job_id)[0]["result"]["value"] == {"v": 2}
 
 
 @pytest.mark.parametrize("changed", ["edit", "pause and resume"])
 def test_a_job_continues_after_a_cancelled_instant_when_it_is_changed(world: World, changed: str) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     [first] = world.executions(job_id)
     assert world.request("PUT", f"/executions/{first['execution_id']}/cancel")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     if changed == "edit":
         edit(world, job_id, {"parameters": {"x": 1}})
-        world.settle_down()
+        world.run_until_idle()
     else:
         for verb in ("pause", "resume"):
             assert world.request("POST", f"/jobs/{job_id}/{verb}")[0] == 200
-            world.settle_down()
+            world.run_until_idle()
     assert planned(world, job_id) == [
         ("2026-11-16T12:30:00.000Z", "cancelled"),
         ("2026-11-16T13:30:00.000Z", "scheduled"),
@@ -123,17 +123,17 @@ def test_a_job_continues_after_a_cancelled_instant_when_it_is_changed(world: Wor
 
 def test_an_empty_edit_changes_nothing(world: World) -> None:
     job = world.submit(schedule=HOURLY)
-    world.settle_down()
+    world.run_until_idle()
     before = world.items("jobs"), world.items("executions")
     assert edit(world, job["job_id"], {})["revision"] == job["revision"]
     assert edit(world, job["job_id"], {}, "?dry_run=true")["repeat"] == []
-    world.settle_down()
+    world.run_until_idle()
     assert (world.items("jobs"), world.items("executions")) == before
 
 
 def test_a_leader_of_the_old_revision_does_not_finish_a_job_whose_new_revision_is_not_planned(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     [leader] = world.executions(job_id)
     assert world.request("PUT", f"/executions/{leader['execution_id']}/cancel")[0] == 200
     edit(world, job_id, {"schedule": {"every_seconds": 60, "max_runs": 2}})
@@ -148,15 +148,15 @@ def deliver_job_records_twice(world: World, later: int) -> None:
     """Deliver the new records of jobs and redeliver them later, as after a failure at the end of the batch."""
     records = world.stream_records("jobs", "planner")
     world.call("planner", {"Records": records})
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(later)
     world.call("planner", {"Records": records})
-    world.settle_down()
+    world.run_until_idle()
 
 
 def test_a_redelivered_record_of_a_superseded_edit_plans_nothing(world: World) -> None:
     job_id = world.submit(schedule=HOURLY)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     edit(world, job_id, {"schedule": {"every_seconds": 30}})
     edit(world, job_id, {"schedule": HOURLY})
     before = world.executions(job_id)
@@ -174,12 +174,12 @@ def test_a_redelivered_record_of_a_postponed_job_plans_nothing(world: World) -> 
 
 def test_instants_missed_before_the_first_of_two_edits_are_recorded(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 60}, overlap="allow")["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(630)  # an outage: the leader has not been queued
     edit(world, job_id, {"schedule": {"every_seconds": 3600}})
     world.pass_time(30)
     edit(world, job_id, {"schedule": {"every_seconds": 1800}})
-    world.settle_down()
+    world.run_until_idle()
     due = [to_text(START + timedelta(seconds=60 * number)) for number in range(1, 11)]
     assert [one["scheduled_at"] for one in world.executions(job_id)][:10] == due
     assert len(world.executions(job_id)) == 11
@@ -214,15 +214,15 @@ def test_an_edit_does_not_lose_waiting_messages(world: World, changes: dict[str,
     def edit_while_running(_context: Context) -> None:
         for number in (2, 3):
             send(number)
-        world.settle_down()
+        world.run_until_idle()
         preview = edit(world, job_id, changes, "?dry_run=true")
         assert (preview["vanish"], preview["repeat"]) == ([], [])
         edit(world, job_id, changes)
-        world.settle_down()
+        world.run_until_idle()
 
     TASK_BODIES.append(edit_while_running)
     send(1)
-    world.settle_down()
+    world.run_until_idle()
     ran = [one["parameters"]["n"] for one in world.executions(job_id) if one["status"] == "succeeded"]
     assert sorted(ran) == [1, 2, 3]
 
@@ -230,7 +230,7 @@ def test_an_edit_does_not_lose_waiting_messages(world: World, changes: dict[str,
 def test_an_execution_delayed_by_jitter_is_not_late_when_an_edit_removes_the_jitter(world: World) -> None:
     schedule = {"cron": "0 * * * *", "jitter_seconds": 3600, "starts_at": "2026-11-16T13:00:00Z"}
     job_id = world.submit(schedule=schedule, misfire={"policy": "skip", "grace_seconds": 60})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.idle_for(3720)
     [first] = [one for one in world.executions(job_id) if one["scheduled_at"] == "2026-11-16T13:00:00.000Z"]
     assert first["status"] == "scheduled"  # jitter delays its start
@@ -238,7 +238,7 @@ def test_an_execution_delayed_by_jitter_is_not_late_when_an_edit_removes_the_jit
     preview = edit(world, job_id, without, "?dry_run=true")
     assert [one["execution_id"] for one in preview["repeat"]] == [first["execution_id"]]
     edit(world, job_id, without)
-    world.settle_down()
+    world.run_until_idle()
     assert world.execution(first["execution_id"])["status"] == "succeeded"
 
 
@@ -246,11 +246,11 @@ def test_a_longer_jitter_applies_to_planned_executions(world: World) -> None:
     hourly = {"cron": "0 * * * *"}
     world.pass_time(1)
     jobs = [world.submit(schedule=hourly, overlap="allow")["job_id"] for _ in range(4)]
-    world.settle_down()
+    world.run_until_idle()
     for job_id in jobs:
         change = {"schedule": {**hourly, "jitter_seconds": 3600}}
         assert world.request("PATCH", f"/jobs/{job_id}", change)[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     world.run_for(7500, step=60)
     for job_id in jobs:
         first = world.executions(job_id)[0]

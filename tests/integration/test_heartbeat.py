@@ -48,7 +48,7 @@ def start_run(states: Any) -> tuple[str, str]:
     run = json.loads(ASL.read_text())["States"]["Parts"]["ItemProcessor"]["States"]["Run"]
     run["Resource"] = "arn:aws:states:::sqs:sendMessage.waitForTaskToken"
     run["Parameters"] = {"QueueUrl": queue, "MessageBody": {"token.$": "$$.Task.Token"}}
-    definition = {"StartAt": "Run", "States": {"Run": run, "Settle": {"Type": "Pass", "End": True}}}
+    definition = {"StartAt": "Run", "States": {"Run": run, "ConcludeAttempt": {"Type": "Pass", "End": True}}}
     role = "arn:aws:iam::123456789012:role/states"
     machine = states.create_state_machine(name="run", definition=json.dumps(definition), roleArn=role)
     started = states.start_execution(stateMachineArn=machine["stateMachineArn"], input=json.dumps({"grant": GRANT}))

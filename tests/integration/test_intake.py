@@ -28,9 +28,9 @@ def test_a_redelivered_message_creates_one_execution(world: World) -> None:
     messages = world.receive("intake")
     world.call("intake", {"Records": messages})
     world.call("intake", {"Records": messages[::-1]})
-    world.settle_down()
+    world.run_until_idle()
     world.call("intake", {"Records": messages})
-    world.settle_down()
+    world.run_until_idle()
     executions = world.executions(job_id)
     assert [(one["status"], one["attempt"], one["parameters"]) for one in executions] == [
         ("succeeded", 1, {"n": 1})
@@ -40,7 +40,7 @@ def test_a_redelivered_message_creates_one_execution(world: World) -> None:
 def test_the_parameters_of_the_job_are_defaults_for_the_payload(world: World) -> None:
     job_id = queue_job(world, parameters={"region": "eu", "n": 0})
     send(world, {"job_id": job_id, "payload": {"n": 7}})
-    world.settle_down()
+    world.run_until_idle()
     assert world.executions(job_id)[0]["parameters"] == {"region": "eu", "n": 7}
 
 
@@ -93,5 +93,5 @@ def test_only_a_message_that_cannot_be_stored_is_redelivered(world: World, monke
     answer = world.call("intake", {"Records": messages})
     [failed] = [message for message in messages if json.loads(message["body"])["payload"]["n"] == 1]
     assert answer == {"batchItemFailures": [{"itemIdentifier": failed["messageId"]}]}
-    world.settle_down()
+    world.run_until_idle()
     assert sorted(one["parameters"]["n"] for one in world.executions(job_id)) == [0, 2]

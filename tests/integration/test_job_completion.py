@@ -28,21 +28,21 @@ def perform(world: World, job_id: str, actions: str) -> None:
             case "pass":
                 world.pass_time(125)
                 world.tick()
-            case "settle":
-                world.settle_down()
+            case "idle":
+                world.run_until_idle()
 
 
 @pytest.mark.parametrize("policy", ["run_latest", "skip"])
 @pytest.mark.parametrize(
     "actions",
     [
-        "settle pause settle pass settle resume",
-        "settle pause pass resume",
-        "settle pause settle pass run resume",  # the manual run is still live at the resume
-        "settle pause pass settle resume",  # the planner sees the pause only after the instant
-        "settle pause edit pass settle resume",
-        "settle edit settle pause settle edit run settle pass settle resume",
-        "settle pass pause edit settle run resume",
+        "idle pause idle pass idle resume",
+        "idle pause pass resume",
+        "idle pause idle pass run resume",  # the manual run is still live at the resume
+        "idle pause pass idle resume",  # the planner sees the pause only after the instant
+        "idle pause edit pass idle resume",
+        "idle edit idle pause idle edit run idle pass idle resume",
+        "idle pass pause edit idle run resume",
     ],
 )
 def test_a_one_time_job_paused_past_its_instant_becomes_done(world: World, actions: str, policy: str) -> None:
@@ -58,7 +58,7 @@ def test_the_last_execution_of_max_runs_finishes_its_job_after_a_late_edit(world
     world.deliver_streams()
     world.deliver_streams()
     world.pass_time(130)
-    perform(world, job_id, "edit settle")  # both executions are due, and neither has started
+    perform(world, job_id, "edit idle")  # both executions are due, and neither has started
     assert [(one["status"], one["parameters"] != {}) for one in world.executions(job_id)] == [("succeeded", True)] * 2
     assert state(world, job_id) == "done"
 
@@ -67,10 +67,10 @@ def test_a_job_becomes_done_although_its_last_execution_was_cancelled_before_an_
     world: World,
 ) -> None:
     job_id = world.submit(schedule={"cron": "*/2 * * * *"}, overlap="allow")["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     last = world.executions(job_id)[-1]
     assert world.request("PUT", f"/executions/{last['execution_id']}/cancel")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     schedule = {"cron": "*/2 * * * *", "ends_at": last["scheduled_at"]}
     assert world.request("PATCH", f"/jobs/{job_id}", {"schedule": schedule})[0] == 200
     world.run_for(600, step=60)
@@ -87,7 +87,7 @@ def test_a_job_edited_just_before_it_is_marked_done_stays_active(world: World) -
         edited.append(job_id)
 
     with just_before("UpdateItem", edit, '"done"'):
-        world.settle_down()
+        world.run_until_idle()
     assert (edited, state(world, job_id)) == ([job_id], "active")
     world.run_for(3700, step=60)
     assert [one["status"] for one in world.executions(job_id)] == ["succeeded"] * 2

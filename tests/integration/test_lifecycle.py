@@ -11,7 +11,7 @@ from tests.integration.world import World
 
 def test_a_job_without_a_schedule_runs_immediately_and_is_done(world: World) -> None:
     job = world.submit(parameters={"greeting": "hello"})
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job["job_id"])
     assert execution["status"] == "succeeded"
     assert execution["result"]["value"] == {"greeting": "hello"}
@@ -22,7 +22,7 @@ def test_a_job_without_a_schedule_runs_immediately_and_is_done(world: World) -> 
 def test_a_job_for_an_instant_never_starts_early(world: World) -> None:
     due = world.now + timedelta(minutes=10)
     job = world.submit(schedule={"at": to_text(due)})
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job["job_id"])
     assert execution["status"] == "scheduled"
     world.run_for(590, step=5)
@@ -44,7 +44,7 @@ def test_a_recurring_job_runs_and_records_every_instant(world: World) -> None:
 
 def test_a_job_for_a_recent_instant_runs_immediately(world: World) -> None:
     job = world.submit(schedule={"at": to_text(world.now - timedelta(seconds=4))})
-    world.settle_down()
+    world.run_until_idle()
     assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded"]
 
 

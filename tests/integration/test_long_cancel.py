@@ -20,7 +20,7 @@ def cancel(world: World, lane: LongLane, job: dict[str, Any], query: str = "") -
     """Request cancellation, deliver all events, and return the response."""
     status, answer = world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel{query}")
     assert status == 200
-    world.settle_down()
+    world.run_until_idle()
     return dict(answer)
 
 
@@ -31,7 +31,7 @@ def status_and_reason(lane: LongLane, job: dict[str, Any]) -> tuple[str, str | N
 
 def start_partitioned(lane: LongLane, count: int, **submission: Any) -> tuple[dict[str, Any], list[str]]:
     job = lane.submit(partitions=count, **submission)
-    return job, lane.next(job)["parts"]
+    return job, lane.next_parts(job)["parts"]
 
 
 def test_a_container_receives_a_stop_request_and_its_result_within_the_grace_period_is_kept(
@@ -43,12 +43,12 @@ def test_a_container_receives_a_stop_request_and_its_result_within_the_grace_per
     assert from_text(response["cancel_at"]) == world.now + timedelta(seconds=30)
     assert status_and_reason(lane, job) == ("running", CANCELLED_BY)
     assert lane.stopped == [container.task_arn]
-    assert container.beat() == {"ok": True, "leave": None, "stop_in": 30.0}
+    assert container.heartbeat() == {"ok": True, "leave": None, "stop_in": 30.0}
     world.pass_time(20)
-    assert container.beat(percent=50.0)["stop_in"] == 10.0
+    assert container.heartbeat(percent=50.0)["stop_in"] == 10.0
     assert container.conclude("cancelled", value={"kept": 7}) == {"ok": True}
     assert lane.used_capacity() == (0, 0)
-    assert lane.settle(job, container.grant)["again"] is False
+    assert lane.conclude_attempt(job, container.grant)["retry"] is False
     execution = lane.execution(job)
     assert (execution["status"], execution["reason"], execution["result"]["value"]) == (
         "cancelled",
@@ -56,9 +56,9 @@ def test_a_container_receives_a_stop_request_and_its_result_within_the_grace_per
         {"kept": 7},
     )
     assert [(one["number"], one["outcome"], one["error"]) for one in execution["attempts"]] == [(1, "cancelled", None)]
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
-    assert lane.next(job)["next"] == "end"
+    assert lane.next_parts(job)["next"] == "end"
     assert container.conclude(value="once more")["ok"] is False
 
 
@@ -68,14 +68,14 @@ def test_a_container_that_does_not_stop_loses_its_lease_and_its_late_result_is_r
     job, container = start_part(lane)
     cancel(world, lane, job, "?grace_seconds=40")
     world.pass_time(39)
-    container.beat()
-    assert lane.tick()["lapsed"] == []
+    container.heartbeat()
+    assert lane.tick()["expired"] == []
     world.pass_time(2)
-    assert lane.tick()["lapsed"] == [f"{lane.execution(job)['execution_id']}/all"]
+    assert lane.tick()["expired"] == [f"{lane.execution(job)['execution_id']}/all"]
     [(_, failure)] = [callback for callback in lane.callbacks if callback[0] == "SendTaskFailure"]
     assert (failure["taskToken"], failure["error"]) == (container.token, "Punctual.Cancelled")
-    answer = lane.settle(job, container.grant, Error=failure["error"], Cause=failure["cause"])
-    assert answer["again"] is False
+    answer = lane.conclude_attempt(job, container.grant, Error=failure["error"], Cause=failure["cause"])
+    assert answer["retry"] is False
     assert container.conclude(value="late")["ok"] is False
     execution = lane.execution(job)
     assert (execution["status"], execution["reason"], execution["result"]["value"]) == ("cancelled", CANCELLED_BY, None)
@@ -87,7 +87,7 @@ def test_a_result_after_the_grace_period_is_discarded_even_before_the_next_tick(
     cancel(world, lane, job)
     world.pass_time(31)
     container.conclude(value="late")
-    lane.settle(job, container.grant)
+    lane.conclude_attempt(job, container.grant)
     execution = lane.execution(job)
     assert (execution["status"], execution["result"]["value"]) == ("cancelled", None)
 
@@ -98,7 +98,7 @@ def test_a_container_that_succeeds_before_it_sees_the_request_keeps_its_own_outc
     job, container = start_part(lane)
     cancel(world, lane, job)
     container.conclude(value=1)
-    lane.settle(job, container.grant)
+    lane.conclude_attempt(job, container.grant)
     execution = lane.execution(job)
     assert (execution["status"], execution["result"]["value"]) == ("succeeded", 1)
     assert execution["cancel_at"] is not None
@@ -109,7 +109,7 @@ def test_a_cancelled_attempt_is_not_retried(world: World, lane: LongLane, outcom
     job, container = start_part(lane, retry=NO_BACKOFF)
     cancel(world, lane, job)
     container.conclude(outcome, error={"type": "Broken", "message": "half-way"})
-    assert lane.settle(job, container.grant)["again"] is False
+    assert lane.conclude_attempt(job, container.grant)["retry"] is False
     execution = lane.execution(job)
     assert (execution["status"], execution["reason"], execution["attempt"]) == ("cancelled", CANCELLED_BY, 1)
     assert [one["outcome"] for one in execution["attempts"]] == ["cancelled"]
@@ -121,21 +121,21 @@ def test_a_container_that_crashes_while_stopping_is_not_replaced(world: World, l
     cancel(world, lane, job)
     container.stop(exit_code=137)
     assert lane.answers_to(container.token)[-1] == "SendTaskFailure"
-    assert lane.settle(job, container.grant, Error="Punctual.Stopped", Cause="{}")["again"] is False
+    assert lane.conclude_attempt(job, container.grant, Error="Punctual.Stopped", Cause="{}")["retry"] is False
     assert status_and_reason(lane, job) == ("cancelled", CANCELLED_BY)
 
 
 def test_a_custom_image_that_exits_with_zero_after_a_stop_request_is_cancelled(world: World, lane: LongLane) -> None:
     job = lane.submit(task=None, container={"image": "shell", "command": ["sleep", "9999"]})
-    lane.next(job)
+    lane.next_parts(job)
     container = lane.container(job)
     container.report_running()
-    world.settle_down()
+    world.run_until_idle()
     cancel(world, lane, job)
     assert lane.stopped == [container.task_arn]
     container.stop(exit_code=0)
     [failure] = [params for operation, params in lane.callbacks if operation == "SendTaskFailure"]
-    lane.settle(job, container.grant, Error=failure["error"], Cause=failure["cause"])
+    lane.conclude_attempt(job, container.grant, Error=failure["error"], Cause=failure["cause"])
     assert status_and_reason(lane, job) == ("cancelled", CANCELLED_BY)
 
 
@@ -151,7 +151,7 @@ def test_a_second_cancellation_changes_nothing_not_even_the_grace_period(world: 
     world.pass_time(5)
     again = cancel(world, lane, job, "?grace_seconds=0")
     assert (again["status"], again["cancel_at"]) == ("running", until)
-    assert container.beat()["stop_in"] == 25.0
+    assert container.heartbeat()["stop_in"] == 25.0
 
 
 def test_running_parts_get_a_grace_period_and_the_others_are_cancelled_immediately(
@@ -164,7 +164,7 @@ def test_running_parts_get_a_grace_period_and_the_others_are_cancelled_immediate
     second.conclude("failed", error={"type": "Broken", "message": "retries in an hour"})
     third = lane.container(job, names[2])  # its container has not started yet
     lane.request_slot(job, names[3])
-    world.settle_down()
+    world.run_until_idle()
     statuses = [part["status"] for part in lane.execution(job)["parts"]]
     assert statuses == ["running", "retrying", "starting", "waiting"]
     cancel(world, lane, job)
@@ -173,9 +173,9 @@ def test_running_parts_get_a_grace_period_and_the_others_are_cancelled_immediate
     assert lane.used_capacity() == (1, 2)
     assert third.claim()["ok"] is False
     assert first.conclude("cancelled", value=1)["ok"]
-    lane.settle(job, first.grant, names[0])
+    lane.conclude_attempt(job, first.grant, names[0])
     assert status_and_reason(lane, job) == ("cancelled", CANCELLED_BY)  # does not wait for the part in backoff
-    world.settle_down()
+    world.run_until_idle()
     assert world.states.describe_execution(executionArn=lane.run_arn(job))["status"] == "ABORTED"
     assert lane.used_capacity() == (0, 0)
 
@@ -188,7 +188,7 @@ def test_parts_that_all_succeed_within_the_grace_period_are_not_collected(world:
     cancel(world, lane, job)
     for name, container in zip(names, containers, strict=True):
         container.conclude(value=1)
-        lane.settle(job, container.grant, name)
+        lane.conclude_attempt(job, container.grant, name)
     assert status_and_reason(lane, job) == ("cancelled", CANCELLED_BY)
     assert [part["part"] for part in lane.execution(job)["parts"]] == names
 
@@ -200,7 +200,7 @@ def test_an_execution_whose_only_part_fails_right_after_the_request_is_cancelled
     status, _ = world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel")
     assert status == 200
     container.conclude("failed", error={"type": "Broken", "message": "just then"})
-    world.settle_down()
+    world.run_until_idle()
     assert status_and_reason(lane, job) == ("cancelled", CANCELLED_BY)
     assert [part["status"] for part in lane.execution(job)["parts"]] == ["cancelled"]
 
@@ -217,7 +217,7 @@ def test_a_failure_that_races_with_the_cancellation_is_not_retried(world: World,
     function.reporter = replace(function.reporter, clock=clock)  # between the reporter's read and its write
     assert container.conclude("failed", error={"type": "Broken", "message": "just then"})["ok"] is False
     assert responses
-    assert lane.settle(job, container.grant)["again"] is False
+    assert lane.conclude_attempt(job, container.grant)["retry"] is False
     assert status_and_reason(lane, job) == ("cancelled", CANCELLED_BY)
 
 
@@ -227,9 +227,9 @@ def test_an_execution_whose_only_part_succeeds_right_after_the_request_has_succe
     job, container = start_part(lane)
     world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel")
     container.conclude(value=1)
-    world.settle_down()
-    lane.settle(job, container.grant)
-    assert lane.next(job)["next"] == "end"
+    world.run_until_idle()
+    lane.conclude_attempt(job, container.grant)
+    assert lane.next_parts(job)["next"] == "end"
     assert status_and_reason(lane, job)[0] == "succeeded"
 
 
@@ -244,7 +244,7 @@ def test_a_duplicate_or_interrupted_cancellation_record_is_harmless(world: World
     container.conclude("cancelled", value=1)
     world.call("settler", {"Records": records})
     assert status_and_reason(lane, job)[0] == "running"  # only the conductor ends the execution
-    lane.settle(job, container.grant)
+    lane.conclude_attempt(job, container.grant)
     assert lane.execution(job)["result"]["value"] == 1
 
 
@@ -254,11 +254,11 @@ def test_a_cancelled_execution_whose_state_machine_stopped_is_not_run_again(worl
     world.states.stop_execution(executionArn=lane.run_arn(job))
     world.pass_time(200)
     lane.reconcile()
-    world.settle_down()
+    world.run_until_idle()
     runs = lane.runs()
     assert len(runs) == 2  # a second run, which only ends the execution
     execution_id = lane.execution(job)["execution_id"]
-    request = {"do": "next", "job_id": job["job_id"], "execution_id": execution_id, "run_arn": "another run"}
+    request = {"do": "next_parts", "job_id": job["job_id"], "execution_id": execution_id, "run_arn": "another run"}
     assert world.call("conductor", request)["next"] == "end"
     assert status_and_reason(lane, job) == ("cancelled", CANCELLED_BY)
 
@@ -266,10 +266,10 @@ def test_a_cancelled_execution_whose_state_machine_stopped_is_not_run_again(worl
 def test_deleting_a_job_gives_its_running_execution_a_grace_period(world: World, lane: LongLane) -> None:
     job, container = start_part(lane)
     assert world.request("DELETE", f"/jobs/{job['job_id']}")[0] == 200
-    world.settle_down()
-    assert container.beat()["stop_in"] == 30.0
+    world.run_until_idle()
+    assert container.heartbeat()["stop_in"] == 30.0
     container.conclude("cancelled", value="tidied up")
-    lane.settle(job, container.grant)
+    lane.conclude_attempt(job, container.grant)
     assert status_and_reason(lane, job) == ("cancelled", "job deleted")
 
 
@@ -279,20 +279,20 @@ def test_the_next_execution_waits_until_the_cancelled_one_has_stopped(world: Wor
     def run_now() -> dict[str, Any]:
         status, answer = world.request("POST", f"/jobs/{job['job_id']}/run")
         assert status == 201
-        world.settle_down()
+        world.run_until_idle()
         return dict(answer["execution"])
 
     running = run_now()
     container = started(world, lane, running)
     following = run_now()
     assert step(world, following)["next"] == "end"  # a new run starts when the gate admits it
-    world.settle_down()
+    world.run_until_idle()
     assert world.execution(following["execution_id"])["status"] == "waiting"
-    assert container.beat()["stop_in"] == 30.0
+    assert container.heartbeat()["stop_in"] == 30.0
     container.conclude("cancelled")
     item = {"job_id": job["job_id"], "execution_id": running["execution_id"], "part": "all", "grant": container.grant}
-    world.call("conductor", {"do": "settle", "item": item})
-    world.settle_down()
+    world.call("conductor", {"do": "conclude_attempt", "item": item})
+    world.run_until_idle()
     assert world.execution(running["execution_id"])["status"] == "cancelled"
     assert world.execution(following["execution_id"])["status"] == "queued"
 
@@ -302,14 +302,14 @@ def step(world: World, execution: dict[str, Any]) -> dict[str, Any]:
     key = {"job_id": execution["job_id"], "execution_id": execution["execution_id"]}
     listed = world.states.list_executions(stateMachineArn=STATE_MACHINE)["executions"]
     run = next(one for one in listed if one["name"].startswith(execution["execution_id"]))
-    return dict(world.call("conductor", {"do": "next", **key, "run_arn": run["executionArn"]}))
+    return dict(world.call("conductor", {"do": "next_parts", **key, "run_arn": run["executionArn"]}))
 
 
 def started(world: World, lane: LongLane, execution: dict[str, Any]) -> Container:
     assert step(world, execution)["parts"] == ["all"]
     key = {"job_id": execution["job_id"], "execution_id": execution["execution_id"]}
-    world.call("conductor", {"do": "ask", **key, "part": "all", "ticket": "ticket"})
-    world.settle_down()
+    world.call("conductor", {"do": "request_slot", **key, "part": "all", "ticket": "ticket"})
+    world.run_until_idle()
     grant = lane.grant_for("ticket")
     assert grant is not None
     container = Container(world, grant)

@@ -18,7 +18,7 @@ def test_a_long_execution_runs_from_submission_to_success(world: World, lane: Lo
     job = lane.submit(parameters={"a": 1}, resources={"vcpu": 2})
     execution = lane.execution(job)
     assert lane.runs() == [execution["execution_id"]]
-    assert lane.next(job) == {
+    assert lane.next_parts(job) == {
         "next": "run",
         "not_before": execution["scheduled_at"],
         "parts": ["all"],
@@ -37,7 +37,7 @@ def test_a_long_execution_runs_from_submission_to_success(world: World, lane: Lo
     container = Container(world, grant)
     work = container.claim()
     assert (work["task"], work["parameters"], work["resume"]) == ("echo", {"a": 1}, None)
-    container.beat(percent=40.0, message="in progress")
+    container.heartbeat(percent=40.0, message="in progress")
     running = lane.execution(job)
     assert (running["status"], running["attempt"], running["progress"]["percent"]) == ("running", 1, 40.0)
     assert [one["execution_id"] for one in world.request("GET", "/executions?status=running")[1]["items"]] == [
@@ -47,9 +47,9 @@ def test_a_long_execution_runs_from_submission_to_success(world: World, lane: Lo
     assert container.conclude(value={"a": 1}) == {"ok": True}
     assert lane.answers_to(container.token)[-1] == "SendTaskSuccess"
     assert lane.used_capacity() == (0, 0)
-    assert lane.settle(job, grant)["again"] is False
-    assert lane.next(job)["next"] == "end"
-    world.settle_down()
+    assert lane.conclude_attempt(job, grant)["retry"] is False
+    assert lane.next_parts(job)["next"] == "end"
+    world.run_until_idle()
     ended = lane.execution(job)
     assert (ended["status"], ended["result"]["value"], ended["reason"]) == ("succeeded", {"a": 1}, None)
     assert [(one["number"], one["outcome"]) for one in ended["attempts"]] == [(1, "succeeded")]
@@ -78,7 +78,7 @@ def test_a_recurring_job_has_one_schedule_per_instant_and_plans_the_next_when_on
     [first] = world.executions(job["job_id"])
     assert list(lane.schedules()) == [first["execution_id"]]
     world.pass_time(3540)
-    lane.next(job, run="fired")
+    lane.next_parts(job, run="fired")
     world.deliver_streams()
     assert [one["status"] for one in world.executions(job["job_id"])] == ["queued", "scheduled"]
     assert len(lane.schedules()) == 2  # moto fires no schedules, so the first still exists
@@ -86,9 +86,9 @@ def test_a_recurring_job_has_one_schedule_per_instant_and_plans_the_next_when_on
 
 def test_a_second_state_machine_run_for_the_same_execution_has_nothing_to_do(lane: LongLane) -> None:
     job = lane.submit()
-    assert lane.next(job)["next"] == "run"
-    assert lane.next(job, run=f"{STATE_MACHINE}:another")["next"] == "end"
-    assert lane.next(job)["next"] == "run"
+    assert lane.next_parts(job)["next"] == "run"
+    assert lane.next_parts(job, run=f"{STATE_MACHINE}:another")["next"] == "end"
+    assert lane.next_parts(job)["next"] == "run"
 
 
 def test_duplicate_calls_take_effect_once(world: World, lane: LongLane) -> None:
@@ -97,10 +97,10 @@ def test_duplicate_calls_take_effect_once(world: World, lane: LongLane) -> None:
     assert container.conclude(value=1) == {"ok": True}
     assert container.conclude(value=2) == {"ok": False}
     assert lane.used_capacity() == (0, 0)
-    assert lane.settle(job, container.grant) == lane.settle(job, container.grant)
-    lane.next(job)
-    lane.next(job)
-    world.settle_down()
+    assert lane.conclude_attempt(job, container.grant) == lane.conclude_attempt(job, container.grant)
+    lane.next_parts(job)
+    lane.next_parts(job)
+    world.run_until_idle()
     assert lane.execution(job)["result"]["value"] == 1
 
 
@@ -110,7 +110,7 @@ def test_immediate_cancellation_works_in_every_status_and_releases_everything(
 ) -> None:
     filler = start_part(lane, resources={"vcpu": 4})[1] if status_before == "waiting" else None
     job = lane.submit(resources={"vcpu": 2})
-    lane.next(job)
+    lane.next_parts(job)
     container = None
     if status_before != "queued":
         ticket = lane.request_slot(job)
@@ -125,7 +125,7 @@ def test_immediate_cancellation_works_in_every_status_and_releases_everything(
     assert execution["status"] == status_before
     status, answer = world.request("PUT", f"/executions/{execution['execution_id']}/cancel?grace_seconds=0")
     assert (status, answer["status"]) == (200, "cancelled")
-    world.settle_down()
+    world.run_until_idle()
     ended = lane.execution(job)
     assert (ended["status"], ended["reason"]) == ("cancelled", "cancelled by operator@data-quality")
     assert {part["status"] for part in ended["parts"]} == {"cancelled"}
@@ -148,10 +148,10 @@ def test_partitions_run_independently_and_are_collected(world: World, lane: Long
         window="week",
         partitions={"by": "day", "at_once": 3},
     )
-    early = lane.next(job, run="run")
+    early = lane.next_parts(job, run="run")
     assert (early["next"], early["parts"], early["not_before"]) == ("run", [], lane.execution(job)["scheduled_at"])
     world.pass_time((from_text(early["not_before"]) - world.now).total_seconds())
-    step = lane.next(job, run="run")
+    step = lane.next_parts(job, run="run")
     assert (step["parts"], step["at_once"]) == ([f"{n:04d}" for n in range(7)], 3)
     parts = lane.execution(job)["parts"]
     assert parts[0]["window"]["start"] == lane.execution(job)["window"]["start"]
@@ -162,13 +162,13 @@ def test_partitions_run_independently_and_are_collected(world: World, lane: Long
         container.conclude(value={"part": name})
         world.deliver_streams()
     assert lane.execution(job)["progress"]["done"] == 6  # the last one is counted when the execution ends
-    assert lane.next(job, run="run")["parts"] == ["collect"]
+    assert lane.next_parts(job, run="run")["parts"] == ["collect"]
     collector = lane.container(job, "collect")
     work = collector.claim()
     assert work["results"] == [{"value": {"part": name}} for name in step["parts"]]
     collector.conclude(value="the week")
-    assert lane.next(job, run="run")["next"] == "end"
-    world.settle_down()
+    assert lane.next_parts(job, run="run")["next"] == "end"
+    world.run_until_idle()
     ended = lane.execution(job)
     assert (ended["status"], ended["result"]["value"]) == ("succeeded", "the week")
 
@@ -177,13 +177,13 @@ def test_a_partition_that_fails_permanently_fails_the_execution_without_collecti
     world: World, lane: LongLane
 ) -> None:
     job = lane.submit(partitions=["a", "b"], retry={"max_attempts": 1})
-    lane.next(job)
+    lane.next_parts(job)
     for name, outcome in (("0000", "failed"), ("0001", "succeeded")):
         container = lane.container(job, name)
         container.claim()
         container.conclude(outcome, error={"type": "ValueError", "message": "bad"} if outcome == "failed" else None)
-    assert lane.next(job)["next"] == "end"
-    world.settle_down()
+    assert lane.next_parts(job)["next"] == "end"
+    world.run_until_idle()
     ended = lane.execution(job)
     assert (ended["status"], ended["reason"]) == ("failed", "1 of 2 parts did not succeed: 0000")
     assert ended["error"]["message"] == "bad"
@@ -198,11 +198,11 @@ def test_an_edit_moves_and_a_deletion_removes_the_schedule_of_a_distant_executio
     assert lane.runs() == []
     status, edited = world.request("PATCH", f"/jobs/{job['job_id']}", {"schedule": {"at": to_text(second)}})
     assert (status, edited["revision"]) == (200, 2)
-    world.settle_down()
+    world.run_until_idle()
     moved = [one for one in world.executions(job["job_id"]) if one["status"] == "scheduled"]
     assert lane.schedules() == {moved[0]["execution_id"]: "at(2026-11-16T13:59:00)"}
     world.request("DELETE", f"/jobs/{job['job_id']}")
-    world.settle_down()
+    world.run_until_idle()
     assert lane.schedules() == {}
 
 
@@ -212,7 +212,7 @@ def test_an_edit_without_a_new_schedule_keeps_the_instant_and_applies_the_other_
     at = world.now + timedelta(hours=1)
     job = lane.submit(schedule={"at": to_text(at)}, parameters={"a": 1})
     world.request("PATCH", f"/jobs/{job['job_id']}", {"parameters": {"a": 2}, "resources": {"vcpu": 2}})
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job["job_id"])
     assert (execution["parameters"], execution["status"]) == ({"a": 2}, "scheduled")
     assert list(lane.schedules()) == [execution["execution_id"]]
@@ -235,9 +235,9 @@ def test_a_crash_while_parts_are_created_is_repaired_by_the_next_call(
     with monkeypatch.context() as crashing:
         crashing.setattr(type(parts), "add", crash_after_one)
         with pytest.raises(ConnectionError):
-            lane.next(job)
+            lane.next_parts(job)
     assert len(lane.execution(job)["parts"]) == 1
-    assert lane.next(job)["parts"] == ["0000", "0001", "0002"]
+    assert lane.next_parts(job)["parts"] == ["0000", "0001", "0002"]
 
 
 def test_an_execution_moved_to_the_short_lane_runs_only_there(world: World, lane: LongLane) -> None:
@@ -245,10 +245,10 @@ def test_an_execution_moved_to_the_short_lane_runs_only_there(world: World, lane
     execution_id = lane.execution(job)["execution_id"]
     status, edited = world.request("PATCH", f"/jobs/{job['job_id']}", {"lane": "short"})
     assert (status, edited["lane"], edited["timeout_seconds"]) == (200, "short", 600)
-    world.settle_down()
+    world.run_until_idle()
     assert lane.schedules() == {}
     request = {
-        "do": "next",
+        "do": "next_parts",
         "job_id": job["job_id"],
         "execution_id": execution_id,
         "run_arn": "late firing of the old schedule",
@@ -273,10 +273,10 @@ def test_a_cancellation_that_crashed_before_stopping_the_container_is_completed_
 def test_an_execution_that_waited_for_days_is_cancelled_with_its_job(world: World, lane: LongLane) -> None:
     start_part(lane, resources={"vcpu": 4})
     job = lane.submit()
-    lane.next(job)
+    lane.next_parts(job)
     lane.request_slot(job)
     world.deliver_streams()
     world.pass_time(6 * 86_400)
     world.request("DELETE", f"/jobs/{job['job_id']}")
-    world.settle_down()
+    world.run_until_idle()
     assert lane.execution(job)["status"] == "cancelled"

@@ -20,10 +20,10 @@ MONTHLY = {"every_seconds": 30 * DAY}
 def failed_a_week_ago(world: World, schedule: dict[str, Any]) -> tuple[str, str]:
     """Submit a job with a manual run that failed a week ago. Returns both ids."""
     job_id = world.submit(task="test.scripted", schedule=schedule, retry={"max_attempts": 1})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     TASK_BODIES.append(lambda _: 1 / 0)
     assert world.request("POST", f"/jobs/{job_id}/run")[0] == 201
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(WEEK)
     failed = world.executions(job_id)[0]
     assert failed["status"] == "failed"
@@ -44,7 +44,7 @@ def test_a_retry_of_an_old_execution_is_cancelled_with_its_job(world: World, met
     _, preview = world.request(method, f"/jobs/{job_id}{path}?dry_run=true")
     assert preview["vanish"][0] | {"scheduled_at": ""} == {"execution_id": retry, "scheduled_at": "", "note": "queued"}
     assert world.request(method, f"/jobs/{job_id}{path}")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert (world.execution(retry)["status"], world.execution(retry)["attempt"]) == ("cancelled", 0)
 
 
@@ -58,7 +58,7 @@ def test_a_running_retry_of_an_old_execution_sees_its_cancellation(world: World)
 
     TASK_BODIES.append(delete_job)
     retry = request_retry(world, failed)
-    world.settle_down()
+    world.run_until_idle()
     one = world.execution(retry)
     assert (one["status"], one["result"]["value"]) == ("cancelled", True)
 
@@ -69,7 +69,7 @@ def test_a_retry_of_an_old_execution_is_skipped_by_a_pause(world: World) -> None
     world.deliver_streams()
     world.pass_time(1)
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert (world.execution(retry)["status"], world.execution(retry)["reason"]) == ("skipped", "paused")
 
 
@@ -82,7 +82,7 @@ def test_a_job_is_not_done_while_a_retry_of_an_old_execution_is_live(world: Worl
     assert [one["status"] for one in world.executions(job_id)] == ["queued", "failed", "succeeded"]
     assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "active"
     world.work(order)
-    world.settle_down()
+    world.run_until_idle()
     assert world.execution(retry)["status"] == "succeeded"
     assert world.request("GET", f"/jobs/{job_id}")[1]["state"] == "done"
 
@@ -95,18 +95,18 @@ def test_an_execution_with_a_backoff_of_days_is_cancelled_with_its_job(world: Wo
         raise Retry("not yet", after=seconds)
 
     TASK_BODIES.extend([lambda _: retry_after(6 * DAY - 60), lambda _: retry_after(last_backoff)])
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(6 * DAY)
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job_id)
     assert (one["status"], one["attempt"]) == ("retrying", 2)
     assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job_id)
     assert (one["status"], one["reason"]) == ("cancelled", "job deleted")
     world.pass_time(last_backoff + 60)
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job_id)
     assert one["attempt"] == 2
 
@@ -118,15 +118,15 @@ def test_an_execution_that_waits_for_a_key_of_an_old_revision_is_found_after_an_
 
     def edit_waiting_job(_: Context) -> None:
         job_id = world.submit(task="echo", concurrency=key)["job_id"]
-        world.settle_down()
+        world.run_until_idle()
         assert world.request("PATCH", f"/jobs/{job_id}", {"name": "another"})[0] == 200
-        world.settle_down()
+        world.run_until_idle()
         world.pass_time(6 * DAY)
         assert world.request("PATCH", f"/jobs/{job_id}", {"concurrency": None})[0] == 200
         world.pass_time(1)
         found.append(world.request("DELETE", f"/jobs/{job_id}?dry_run=true")[1]["vanish"][0]["note"])
 
     TASK_BODIES.append(edit_waiting_job)
-    world.settle_down()
+    world.run_until_idle()
     assert world.executions(other)[0]["status"] == "succeeded"
     assert found == ["waiting"]

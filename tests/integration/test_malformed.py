@@ -71,7 +71,7 @@ def test_parameters_nested_above_the_limit_are_rejected_by_every_endpoint(
         body = {"parameters": deep} | ({"task": "echo"} if path == "/jobs" else {})
         answer = world.request(method, path, body)
         assert answer[0] == (200 if method == "PATCH" and status == 201 else status), answer
-    world.settle_down()
+    world.run_until_idle()
     for path in ("/jobs", "/executions"):
         assert world.request("GET", path)[0] == 200
 
@@ -82,7 +82,7 @@ def test_a_result_nested_above_the_limit_is_stored_in_the_bucket(world: World) -
 
     TASK_BODIES.append(return_deep_result)
     job = world.submit(task="test.scripted")
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job["job_id"])
     assert (one["status"], one["result"]["value"]) == ("succeeded", None)
     assert one["result"]["location"].startswith("s3://")

@@ -38,7 +38,7 @@ def test_after_an_outage_the_misfire_policy_applies(
     misfire = {"policy": policy, "grace_seconds": 0}
     more = {"depends_on": depends_on(first)} if depends else {}
     job_id = world.submit(schedule=HOURLY, overlap="allow", misfire=misfire, **more)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.tick()
     world.pass_time(OUTAGE)
     world.run_for(120, step=60)
@@ -52,7 +52,7 @@ def test_an_edit_in_an_outage_does_not_run_every_missed_instant(world: World, de
     more = {"depends_on": depends_on(first)} if depends else {}
     misfire = {"policy": "run_latest", "grace_seconds": 0}
     job_id = world.submit(schedule=MINUTELY, overlap="allow", misfire=misfire, **more)["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.run_for(60, step=30)
     world.pass_time(1800)
     assert world.request("PATCH", f"/jobs/{job_id}", {"parameters": {"new": True}})[0] == 200
@@ -85,15 +85,15 @@ def test_an_edit_does_not_turn_an_execution_that_waits_for_its_upstream_into_a_m
 
 def test_a_cancelled_execution_does_not_cover_missed_instants(world: World) -> None:
     job_id = world.submit(schedule={"every_seconds": 60})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     third = world.executions(job_id)[2]["execution_id"]
     assert world.request("PUT", f"/executions/{third}/cancel")[0] == 200
     assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(210)
     _, preview = world.request("POST", f"/jobs/{job_id}/resume?dry_run=true")
     assert world.request("POST", f"/jobs/{job_id}/resume")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     first, second, cancelled = world.executions(job_id)[:3]
     assert (first["status"], first["covered_by"]) == ("skipped", second["execution_id"])
     assert second["status"] == "succeeded"

@@ -475,7 +475,7 @@ def test_two_notifiers_that_take_over_concurrently_publish_once(world: World, mo
         close_all_windows(world)
 
 
-def test_only_one_of_two_notifiers_takes_over_the_same_lapsed_lease(
+def test_only_one_of_two_notifiers_takes_over_the_same_expired_lease(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interruption = Interruption(world, monkeypatch)

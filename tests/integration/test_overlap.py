@@ -39,9 +39,9 @@ def pass_minutes(world: World, minutes: int) -> None:
     time without renewing its lease.
     """
     for _ in range(minutes):
-        world.settle_down()
+        world.run_until_idle()
         world.pass_time(60)
-        world.settle_down()
+        world.run_until_idle()
 
 
 def first_execution_runs_for(world: World, minutes: int, then: Callable[[Context], Any] = lambda _: None) -> None:
@@ -84,10 +84,10 @@ def test_queue_one_keeps_one_waiter_and_skips_the_rest(world: World) -> None:
     assert seen == [
         ("running", None),
         ("waiting", f"waits for {first_id}"),
-        ("skipped", f"{second_id} waits already"),
-        ("skipped", f"{second_id} waits already"),
+        ("skipped", f"{second_id} is already waiting"),
+        ("skipped", f"{second_id} is already waiting"),
     ]
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job_id) == ["succeeded", "succeeded", "skipped", "skipped"]
     assert world.executions(job_id)[2]["covered_by"] == second_id
 
@@ -99,7 +99,7 @@ def test_queue_one_reports_the_outcome_of_manual_runs_while_one_waits(world: Wor
     def run_twice(_: Context) -> None:
         for _ in range(2):
             answers.append(world.request("POST", f"/jobs/{job_id}/run", {})[1])
-            world.settle_down()
+            world.run_until_idle()
 
     TASK_BODIES.append(run_twice)
     pass_minutes(world, 1)
@@ -107,7 +107,7 @@ def test_queue_one_reports_the_outcome_of_manual_runs_while_one_waits(world: Wor
     waiter, skipped = answers
     waiting_id = waiter["execution"]["execution_id"]
     assert waiter["outcome"] == f"waits for {first_id}"
-    assert skipped["outcome"] == f"skipped: {waiting_id} waits already"
+    assert skipped["outcome"] == f"skipped: {waiting_id} is already waiting"
     assert (skipped["execution"]["status"], skipped["execution"]["covered_by"]) == ("skipped", waiting_id)
 
 
@@ -122,7 +122,7 @@ def test_queue_all_runs_executions_sequentially_in_order_of_their_instants(world
     first_execution_runs_for(world, 3, record)
     TASK_BODIES.extend([record] * 3)
     pass_minutes(world, 1)
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job_id) == ["succeeded"] * 4
     assert order == sorted(order)
 
@@ -139,11 +139,11 @@ def test_cancel_running_cancels_the_running_execution_and_runs_the_later_one(wor
 
     TASK_BODIES.append(obey)
     pass_minutes(world, 1)
-    world.settle_down()
+    world.run_until_idle()
     first, second = world.executions(job_id)[:2]
     assert seen == ["running", "waiting"]
     assert (first["status"], first["result"]["value"]) == ("cancelled", "half of it")
-    assert first["reason"] == f"{second['execution_id']} is to run in its place"
+    assert first["reason"] == f"replaced by {second['execution_id']}"
     assert second["status"] == "succeeded"
 
 
@@ -154,13 +154,13 @@ def test_cancel_running_revokes_the_lease_of_a_task_that_ignores_cancellation(wo
     def ignore(_context: Context) -> str:
         pass_minutes(world, 1)
         world.pass_time(31)
-        world.settle_down()
+        world.run_until_idle()
         seen.extend(statuses(world, job_id))
         return "too late"
 
     TASK_BODIES.append(ignore)
     pass_minutes(world, 1)
-    world.settle_down()
+    world.run_until_idle()
     first = world.executions(job_id)[0]
     assert seen == ["cancelled", "succeeded"]
     assert (first["status"], first["result"]["value"]) == ("cancelled", None)
@@ -174,16 +174,16 @@ def test_cancel_running_keeps_only_the_latest_waiter(world: World) -> None:
     def ignore(_context: Context) -> None:
         for _ in range(2):
             world.pass_time(11)
-            world.settle_down()
+            world.run_until_idle()
 
     TASK_BODIES.append(ignore)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(10)
     [order] = world.orders()
     world.work(order)
     _, second, third = world.executions(job_id)[:3]
     assert (second["status"], second["covered_by"]) == ("skipped", third["execution_id"])
-    world.settle_down()
+    world.run_until_idle()
     assert world.execution(third["execution_id"])["status"] == "succeeded"
 
 
@@ -209,7 +209,7 @@ def test_an_execution_between_attempts_counts_as_running(world: World) -> None:
     assert statuses(world, job_id)[1] == "skipped"
     for order in orders:
         world.work(order)
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job_id)[:2] == ["succeeded", "skipped"]
 
 
@@ -219,14 +219,14 @@ def test_a_worker_that_crashes_inside_a_gate_blocks_its_job_no_longer_than_its_l
 
     job_id = submit(world, None)
     TASK_BODIES.append(die)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
     [order] = world.orders()
     with pytest.raises(Killed):
         world.work(order)
     world.pass_time(45)
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job_id) == ["succeeded"]
     assert [one["number"] for one in world.executions(job_id)[0]["attempts"]] == [1, 2]
     pass_minutes(world, 1)
@@ -235,7 +235,7 @@ def test_a_worker_that_crashes_inside_a_gate_blocks_its_job_no_longer_than_its_l
 
 def test_the_next_sweep_releases_a_gate_whose_worker_crashed_before_releasing_it(world: World) -> None:
     job_id = submit(world, None)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
     [order] = world.orders()
     with crash_at("DeleteItem"), pytest.raises(Killed):
@@ -266,11 +266,11 @@ def test_a_crash_while_joining_the_queue_is_repaired_when_the_message_is_redeliv
         assert statuses(world, job_id) == ["running", "waiting"]
 
     TASK_BODIES.append(redeliver_with_crashes)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
     [order] = world.orders()
     world.work(order)
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job_id) == ["succeeded", "succeeded"]
 
 
@@ -305,7 +305,7 @@ def test_a_removed_or_cancelled_execution_inside_a_gate_blocks_no_other(world: W
     assert [item["entry"]["S"] for item in world.items("gates")] == [f"job#{job_id}"]
     answer = run(world, job_id)
     assert answer["outcome"] == "starts now"
-    world.settle_down()
+    world.run_until_idle()
     assert world.execution(answer["execution"]["execution_id"])["status"] == "succeeded"
     world.work(order)
     assert world.items("gates") == []
@@ -317,10 +317,10 @@ def test_a_freed_gate_goes_to_the_waiter_before_a_new_execution(world: World) ->
 
     def queue_manual_run(_context: Context) -> None:
         answers.append(run(world, job_id))
-        world.settle_down()
+        world.run_until_idle()
 
     TASK_BODIES.append(queue_manual_run)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
     [order] = world.orders()
     with crash_at("Query", after=1), pytest.raises(Killed):  # the first query was made for the waiter
@@ -333,7 +333,7 @@ def test_a_freed_gate_goes_to_the_waiter_before_a_new_execution(world: World) ->
     [order] = world.orders()
     world.work(order)
     assert (world.execution(waiter)["status"], reason_of(world, newcomer)) == ("queued", f"waits for {waiter}")
-    world.settle_down()
+    world.run_until_idle()
     assert (world.execution(waiter)["status"], world.execution(execution_id_of(newcomer))["status"]) == (
         "succeeded",
         "succeeded",
@@ -365,7 +365,7 @@ def test_a_manual_run_follows_the_overlap_rule_and_reports_its_outcome(world: Wo
     first_id = world.executions(job_id)[0]["execution_id"]
     assert answers[0]["outcome"] == f"skipped: {first_id} still runs"
     assert answers[0]["execution"]["status"] == "skipped"
-    world.settle_down()
+    world.run_until_idle()
     ran = world.execution(answer["execution"]["execution_id"])
     assert (ran["status"], ran["origin"], ran["parameters"]) == ("succeeded", "run", {"customer": 7})
 
@@ -380,7 +380,7 @@ def test_an_edited_overlap_rule_applies_to_executions_that_have_not_started(worl
 
     TASK_BODIES.append(edit_rule)
     pass_minutes(world, 1)
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job_id) == ["succeeded"] * 3
 
 
@@ -398,11 +398,11 @@ def test_in_the_long_lane_the_later_execution_is_skipped_when_it_is_due(lane: Lo
     lane.world.pass_time(600)
     assert lane.world.call(
         "conductor",
-        {"do": "next", "job_id": job["job_id"], "execution_id": first["execution_id"], "run_arn": "run-1"},
+        {"do": "next_parts", "job_id": job["job_id"], "execution_id": first["execution_id"], "run_arn": "run-1"},
     )["parts"] == ["all"]
     lane.world.deliver_streams()
     second = lane.world.executions(job["job_id"])[1]
-    request = {"do": "next", "job_id": job["job_id"], "execution_id": second["execution_id"], "run_arn": "run-2"}
+    request = {"do": "next_parts", "job_id": job["job_id"], "execution_id": second["execution_id"], "run_arn": "run-2"}
     early = lane.world.call("conductor", request)
     assert (early["next"], early["parts"], early["not_before"]) == ("run", [], second["scheduled_at"])
     lane.world.pass_time(600)
@@ -415,7 +415,7 @@ def test_in_the_long_lane_the_later_execution_is_skipped_when_it_is_due(lane: Lo
 @pytest.mark.parametrize("key", [{}, {"idempotency-key": "once"}])
 def test_manual_run_and_retry_need_no_body(world: World, body: Any, key: dict[str, str]) -> None:
     job_id = str(world.submit(task="fail", parameters={"times": 9, "fatal": True})["job_id"])
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job_id) == ["failed"]
     status, answer = world.request("POST", f"/jobs/{job_id}/run", body, headers=key)
     assert (status, answer["execution"]["parameters"]) == (201, {"times": 9, "fatal": True})
@@ -434,7 +434,7 @@ def test_an_execution_inside_a_gate_is_listed_as_running(world: World) -> None:
         seen.append(([one["execution_id"] for one in page["items"]] == [context.execution_id], overview["running"]))
 
     TASK_BODIES.append(look)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
-    world.settle_down()
+    world.run_until_idle()
     assert seen == [(True, 1)]

@@ -104,7 +104,7 @@ def test_a_consumer_that_receives_an_old_record_publishes_its_age(world: World) 
 def test_a_consumer_that_keeps_up_publishes_no_lag(world: World) -> None:
     world.submit()
     world.pass_time(9)
-    world.settle_down()
+    world.run_until_idle()
     assert published(world, Metric.STREAM_LAG_SECONDS) == []
 
 

@@ -28,14 +28,14 @@ def delayed_and_waiting(world: World) -> tuple[str, str]:
     """Submit two jobs of one key: the first holds the key and is delayed by its rate, the second waits for the key."""
     rare = {**KEY_WITH_RATE, "rate": {"starts": 1, "per_seconds": 600}}
     first = submit(world, concurrency=rare)
-    world.settle_down()
+    world.run_until_idle()
     assert status(world, first) == "succeeded"
     world.pass_time(1)
     second = submit(world, concurrency=rare)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(1)
     third = submit(world, concurrency=rare)
-    world.settle_down()
+    world.run_until_idle()
     assert (status(world, second), status(world, third)) == ("queued", "waiting")
     return second, third
 
@@ -43,7 +43,7 @@ def delayed_and_waiting(world: World) -> tuple[str, str]:
 def test_a_rate_delays_excess_starts_and_reports_their_start_times(world: World) -> None:
     rate = {"key": "api", "rate": {"starts": 2, "per_seconds": 60}}
     jobs = [submit(world, concurrency=rate) for _ in range(5)]
-    world.settle_down()
+    world.run_until_idle()
     found = sorted(status(world, job) for job in jobs)
     assert found == ["queued"] * 3 + ["succeeded"] * 2
     delayed = [world.executions(job)[0] for job in jobs if status(world, job) == "queued"]
@@ -57,7 +57,7 @@ def test_a_rate_delays_excess_starts_and_reports_their_start_times(world: World)
     assert waiting_for["detail"].startswith("no more than 2 start in 60 seconds: it starts at ")
     for seconds in (30, 30, 30):
         world.pass_time(seconds)
-        world.settle_down()
+        world.run_until_idle()
     assert [status(world, job) for job in jobs] == ["succeeded"] * 5
     started = sorted(from_text(world.executions(job)[0]["started_at"]) for job in jobs)
     for earlier, third in zip(started, started[2:], strict=False):
@@ -70,12 +70,12 @@ def test_a_rate_holds_for_a_key_with_a_limit(world: World) -> None:
     def hold(_context: Context) -> None:
         jobs.extend(submit(world, concurrency=KEY_WITH_RATE) for _ in range(4))
         world.pass_time(20)
-        world.settle_down()
+        world.run_until_idle()
         assert [status(world, job) for job in jobs] == ["waiting"] * 4
 
     TASK_BODIES.append(hold)
     submit(world, concurrency=KEY_WITH_RATE)
-    world.settle_down()
+    world.run_until_idle()
     world.run_for(20)
     assert [status(world, job) for job in jobs] == ["succeeded"] * 4
     starts = start_times(world, jobs)
@@ -96,12 +96,12 @@ def test_a_rate_holds_for_a_job_that_queues_its_executions(world: World) -> None
     def hold(_context: Context) -> None:
         for _ in range(3):
             ran.append(run())
-            world.settle_down()
+            world.run_until_idle()
         world.pass_time(20)
 
     TASK_BODIES.append(hold)
     run()
-    world.settle_down()
+    world.run_until_idle()
     world.run_for(14)
     starts = sorted(from_text(world.execution(one)["started_at"]) for one in ran)
     assert all(later - earlier >= timedelta(seconds=4) for earlier, later in pairwise(starts))
@@ -123,7 +123,7 @@ def test_cancelling_a_delayed_execution_releases_its_key_immediately(world: Worl
     second, third = delayed_and_waiting(world)
     [one] = world.executions(second)
     assert world.request("PUT", f"/executions/{one['execution_id']}/cancel")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     assert (status(world, second), status(world, third)) == ("cancelled", "queued")
     assert [item["entry"]["S"] for item in world.items("gates") if item["gate"]["S"] != "rate"] == [GATE]
     assert world.execution(world.executions(third)[0]["execution_id"])["waiting_for"]["what"] == "rate"
@@ -132,9 +132,9 @@ def test_cancelling_a_delayed_execution_releases_its_key_immediately(world: Worl
 def test_the_next_sweep_releases_the_key_of_a_delayed_execution_skipped_by_a_pause(world: World) -> None:
     second, third = delayed_and_waiting(world)
     assert world.request("POST", f"/jobs/{second}/pause")[0] == 200
-    world.settle_down()
+    world.run_until_idle()
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     assert (status(world, second), status(world, third)) == ("skipped", "queued")
 
 
@@ -142,16 +142,16 @@ def test_an_edit_to_another_key_releases_the_old_key(world: World) -> None:
     rare = {**KEY_WITH_RATE, "rate": {"starts": 1, "per_seconds": 600}}
     moved = submit(world, concurrency=rare, schedule={"every_seconds": 300})
     other = submit(world, concurrency=rare)
-    world.settle_down()
+    world.run_until_idle()
     assert status(world, other) == "succeeded"
     world.run_for(360, step=60)
     [late, *_] = world.executions(moved)
     assert (late["status"], late["reason"]) == ("queued", "no more than 1 start in 600 seconds")
     assert world.request("PATCH", f"/jobs/{moved}", {"concurrency": {**rare, "key": "another"}})[0] == 200
     waits = submit(world, concurrency=rare)
-    world.settle_down()
+    world.run_until_idle()
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     assert status(world, waits) == "queued"
     assert world.execution(world.executions(waits)[0]["execution_id"])["waiting_for"]["what"] == "rate"
 
@@ -174,16 +174,16 @@ def test_an_execution_admitted_while_it_joins_the_queue_is_delayed_by_its_rate(w
     late = world.execution(world.executions(second)[0]["execution_id"])
     assert (late["status"], late["waiting_for"]["what"]) == ("queued", "rate")
     assert from_text(late["retry_at"]) == world.now + timedelta(seconds=600)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(600)
-    world.settle_down()
+    world.run_until_idle()
     assert status(world, second) == "succeeded"
 
 
 def test_a_duplicate_message_reserves_one_start(world: World) -> None:
     rate = {"key": "api", "rate": {"starts": 1, "per_seconds": 60}}
     submit(world, concurrency=rate)
-    world.settle_down()
+    world.run_until_idle()
     late = submit(world, concurrency=rate)
     [order] = work_orders(world)
     world.work(order)
@@ -192,7 +192,7 @@ def test_a_duplicate_message_reserves_one_start(world: World) -> None:
     world.work(order)
     assert world.executions(late)[0]["retry_at"] == starts_at
     after = submit(world, concurrency=rate)
-    world.settle_down()
+    world.run_until_idle()
     assert from_text(world.executions(after)[0]["retry_at"]) == from_text(starts_at) + timedelta(seconds=60)
 
 
@@ -207,26 +207,26 @@ def test_a_takeover_from_a_dead_worker_needs_no_new_start(world: World) -> None:
         world.work(order)
     world.pass_time(45)
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     assert status(world, job) == "succeeded"
 
 
 def test_in_the_long_lane_a_delayed_execution_starts_at_the_reported_time(lane: LongLane) -> None:
     rare = {"key": "rare", "rate": {"starts": 1, "per_seconds": 600}}
     first, second = lane.submit(concurrency=rare), lane.submit(concurrency=rare)
-    assert lane.next(first)["parts"] == ["all"]
-    answer = lane.next(second)
+    assert lane.next_parts(first)["parts"] == ["all"]
+    answer = lane.next_parts(second)
     assert (answer["next"], answer["parts"]) == ("run", [])
     assert from_text(answer["not_before"]) == lane.world.now + timedelta(seconds=600)
     lane.world.pass_time(600)
-    assert lane.next(second)["parts"] == ["all"]
+    assert lane.next_parts(second)["parts"] == ["all"]
 
 
 def test_a_start_delayed_beyond_the_maximum_message_delay_uses_a_timer(world: World) -> None:
     rate = {"key": "rare", "rate": {"starts": 1, "per_seconds": 1800}}
     jobs = [submit(world, concurrency=rate) for _ in range(2)]
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     assert sorted(status(world, job) for job in jobs) == ["queued", "succeeded"]
     world.run_for(1860, step=60)
     assert [status(world, job) for job in jobs] == ["succeeded"] * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from punctual.domain.instant import to_text
+from punctual.domain.instant import from_text, to_text
 from tests.integration.long_lane import LongLane, start_part
 from tests.integration.world import STATE_MACHINE, World
 
@@ -20,7 +20,7 @@ def test_a_removed_schedule_is_created_again(world: World, lane: LongLane) -> No
     job = lane.submit(schedule={"at": to_text(world.now + timedelta(hours=1))})
     execution_id = lane.execution(job)["execution_id"]
     world.scheduler.delete_schedule(Name=execution_id, GroupName="long")
-    assert lane.reconcile()["armed"] == [execution_id]
+    assert lane.reconcile()["scheduled"] == [execution_id]
     assert list(lane.schedules()) == [execution_id]
 
 
@@ -29,6 +29,7 @@ def test_an_execution_whose_schedule_never_fired_is_started(world: World, lane: 
     world.pass_time(3700)
     world.scheduler.delete_schedule(Name=lane.execution(job)["execution_id"], GroupName="long")
     assert lane.reconcile()["started"] == [lane.execution(job)["execution_id"]]
+    assert lane.execution(job)["reason"] == "starting: its one-time schedule or timer was missing"
     world.deliver_streams()
     assert lane.runs() == [lane.execution(job)["execution_id"]]
 
@@ -41,7 +42,7 @@ def test_a_schedule_without_an_execution_is_removed(world: World, lane: LongLane
         FlexibleTimeWindow={"Mode": "OFF"},
         Target={"Arn": STATE_MACHINE, "RoleArn": "arn:aws:iam::123456789012:role/schedules"},
     )
-    assert lane.reconcile()["disarmed"] == ["orphan"]
+    assert lane.reconcile()["unscheduled"] == ["orphan"]
     assert lane.schedules() == {}
 
 
@@ -53,31 +54,67 @@ def test_a_stopped_state_machine_is_restarted_and_its_container_is_stopped(world
     assert lane.reconcile()["restarted"] == []  # within the grace period: the run may just have started
     world.pass_time(121)
     assert lane.reconcile()["restarted"] == [execution_id]
+    assert lane.execution(job)["reason"] == "restarting: the state machine run stopped"
     assert lane.used_capacity() == (0, 0)
     assert lane.stopped == [container.task_arn]
     world.deliver_streams()
     assert lane.runs() == [execution_id, execution_id]
-    lane.next(job, run="new run")
+    lane.next_parts(job, run="new run")
     second = lane.container(job)
     assert second.claim()["resume"] == {"half": True}
     assert container.conclude()["ok"] is False
 
 
+def test_an_execution_whose_run_stopped_before_it_was_attached_is_started(world: World, lane: LongLane) -> None:
+    job = lane.submit()
+    world.states.stop_execution(executionArn=lane.run_arn(job))
+    world.pass_time(121)
+    assert lane.reconcile()["restarted"] == [lane.execution(job)["execution_id"]]
+    assert lane.execution(job)["reason"] == "starting: no state machine run was attached"
+
+
+def test_a_part_of_a_stopped_run_needs_only_its_remaining_work(world: World, lane: LongLane) -> None:
+    job, container = start_part(lane, expected_seconds=3600)
+    before = from_text(lane.execution(job)["parts"][0]["latest_start"])
+    container.report("checkpoint", state={"half": True})
+    world.states.stop_execution(executionArn=lane.run_arn(job))
+    world.pass_time(1800)
+    lane.reconcile()
+    assert from_text(lane.execution(job)["parts"][0]["latest_start"]) - before >= timedelta(seconds=1800)
+
+
+def test_a_part_of_a_stopped_run_that_was_asked_to_leave_was_preempted(world: World, lane: LongLane) -> None:
+    job, _ = start_part(lane)
+    execution_id = lane.execution(job)["execution_id"]
+    world.dynamodb.update_item(
+        TableName="parts",
+        Key={"execution_id": {"S": execution_id}, "part": {"S": "all"}},
+        UpdateExpression="SET #leave = :reason",
+        ExpressionAttributeNames={"#leave": "leave"},
+        ExpressionAttributeValues={":reason": {"S": "another part needs its slot"}},
+    )
+    world.states.stop_execution(executionArn=lane.run_arn(job))
+    world.pass_time(121)
+    lane.reconcile()
+    [attempt] = lane.execution(job)["parts"][0]["attempts"]
+    assert (attempt["outcome"], attempt["error"]["message"]) == ("preempted", "another part needs its slot")
+
+
 def test_a_part_that_waits_with_the_ticket_of_a_stopped_run_requests_a_new_slot(world: World, lane: LongLane) -> None:
     _, filler = start_part(lane, resources={"vcpu": 4})
     job = lane.submit()
-    lane.next(job)
+    lane.next_parts(job)
     stale_ticket = lane.request_slot(job)
     world.deliver_streams()
     world.states.stop_execution(executionArn=lane.run_arn(job))
     world.pass_time(20)
-    filler.beat()
+    filler.heartbeat()
     world.call("reconciler", {"grace_seconds": 0})
     filler.conclude()
     world.deliver_streams()
     world.deliver_streams()
     assert lane.grant_for(stale_ticket) is None
-    assert lane.next(job, run="new run")["parts"] == ["all"]
+    assert lane.next_parts(job, run="new run")["parts"] == ["all"]
     assert lane.container(job).claim()["ok"]
 
 
@@ -105,11 +142,11 @@ def test_a_container_that_stopped_without_an_event_is_detected(world: World, lan
 def test_an_execution_that_waits_at_a_gate_is_not_restarted(world: World, lane: LongLane) -> None:
     key = {"key": "one", "limit": 1}
     first, second = lane.submit(concurrency=key), lane.submit(concurrency=key)
-    assert lane.next(first)["parts"] == ["all"]
-    assert lane.next(second)["next"] == "end"
+    assert lane.next_parts(first)["parts"] == ["all"]
+    assert lane.next_parts(second)["next"] == "end"
     waiting_id = lane.execution(second)["execution_id"]
     lane.end_runs(waiting_id)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(3600)
     assert waiting_id not in lane.reconcile()["restarted"]
     assert lane.execution(second)["status"] == "waiting"

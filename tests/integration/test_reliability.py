@@ -41,10 +41,10 @@ def test_a_dead_workers_execution_is_taken_over_within_90_seconds(world: World) 
     assert statuses(world, job_id) == ["running"]
     world.pass_time(11.9)  # the worst case: the lease becomes suspect right after the sweep
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job_id)
     assert execution["status"] == "succeeded"
     assert from_text(execution["started_at"]) - died_at < timedelta(seconds=90)
@@ -58,7 +58,7 @@ def test_a_takeover_waits_until_the_lease_of_the_silent_worker_has_expired(world
     assert world.tick()["taken_over"] == 1
     assert world.orders() == []  # the message is delayed by the queue for the rest of the lease
     world.pass_time(18)
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job_id) == ["succeeded"]
 
 
@@ -70,7 +70,7 @@ def test_a_worker_that_renews_its_lease_before_the_takeover_keeps_its_execution(
     [execution] = worker.executions.running(0)
     assert worker.executions.renew(execution, world.now, None)
     world.pass_time(18)
-    world.settle_down()
+    world.run_until_idle()
     [shown] = world.executions(job_id)
     assert (shown["status"], shown["attempt"]) == ("running", 1)
 
@@ -81,27 +81,27 @@ def test_a_late_result_of_a_fenced_worker_is_refused(world: World) -> None:
     [first] = worker.executions.running(0)
     world.pass_time(61)
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     before = world.executions(job_id)
     assert (
         worker._conclude(first, AttemptResult(outcome=Outcome.SUCCEEDED, value="too late"), first.priority)
         == "decision refused"
     )
     world.work(order)
-    world.settle_down()
+    world.run_until_idle()
     assert world.executions(job_id) == before
 
 
 def test_a_lease_renewed_between_the_check_and_the_takeover_is_kept(world: World) -> None:
     job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
     worker = world.function("worker").worker
-    [lapsed] = worker.executions.running(0)
+    [expired] = worker.executions.running(0)
     world.pass_time(31)
-    worker.executions.renew(lapsed, world.now, None)
+    worker.executions.renew(expired, world.now, None)
     lost = AttemptResult(outcome=Outcome.LOST)
-    decision = decide(lapsed, lost, now=world.now, uniform=lambda _, longest: longest)
-    assert worker.executions.take_over(lapsed, decision.attempt, "another worker", world.now) is None
-    assert not worker.executions.give_up(lapsed, decision, world.now)
+    decision = decide(expired, lost, now=world.now, uniform=lambda _, longest: longest)
+    assert worker.executions.take_over(expired, decision.attempt, "another worker", world.now) is None
+    assert not worker.executions.give_up(expired, decision, world.now)
     [execution] = world.executions(job_id)
     assert (execution["status"], execution["attempt"], execution["attempts"]) == ("running", 1, [])
 
@@ -114,7 +114,7 @@ def test_a_fenced_worker_cannot_end_the_attempt_that_replaced_it(world: World, o
     world.pass_time(61)
     world.tick()
     with pytest.raises(Killed):
-        world.settle_down()
+        world.run_until_idle()
     before = world.executions(job_id)
     assert [(one["status"], one["attempt"]) for one in before] == [("running", 2)]
     assert worker._conclude(first, AttemptResult(outcome=outcome), first.priority) == "decision refused"
@@ -132,7 +132,7 @@ def test_a_duplicate_work_order_of_a_failed_attempt_does_not_repeat_it(world: Wo
     world.work(order)
     [execution] = world.executions(job["job_id"])
     assert (execution["status"], execution["attempt"], len(execution["attempts"])) == ("retrying", 1, 1)
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job["job_id"]) == ["succeeded"]
 
 
@@ -141,10 +141,10 @@ def test_an_execution_that_loses_every_worker_fails_and_records_each_lost_attemp
     world.pass_time(61)
     world.tick()
     with pytest.raises(Killed):
-        world.settle_down()
+        world.run_until_idle()
     world.pass_time(61)
     world.tick()
-    world.settle_down()
+    world.run_until_idle()
     [execution] = world.executions(job_id)
     assert execution["status"] == "failed"
     assert [one["outcome"] for one in execution["attempts"]] == ["lost", "lost"]
@@ -222,7 +222,7 @@ def test_a_redelivered_leader_plans_no_further_than_the_next_leader(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.submit(schedule={"every_seconds": 60})
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(130)
     world.tick()
     records = world.stream_records("executions", "planner")
@@ -246,7 +246,7 @@ def test_a_job_changed_while_its_successors_are_planned_keeps_none_of_the_old_re
     world: World, method: str, action: str, change: dict[str, Any] | None
 ) -> None:
     job_id = world.submit(schedule={"every_seconds": 100})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(121)
     world.tick()
     leader = world.stream_records("executions", "planner")
@@ -258,7 +258,7 @@ def test_a_job_changed_while_its_successors_are_planned_keeps_none_of_the_old_re
 
     with just_before("PutItem", change_job):
         world.call("planner", {"Records": leader})
-    world.settle_down()
+    world.run_until_idle()
     unfinished = [item for item in world.items("executions") if item["status"]["S"] in ("scheduled", "queued")]
     assert {item["revision"]["N"] for item in unfinished} == ({"2"} if change else set())
 
@@ -267,14 +267,14 @@ def test_a_sweep_catches_up_on_ten_missed_ticks_without_losing_a_timer(world: Wo
     world.tick()
     due = [world.now + timedelta(minutes=minute) for minute in (5, 8, 11)]
     jobs = [world.submit(schedule={"at": to_text(one)}) for one in due]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(600)
     swept = world.tick()
     assert (swept["timers_seen"], swept["queued"]) == (3, 3)
     assert swept["behind"] == pytest.approx(540)
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
-    world.settle_down()
+    world.run_until_idle()
     assert [statuses(world, job["job_id"]) for job in jobs] == [["succeeded"]] * 3
     assert world.tick()["timers_seen"] == 0
 
@@ -282,7 +282,7 @@ def test_a_sweep_catches_up_on_ten_missed_ticks_without_losing_a_timer(world: Wo
 def test_a_sweep_that_crashes_resumes_where_it_stopped(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.tick()
     jobs = [world.submit(schedule={"at": to_text(world.now + timedelta(minutes=m))}) for m in (6, 7, 8)]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(300)
     table = world.function("dispatcher").dispatcher.executions.table.client
     real, calls = table.update_item, []
@@ -362,7 +362,7 @@ def test_an_unreadable_record_goes_to_the_dead_letter_queue_and_blocks_no_other_
     unreadable = json.loads(json.dumps(record))
     unreadable["dynamodb"]["NewImage"]["schedule"] = {"S": "no schedule"}
     world.call("planner", {"Records": [unreadable, record]})
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job["job_id"]) == ["succeeded"]
     [dead] = world.receive("planner-dead")
     assert "not a job" in dead["messageAttributes"]["reason"]["StringValue"]
@@ -395,17 +395,17 @@ def test_an_aws_error_returns_the_work_order_to_the_queue(world: World, monkeypa
 
 def test_a_timer_that_expires_before_it_is_swept_queues_its_execution(world: World) -> None:
     job = world.submit(schedule={"at": to_text(world.now + timedelta(minutes=10))})
-    world.settle_down()
+    world.run_until_idle()
     [timer] = [item for item in world.items("timers") if "job_id" in item]
     world.pass_time(7200)  # no dispatcher in all this time
     expire(world, timer)
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job["job_id"]) == ["succeeded"]
 
 
 def test_an_expired_timer_repairs_a_broken_chain(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 600})
-    world.settle_down()
+    world.run_until_idle()
     [timer] = [item for item in world.items("timers") if "job_id" in item]
     world.pass_time(420)
     world.tick()
@@ -413,7 +413,7 @@ def test_an_expired_timer_repairs_a_broken_chain(world: World) -> None:
     assert [one["dynamodb"]["NewImage"]["status"]["S"] for one in lost] == ["queued"]  # this record is never delivered
     world.pass_time(3600)
     expire(world, timer)
-    world.settle_down()
+    world.run_until_idle()
     # the execution of the expired timer, the missed instants, the latest one that covers them, and the successors
     missed = ["skipped"] * 4
     assert statuses(world, job["job_id"]) == ["succeeded", *missed, "succeeded", "queued", "scheduled"]
@@ -435,13 +435,13 @@ def expire(world: World, timer: dict[str, Any]) -> None:
 def test_an_expired_timer_of_an_earlier_attempt_does_not_shorten_a_backoff(world: World) -> None:
     due = world.now + timedelta(minutes=10)
     job = world.submit(task="test.retry_later", parameters={"after": 8 * 3600}, schedule={"at": to_text(due)})
-    world.settle_down()
+    world.run_until_idle()
     [timer] = [item for item in world.items("timers") if "job_id" in item]
     world.run_for(660, step=20)
     assert statuses(world, job["job_id"]) == ["retrying"]
     world.pass_time(2 * 3600)
     expire(world, timer)
-    world.settle_down()
+    world.run_until_idle()
     assert statuses(world, job["job_id"]) == ["retrying"]
     world.run_for(6 * 3600 + 120, step=60)
     [execution] = world.executions(job["job_id"])

@@ -40,7 +40,7 @@ class Rules(RuleBasedStateMachine):
         misfire, often = {"policy": "run_latest", "grace_seconds": 300}, {"every_seconds": min(every, 60)}
         self.story.submit({"every_seconds": every}, overlap, misfire, None, {"max_attempts": 3}, None)
         self.story.submit_one_and_who_waits_for_it(often, overlap, {"max_attempts": 1}, condition, None)
-        self.story.settle()
+        self.story.run_until_idle()
 
     @rule(step=steps())
     def it_goes_on(self, step: Step) -> None:

@@ -66,7 +66,7 @@ def test_a_dedupe_key_is_scoped_to_its_owner(world: World) -> None:
 def test_an_ended_job_releases_its_key(world: World) -> None:
     done = world.submit(**KEY)
     assert post(world)[0] == 409
-    world.settle_down()
+    world.run_until_idle()
     assert world.request("GET", f"/jobs/{done['job_id']}")[1]["state"] == "done"
     status, second = post(world)
     assert status == 201
@@ -86,7 +86,7 @@ def test_a_key_marker_expires_with_its_current_job_and_not_with_an_earlier_one(w
     assert marker["expires_at"] == job["expires_at"]
     done = world.submit(**KEY)
     assert "expires_at" not in markers(world)[0]
-    world.settle_down()
+    world.run_until_idle()
     assert "expires_at" in markers(world)[0]
     _, live = post(world)
     assert world.request("DELETE", f"/jobs/{done['job_id']}")[0] == 200  # an earlier job that is already done
@@ -106,7 +106,7 @@ def test_key_markers_are_never_listed_and_trigger_no_consumer(world: World) -> N
     records = world.stream_records("jobs", "planner")
     assert [record["dynamodb"]["Keys"]["job_id"]["S"] for record in records] == [job["job_id"]]
     world.call("planner", {"Records": records})
-    world.settle_down()
+    world.run_until_idle()
     assert [one["job_id"] for one in world.request("GET", "/jobs")[1]["items"]] == [job["job_id"]]
     assert world.receive("planner-dead") == []
     assert len(world.executions(job["job_id"])) == 1

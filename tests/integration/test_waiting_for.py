@@ -27,7 +27,7 @@ def test_only_unfinished_upstreams_are_named(world: World) -> None:
     for _ in range(3):
         world.deliver_streams()
     assert "waits for first" in waiting_reason(world, job_id)["detail"]
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job_id)
     shown = world.execution(one["execution_id"])
     assert shown["waiting_for"]["detail"].startswith("waits for second")
@@ -57,7 +57,7 @@ def test_after_its_backoff_an_execution_waits_for_a_worker_of_the_queue_with_its
 
 def test_an_execution_queued_before_the_end_of_its_backoff_still_shows_the_backoff(world: World) -> None:
     job_id = world.submit(task="fail", parameters={"times": 9}, retry={"backoff_seconds": 3000})["job_id"]
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(2880)
     world.tick()
     world.deliver_streams()
@@ -72,7 +72,7 @@ def test_an_execution_that_was_queued_late_waits_in_a_higher_priority_queue(
     job_id = world.submit(schedule={"at": to_text(world.now + timedelta(hours=1))}, misfire={"grace_seconds": 900})[
         "job_id"
     ]
-    world.settle_down()
+    world.run_until_idle()
     world.tick()
     world.pass_time(3600 + late)
     world.tick()
@@ -87,7 +87,7 @@ def test_an_execution_admitted_late_at_a_gate_waits_in_a_higher_priority_queue(w
 
     def submit_another(_: Any) -> None:
         second.append(world.submit(concurrency=key)["job_id"])
-        world.settle_down()
+        world.run_until_idle()
         world.pass_time(600)
 
     TASK_BODIES.append(submit_another)
@@ -104,7 +104,7 @@ def test_an_execution_admitted_late_at_a_gate_waits_in_a_higher_priority_queue(w
 def test_an_execution_that_is_not_due_shows_its_instant(world: World) -> None:
     at = to_text(world.now + timedelta(hours=1))
     job = world.submit(schedule={"at": at})
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job["job_id"])
     waiting_for = world.execution(one["execution_id"])["waiting_for"]
     assert (waiting_for["what"], waiting_for["detail"]) == ("time", f"it is due at {at}")
@@ -113,7 +113,7 @@ def test_an_execution_that_is_not_due_shows_its_instant(world: World) -> None:
 def test_with_jitter_an_execution_shows_its_instant_and_its_start(world: World) -> None:
     due = world.now + timedelta(hours=1)
     job = world.submit(schedule={"every_seconds": 3600, "starts_at": to_text(due), "jitter_seconds": 600})
-    world.settle_down()
+    world.run_until_idle()
     [one] = world.executions(job["job_id"])
     starts = due + delay(job["job_id"], due, 600)
     detail = world.execution(one["execution_id"])["waiting_for"]["detail"]
@@ -133,22 +133,26 @@ def test_a_waiter_shows_the_current_holders_and_how_many_waiters_are_ahead(world
         for _ in range(3):
             world.pass_time(1)
             jobs.append(submit(world, concurrency=one_at_once))
-            world.settle_down()
+            world.run_until_idle()
         seen["jobs"] = jobs
-        assert look(jobs[2]) == ("1 execution with the same key is running", [context.execution_id], 2)
+        assert look(jobs[2]) == ("1 execution with the same concurrency key is running", [context.execution_id], 2)
         assert world.request("POST", f"/jobs/{jobs[0]}/pause")[0] == 200
-        world.settle_down()
+        world.run_until_idle()
         assert status(world, jobs[0]) == "skipped"
-        assert look(jobs[2]) == ("1 execution with the same key is running", [context.execution_id], 1)
+        assert look(jobs[2]) == ("1 execution with the same concurrency key is running", [context.execution_id], 1)
 
     def then(context: Context) -> None:
         assert context.job_id == seen["jobs"][1]
-        assert look(seen["jobs"][2]) == ("1 execution with the same key is running", [context.execution_id], 0)
+        assert look(seen["jobs"][2]) == (
+            "1 execution with the same concurrency key is running",
+            [context.execution_id],
+            0,
+        )
         seen["done"] = True
 
     TASK_BODIES.extend([hold, then])
     submit(world, concurrency=one_at_once)
-    world.settle_down()
+    world.run_until_idle()
     assert seen["done"]
 
 
@@ -159,7 +163,7 @@ def test_a_waiter_names_the_execution_that_is_running_now_not_the_one_that_ran_w
     def hold(_context: Context) -> None:
         for _ in range(2):
             world.pass_time(60)
-            world.settle_down()
+            world.run_until_idle()
 
     def look(context: Context) -> None:
         third = world.execution(world.executions(job_id)[2]["execution_id"])["waiting_for"]
@@ -168,9 +172,9 @@ def test_a_waiter_names_the_execution_that_is_running_now_not_the_one_that_ran_w
         )
 
     TASK_BODIES.extend([hold, look])
-    world.settle_down()
+    world.run_until_idle()
     world.pass_time(60)
-    world.settle_down()
+    world.run_until_idle()
     assert seen == [(True, True)]
 
 
@@ -206,6 +210,6 @@ def test_a_dependant_shows_how_many_upstreams_are_unfinished(world: World) -> No
     upstreams = [world.executions(one)[0]["execution_id"] for one in (first, second)]
     waiting_for = world.execution(name)["waiting_for"]
     assert (waiting_for["what"], waiting_for["ahead"], waiting_for["executions"]) == ("upstream", 2, upstreams)
-    world.settle_down()
+    world.run_until_idle()
     waiting_for = world.execution(name)["waiting_for"]
     assert (waiting_for["what"], waiting_for["ahead"], waiting_for["executions"]) == ("upstream", 1, upstreams[1:])

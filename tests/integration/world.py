@@ -120,7 +120,7 @@ class World:
     def _renew_leases_on_demand(self) -> None:
         """Let the thread of a running task renew its lease only while ``renews_leases`` is set.
 
-        The thread runs in real time: without this, the speed of the machine would decide whether a lease lapses.
+        The thread runs in real time: without this, the speed of the machine would decide whether a lease expires.
         """
         self.renews_leases = False
         is_due = Lease._is_renewal_due
@@ -285,7 +285,7 @@ class World:
             assert self.call("notifier", {"Records": messages}) == {"batchItemFailures": []}
         return [json.loads(message["Message"]) for message in self.published("notice")]
 
-    def settle_down(self, rounds: int = 50) -> None:
+    def run_until_idle(self, rounds: int = 50) -> None:
         """Deliver records and messages until none is left."""
         for _ in range(rounds):
             self.deliver_intake()
@@ -302,9 +302,9 @@ class World:
         for second in range(0, seconds, step):
             if second % 60 == 0:
                 self.tick()
-            self.settle_down()
+            self.run_until_idle()
             self.pass_time(step)
-        self.settle_down()
+        self.run_until_idle()
 
     def start_container(self) -> str:
         """Start an ECS task on Fargate. Returns its ARN."""

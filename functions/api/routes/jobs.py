@@ -99,7 +99,9 @@ def submit_job(submission: bodies.Submission, dry_run: DryRunQuery = False) -> R
     status_code=HTTPStatus.CREATED,
     responses=BATCH_RESPONSES,
 )
-def submit_jobs(batch: bodies.Batch, dry_run: DryRunQuery = False) -> Response[answers.BatchResponse | answers.Changes]:
+def submit_jobs(
+    batch: bodies.BatchRequest, dry_run: DryRunQuery = False
+) -> Response[answers.BatchResponse | answers.Changes]:
     caller = authorize(router, Role.OPERATOR)
     if dry_run:
         return dry_run_response(submit.preview_all((one.to_submission() for one in batch.jobs), caller))

@@ -62,7 +62,7 @@ def overview() -> answers.Overview:
         at=to_text(sample.at) if sample else None,
         running=watched_executions.count_running() + gates.count_inside_jobs(),
         queues=queue_views(sample),
-        slots=answers.Slots(
+        slots=answers.SlotUsage(
             tasks=limits.tasks,
             vcpus=limits.cpu / 1024,
             taken_tasks=occupancy.tasks,

@@ -171,7 +171,7 @@ class Backstage:
             process.manner = Manner.THROUGH
             self.advance(process)
 
-    def settle(self) -> None:
+    def run_until_idle(self) -> None:
         """Resume suspended processes, tick the dispatcher, and deliver everything until nothing is left."""
         for process in self.stopped():
             self.advance(process)

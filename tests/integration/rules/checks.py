@@ -14,7 +14,7 @@ from punctual.domain.identity import execution_id
 from punctual.domain.instant import to_text
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.gate import Gate, WhenFull
-from punctual.domain.jobs.job import WITHDRAWN_STATES, JobState
+from punctual.domain.jobs.job import REMOVED_STATES, JobState
 from punctual.domain.status import FINAL, LIVE_STATUSES, Status
 from tests.integration.conftest import START
 from tests.integration.rules.backstage import Backstage
@@ -43,7 +43,7 @@ class Checks(Backstage):
 
     def may_wait_on(self, one: Execution) -> bool:
         """Whether an upstream execution may be missing, because its job is paused or was edited."""
-        if not one.has_pending_upstreams or self.said[one.job_id][-1].job.state in WITHDRAWN_STATES:
+        if not one.has_pending_upstreams or self.said[one.job_id][-1].job.state in REMOVED_STATES:
             return False
         missing = [self.said[dependency.job][-1].job for dependency, found in self.upstreams(one) if not found]
         return any(job.state is JobState.PAUSED or job.revision > 1 for job in missing)
@@ -142,7 +142,7 @@ class Checks(Backstage):
                 self.broken.append(
                     f"{describe(execution)} started: {dependency} is not met by {list(map(describe, found))}"
                 )
-        if any(said.job.state in WITHDRAWN_STATES and said.known_at for said in self.said[execution.job_id]):
+        if any(said.job.state in REMOVED_STATES and said.known_at for said in self.said[execution.job_id]):
             self.broken.append(f"{execution.execution_id} started although its job is gone")
         others = self.executions(Status.RUNNING, Status.RETRYING) if execution.gates else []
         others = [one for one in others if one.execution_id != execution.execution_id]
@@ -157,7 +157,7 @@ class Checks(Backstage):
         earlier.append(run)
         return run
 
-    def check_settled(self) -> None:
+    def check_idle(self) -> None:
         """After everything was delivered: every due instant is recorded, and there is no unexpected execution."""
         executions = self.executions()
         self.check_lines(executions)
@@ -184,7 +184,7 @@ class Checks(Backstage):
             assert any(is_due(said.job, one.scheduled_at) for said in history), f"{describe(one)} is no instant: {was}"
         elif is_own(one):
             assert may_be_due(history, one.scheduled_at, foreseen), f"{describe(one)} was never due: {was}"
-        if job.state in WITHDRAWN_STATES:
+        if job.state in REMOVED_STATES:
             assert one.status in FINAL or one.cancel_at is not None, (
                 f"{describe(one)} is still live: its job is {job.state}"
             )
@@ -198,7 +198,7 @@ class Checks(Backstage):
     def nothing_lives_any_more(self) -> None:
         for seconds in (0, 1, 31, 60, 60, 60, 60, 120, 240, 480, 960, 60, 60, 60):
             self.pass_time(seconds)
-            self.settle()
+            self.run_until_idle()
             gates = [item for item in self.stage.items("gates") if not item["gate"]["S"].startswith(("rate", "end#"))]
             live = [describe(one) for one in self.executions(*LIVE_STATUSES) if not self.may_wait_on(one)]
             if not live and not gates:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.jobs.job import WITHDRAWN_STATES, Job, JobState
+from punctual.domain.jobs.job import REMOVED_STATES, Job, JobState
 
 
 @dataclass
@@ -25,7 +25,7 @@ def due_instants(history: Sequence[Said], now: datetime) -> Iterator[datetime]:
 
     Instants missed in a pause are recorded when the job is resumed, gets another schedule, or is deleted or cancelled.
     """
-    gone = next((said.job for said in history if said.job.state in WITHDRAWN_STATES), None)
+    gone = next((said.job for said in history if said.job.state in REMOVED_STATES), None)
     for _, group in itertools.groupby(enumerate(history), key=lambda pair: pair[1].job.schedule):
         numbers = [number for number, _ in group]
         first = history[numbers[0]].job
@@ -67,7 +67,7 @@ def may_be_due(history: Sequence[Said], instant: datetime, foreseen: bool) -> bo
     for revision, group in itertools.groupby(history, key=lambda said: said.job.revision):
         job = next(iter(group)).job
         start = job.created_at if revision == 1 else job.updated_at
-        later = [said for said in history if said.job.revision > revision or said.job.state in WITHDRAWN_STATES]
+        later = [said for said in history if said.job.revision > revision or said.job.state in REMOVED_STATES]
         ends = later[0].known_at if later else None
         if start <= instant and (foreseen or ends is None or instant <= ends) and is_due(job, instant):
             return True

@@ -189,8 +189,8 @@ class Story(Checks):
     @happens(often=3, seconds=st.sampled_from([0, 31, 60]))
     def all_is_delivered(self, seconds: int) -> None:
         self.pass_time(seconds)
-        self.settle()
-        self.check_settled()
+        self.run_until_idle()
+        self.check_idle()
 
     @happens(when=lambda story: story.outages < 2)
     def all_runs_dry(self) -> None:
@@ -199,27 +199,27 @@ class Story(Checks):
         self.end_tasks()
         until = self.world.now
         for _ in range(25):
-            self.settle()
+            self.run_until_idle()
             live = [one for one in self.executions(*LIVE_STATUSES) if one.released_at <= until]
             stuck = [describe(one) for one in live if not self.may_wait_on(one)]
             if not stuck:
                 break
             self.pass_time(60)
         assert not stuck, f"not finished: {stuck}"
-        self.check_settled()
+        self.check_idle()
 
     # end of an example
 
     def come_to_an_end(self) -> None:
         """Pause, resume and delete all jobs. After the pause and the deletion, no execution is live."""
-        self.settle()
-        self.check_settled()
+        self.run_until_idle()
+        self.check_idle()
         self.end_tasks()
         self.each_job("POST", "pause", JobState.ACTIVE)
         self.nothing_lives_any_more()
         self.each_job("POST", "resume", JobState.PAUSED)
-        self.settle()
-        self.check_settled()
+        self.run_until_idle()
+        self.check_idle()
         self.each_job("DELETE", "", JobState.ACTIVE)
         self.nothing_lives_any_more()
         for name in DEAD_LETTER_QUEUE_OWNERS:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.status import FINAL, Status
-from punctual.domain.triggers import ENDED, EXECUTIONS, JOBS, TRIGGERS, Effect, effect_of, filters
+from punctual.domain.triggers import ENDED, EXECUTIONS, JOBS, PARTS, TRIGGERS, Effect, effect_of, filters
 
 QUEUED = {"status": "queued", "revision": 1, "attempt": 0}
 RUNNING = {"status": "running", "revision": 1, "attempt": 1, "lane": "short"}
@@ -65,6 +65,12 @@ def test_the_settler_stops_the_containers_of_a_long_execution_once() -> None:
 def test_the_settler_follows_up_on_every_end_with_an_aftermath(status: Status) -> None:
     assert effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status), "aftermath": True}) is Effect.FOLLOW_UP
     assert effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status)}) is None
+
+
+def test_admission_ignores_a_part_that_runs_and_the_occupancy_record() -> None:
+    assert effect_of("admission", PARTS, {"status": "queued"}, {"status": "waiting"}) is Effect.ADMIT
+    assert effect_of("admission", PARTS, {"status": "starting"}, {"status": "running"}) is None
+    assert effect_of("admission", PARTS, None, {"tasks": 1}) is None
 
 
 def test_the_table_knows_every_final_status() -> None:

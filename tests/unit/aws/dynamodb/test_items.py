@@ -65,9 +65,10 @@ def test_a_typical_execution_fits_into_one_write_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    "field", [{"once": True}, {"feeds": True}, {"notify": True}, {"deadline_at": NOW}, {"lane": Lane.LONG}]
+    "field",
+    [{"is_last_of_job": True}, {"is_upstream": True}, {"notify": True}, {"deadline_at": NOW}, {"lane": Lane.LONG}],
 )
-def test_only_an_execution_whose_end_has_consequences_has_an_aftermath_mark(field: dict[str, Any]) -> None:
+def test_only_an_execution_that_needs_follow_up_is_marked(field: dict[str, Any]) -> None:
     typical = execution_of(replace(JOB, deadline=None), NOW, status=Status.QUEUED, now=NOW)
     assert execution_to_item(typical)["aftermath"] is None
     assert execution_to_item(replace(typical, **field))["aftermath"] is True

@@ -4,8 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide
-from punctual.domain.executions.execution import Execution, Failure, Outcome
+from punctual.domain.executions.attempt_decision import (
+    LOST_WORKER,
+    AttemptDecision,
+    AttemptResult,
+    decide,
+    decide_lost_worker,
+    decide_revocation,
+)
+from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.status import Status
 
@@ -13,14 +20,8 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 ERROR = Failure(type="ValueError", message="no")
 
 
-def decision_for(
-    outcome: Outcome,
-    *,
-    attempt: int = 1,
-    retry_after_seconds: float | None = None,
-    cancel_at: datetime | None = None,
-) -> AttemptDecision:
-    execution = Execution(
+def running(*, attempt: int = 1, cancel_at: datetime | None = None, attempts: tuple[Attempt, ...] = ()) -> Execution:
+    return Execution(
         job_id="j",
         execution_id="e",
         owner="o",
@@ -33,7 +34,18 @@ def decision_for(
         retry=RetryPolicy(max_attempts=2, backoff_seconds=10),
         cancel_at=cancel_at,
         cancel_reason="cancelled by ann" if cancel_at else None,
+        attempts=attempts,
     )
+
+
+def decision_for(
+    outcome: Outcome,
+    *,
+    attempt: int = 1,
+    retry_after_seconds: float | None = None,
+    cancel_at: datetime | None = None,
+) -> AttemptDecision:
+    execution = running(attempt=attempt, cancel_at=cancel_at)
     result = AttemptResult(outcome=outcome, error=ERROR, retry_after_seconds=retry_after_seconds)
     return decide(execution, result, now=NOW, uniform=lambda _low, high: high)
 
@@ -81,3 +93,26 @@ def test_the_decision_has_the_attempt_with_its_error_and_a_readable_reason() -> 
     assert (decision.attempt.number, decision.attempt.worker_id, decision.attempt.error) == (1, "w", ERROR)
     assert decision.reason == "attempt 1 of 2 timed out"
     assert decision_for(Outcome.FAILED, attempt=2).reason == "2 of 2 attempts"
+
+
+def test_an_attempt_that_lost_its_worker_is_retried_while_attempts_are_left() -> None:
+    decisions = [
+        decide_lost_worker(running(attempt=attempt), now=NOW, uniform=lambda low, _high: low) for attempt in (1, 2)
+    ]
+    assert [decision.status for decision in decisions] == [Status.RETRYING, Status.FAILED]
+    assert {(decision.attempt.outcome, decision.attempt.error) for decision in decisions} == {
+        (Outcome.LOST, LOST_WORKER)
+    }
+
+
+def test_interruptions_are_not_counted_when_a_worker_is_lost() -> None:
+    interruption = Attempt(number=1, outcome=Outcome.INTERRUPTED, started_at=NOW, ended_at=NOW)
+    lost = decide_lost_worker(running(attempt=2, attempts=(interruption,)), now=NOW, uniform=lambda low, _high: low)
+    assert (lost.status, lost.reason) == (Status.RETRYING, "attempt 1 of 2 lost its worker")
+
+
+@pytest.mark.parametrize("error", [None, ERROR])
+def test_a_revoked_attempt_is_cancelled_with_the_reason_of_the_request(error: Failure | None) -> None:
+    decision = decide_revocation(running(cancel_at=NOW), now=NOW, error=error)
+    assert (decision.status, decision.reason, decision.retry_at) == (Status.CANCELLED, "cancelled by ann", None)
+    assert (decision.attempt.outcome, decision.attempt.error) == (Outcome.CANCELLED, error)

@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 from punctual.domain.executions.execution import Execution
-from punctual.domain.executions.timer import Timer, TimerReason, shard_of, slot_of, slots_between, timer_for
+from punctual.domain.executions.timer import Timer, TimerReason, bucket_of, buckets_between, shard_of, timer_for
 from punctual.domain.status import Status
 
 AT = datetime(2026, 11, 16, 12, 30, 59, 999_000, tzinfo=UTC)
@@ -20,14 +20,14 @@ def test_a_timer_refers_to_its_execution() -> None:
 
 
 def test_a_slot_is_one_minute_of_one_shard() -> None:
-    assert slot_of(AT, 3) == "2026-11-16T12:30#3"
-    assert slot_of(AT + timedelta(milliseconds=1), 3) == "2026-11-16T12:31#3"
+    assert bucket_of(AT, 3) == "2026-11-16T12:30#3"
+    assert bucket_of(AT + timedelta(milliseconds=1), 3) == "2026-11-16T12:31#3"
 
 
 def test_slots_between_two_instants_include_both_and_all_in_between() -> None:
-    slots = list(slots_between(AT, AT + timedelta(minutes=2), 0))
-    assert [slot for slot, _ in slots] == ["2026-11-16T12:30#0", "2026-11-16T12:31#0", "2026-11-16T12:32#0"]
-    assert slots[0][1] == AT + timedelta(milliseconds=1)
+    buckets = list(buckets_between(AT, AT + timedelta(minutes=2), 0))
+    assert [bucket for bucket, _ in buckets] == ["2026-11-16T12:30#0", "2026-11-16T12:31#0", "2026-11-16T12:32#0"]
+    assert buckets[0][1] == AT + timedelta(milliseconds=1)
 
 
 def test_positions_sort_by_instant_and_are_unique_for_executions_due_at_the_same_time() -> None:

@@ -3,20 +3,25 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts.queue_flow import (
     FLUSH_INTERVAL,
     LATENESS_BOUNDS,
+    LONG,
     Flow,
     FlowCounter,
     flow_of,
     lateness_quantile,
     mean_lateness,
 )
+from punctual.domain.lane import Lane
+from punctual.domain.status import Status
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -125,6 +130,32 @@ def test_attempts_failures_and_run_times_are_counted(records: Records) -> None:
     records.flush(counter, NOW)
     assert records.added == [("low", Flow(finished=3, failed=1, busy_ms=5000, passed=1))]
     assert records.added[0][1].done == 4
+
+
+def long_execution(**fields: Any) -> Execution:
+    common = {"lane": Lane.LONG, "status": Status.SUCCEEDED, "started_at": NOW, "ended_at": NOW + 9 * SECOND}
+    fields = {**common, **fields}
+    return Execution(job_id="j", execution_id="e", owner="o", task="t", scheduled_at=NOW - 4 * SECOND, **fields)
+
+
+@pytest.mark.parametrize(("status", "failed"), [(Status.SUCCEEDED, 0), (Status.FAILED, 1)])
+def test_an_ended_execution_of_the_long_lane_counts_its_start_and_its_end(
+    records: Records, status: Status, failed: int
+) -> None:
+    counter = FlowCounter()
+    counter.count_long_execution(long_execution(status=status))
+    records.flush(counter, NOW)
+    [(queue, counted)] = records.added
+    assert (queue, counted.started, counted.finished, counted.failed) == (LONG, 1, 1, failed)
+    assert (counted.last_wait_ms, counted.busy_ms) == (4000, 9000)
+
+
+@pytest.mark.parametrize("fields", [{"lane": Lane.SHORT}, {"started_at": None}, {"ended_at": None}])
+def test_other_executions_are_not_counted_in_the_long_lane(records: Records, fields: dict[str, Any]) -> None:
+    counter = FlowCounter()
+    counter.count_long_execution(long_execution(**fields))
+    records.flush(counter, NOW)
+    assert records.added == []
 
 
 def test_the_first_flush_is_immediate_and_later_ones_keep_the_interval(records: Records) -> None:

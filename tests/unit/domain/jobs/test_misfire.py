@@ -13,7 +13,7 @@ from punctual.domain.schedules.schedule import At
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
-def never_withdrawn(_: datetime) -> bool:
+def never_cancelled(_: datetime) -> bool:
     """No execution was cancelled."""
     return False
 
@@ -40,7 +40,7 @@ def test_each_instant_runs_or_is_covered_or_is_missed(
 ) -> None:
     schedule, instants = every(seconds, timedelta(seconds=seconds * count))
     decision = Misfire(policy=policy, grace_seconds=grace).decide(
-        instants, schedule, NOW, was_withdrawn=never_withdrawn
+        instants, schedule, NOW, was_cancelled=never_cancelled
     )
     not_run = decision.covered | decision.missed
     assert not decision.covered & decision.missed
@@ -61,9 +61,9 @@ def test_each_instant_runs_or_is_covered_or_is_missed(
 def test_deciding_in_pieces_equals_deciding_all_at_once(split: int, policy: MisfirePolicy) -> None:
     schedule, instants = every(60, timedelta(minutes=200))
     rule = Misfire(policy=policy)
-    whole = rule.decide(instants, schedule, NOW, was_withdrawn=never_withdrawn)
+    whole = rule.decide(instants, schedule, NOW, was_cancelled=never_cancelled)
     pieces = (instants[:split], instants[split:])
-    first, rest = (rule.decide(piece, schedule, NOW, was_withdrawn=never_withdrawn) for piece in pieces)
+    first, rest = (rule.decide(piece, schedule, NOW, was_cancelled=never_cancelled) for piece in pieces)
     assert first.covered | rest.covered == whole.covered
     assert first.missed | rest.missed == whole.missed
 
@@ -73,7 +73,7 @@ def test_deciding_in_pieces_equals_deciding_all_at_once(split: int, policy: Misf
 )
 def test_a_one_time_job_is_its_own_latest_instant(policy: MisfirePolicy, runs: bool) -> None:
     at = NOW - timedelta(hours=1)
-    decision = Misfire(policy=policy).decide([at], At(at), NOW, was_withdrawn=never_withdrawn)
+    decision = Misfire(policy=policy).decide([at], At(at), NOW, was_cancelled=never_cancelled)
     assert (at not in decision.missed | decision.covered) is runs
 
 
@@ -83,7 +83,7 @@ def test_a_one_time_job_is_its_own_latest_instant(policy: MisfirePolicy, runs: b
 def test_an_instant_due_in_a_pause_is_missed_however_short_the_pause(policy: MisfirePolicy, run: int) -> None:
     schedule, instants = every(2, timedelta(seconds=41))
     past = [due for due in instants if due <= NOW]
-    decision = Misfire(policy=policy).decide(instants, schedule, NOW, missed_until=NOW, was_withdrawn=never_withdrawn)
+    decision = Misfire(policy=policy).decide(instants, schedule, NOW, missed_until=NOW, was_cancelled=never_cancelled)
     ran = [due for due in past if due not in decision.missed | decision.covered]
     assert (len(past), len(ran)) == (20, run)
     assert not (decision.missed | decision.covered) - set(past), "future instants are not affected"
@@ -94,8 +94,8 @@ def test_an_instant_due_in_a_pause_is_missed_however_short_the_pause(policy: Mis
 def test_a_cancelled_execution_covers_no_other() -> None:
     schedule, instants = every(60, timedelta(minutes=20))
     past = [due for due in instants if due <= NOW]
-    decision = Misfire(grace_seconds=0).decide(instants, schedule, NOW, was_withdrawn=lambda due: due in past[-2:])
+    decision = Misfire(grace_seconds=0).decide(instants, schedule, NOW, was_cancelled=lambda due: due in past[-2:])
     assert decision.covered_by == past[-3]
     assert decision.covered >= set(past[:-3])
-    all_withdrawn = Misfire(grace_seconds=0).decide(past, schedule, NOW, was_withdrawn=lambda due: due in past)
-    assert not all_withdrawn.covered | all_withdrawn.missed
+    all_cancelled = Misfire(grace_seconds=0).decide(past, schedule, NOW, was_cancelled=lambda due: due in past)
+    assert not all_cancelled.covered | all_cancelled.missed

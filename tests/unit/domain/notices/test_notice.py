@@ -24,7 +24,13 @@ from punctual.domain.notices.digest_window import (
     read_message,
     summary_of,
 )
-from punctual.domain.notices.notice import MAX_ERROR_CHARACTERS, Notice, format_duration, outcome_notice, read_notice
+from punctual.domain.notices.notice import (
+    MAX_NOTICE_ERROR_CHARACTERS,
+    Notice,
+    format_duration,
+    outcome_notice,
+    read_notice,
+)
 from punctual.domain.status import FINAL, Status
 
 DUE = datetime(2026, 11, 15, 7, tzinfo=UTC)
@@ -190,7 +196,7 @@ def test_a_long_error_message_never_makes_a_notice_too_large(letter: str) -> Non
     loud = replace(FAILED, error=Failure(type="Loud", message=letter * 100_000), reason=letter * 100_000)
     notice = outcome_notice(loud, letter * 200, ALL)
     assert notice is not None
-    assert notice.facts["error"]["message"] == letter * MAX_ERROR_CHARACTERS
+    assert notice.facts["error"]["message"] == letter * MAX_NOTICE_ERROR_CHARACTERS
     assert read_message(notice.to_body()) == notice
 
 

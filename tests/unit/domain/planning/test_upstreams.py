@@ -164,6 +164,7 @@ def test_incompatible_schedules_have_no_matching_instant() -> None:
     assert due_for(job(cron("0 * * * *")), hourly) == NOW
     assert due_for(job(cron("0 * * * *")), once) is None
     assert due_for(job(Now(NOW)), hourly) is None
+    assert due_for(job(Now(NOW)), replace(hourly, is_last_of_job=True)) is None
     assert due_for(job(Queue()), once) is None
 
 

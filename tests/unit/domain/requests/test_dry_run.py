@@ -12,7 +12,7 @@ from punctual.domain.schedules.schedule import parse_schedule
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
-def never_withdrawn(_: datetime) -> bool:
+def never_cancelled(_: datetime) -> bool:
     """No execution was cancelled by an operator."""
     return False
 
@@ -44,7 +44,7 @@ def test_lists_are_shortened_and_the_rest_is_counted() -> None:
 
 def test_the_latest_missed_instants_are_listed_and_earlier_ones_counted() -> None:
     now = START + timedelta(seconds=5000)
-    changes = changes_on_resume(job(every_seconds=1), START, now, never_withdrawn)
+    changes = changes_on_resume(job(every_seconds=1), START, now, never_cancelled)
     assert [one.scheduled_at for one in changes.appear] == [
         now + timedelta(seconds=number) for number in range(-989, 11)
     ]
@@ -52,13 +52,13 @@ def test_the_latest_missed_instants_are_listed_and_earlier_ones_counted() -> Non
 
 
 def test_no_execution_is_shown_after_the_end_of_the_schedule() -> None:
-    changes = changes_on_resume(job(every_seconds=1, max_runs=4), START, START + timedelta(seconds=2), never_withdrawn)
+    changes = changes_on_resume(job(every_seconds=1, max_runs=4), START, START + timedelta(seconds=2), never_cancelled)
     assert [one.scheduled_at.second for one in changes.appear] == [1, 2, 3, 4]
     assert changes.left_out == 0
 
 
 def test_the_count_of_missed_instants_is_capped() -> None:
     assert (
-        changes_on_resume(job(every_seconds=1), START, START + timedelta(days=30), never_withdrawn).left_out
+        changes_on_resume(job(every_seconds=1), START, START + timedelta(days=30), never_cancelled).left_out
         == MAX_COUNTED_INSTANTS
     )

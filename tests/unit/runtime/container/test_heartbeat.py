@@ -73,8 +73,8 @@ def test_heartbeats_carry_progress_only_when_it_has_changed() -> None:
     client = Lambda(accepted)
     with heartbeat_of(client) as heartbeat:
         heartbeat.report(Progress(percent=40, message="on it"))
-        wait_until(lambda: len(client.of("beat")) >= 3)
-    sent = [beat["progress"] for beat in client.of("beat")]
+        wait_until(lambda: len(client.of("heartbeat")) >= 3)
+    sent = [beat["progress"] for beat in client.of("heartbeat")]
     assert [progress["percent"] for progress in sent if progress] == [40]
     assert client.requests[0]["assignment"]["key"] == "k"
 
@@ -101,7 +101,7 @@ def test_a_checkpoint_is_a_snapshot_of_the_state() -> None:
 
 def test_a_request_to_leave_interrupts_at_the_next_checkpoint_which_is_sent() -> None:
     reason = "execution e2 needs its slot to be in time"
-    client = Lambda(lambda request: {"ok": True, "leave": reason if request["do"] == "beat" else None})
+    client = Lambda(lambda request: {"ok": True, "leave": reason if request["do"] == "heartbeat" else None})
     with heartbeat_of(client) as heartbeat:
         wait_until(lambda: heartbeat.should_leave)
         with pytest.raises(TaskInterrupted):
@@ -125,9 +125,9 @@ def test_progress_is_repeated_until_the_reporter_accepts_it() -> None:
     client = Lambda(lambda request: next(failures, None) or accepted(request))
     with heartbeat_of(client) as heartbeat:
         heartbeat.report(Progress(percent=10))
-        wait_until(lambda: len(client.of("beat")) >= 5)
+        wait_until(lambda: len(client.of("heartbeat")) >= 5)
         assert not heartbeat.superseded
-    assert [beat["progress"]["percent"] for beat in client.of("beat") if beat["progress"]] == [10, 10, 10, 10]
+    assert [beat["progress"]["percent"] for beat in client.of("heartbeat") if beat["progress"]] == [10, 10, 10, 10]
 
 
 def test_call_with_retries_repeats_the_call_and_gives_up_in_the_end() -> None:
@@ -220,8 +220,8 @@ def test_a_progress_that_is_not_json_does_not_stop_the_heartbeats() -> None:
         heartbeat.report(Progress(percent=1, message="", done={1, 2}))  # type: ignore[arg-type]
         wait_until(lambda: warned)
         heartbeat.report(Progress(percent=2))
-        wait_until(lambda: [beat for beat in client.of("beat") if beat["progress"]])
-    assert [beat["progress"]["percent"] for beat in client.of("beat") if beat["progress"]] == [2]
+        wait_until(lambda: [beat for beat in client.of("heartbeat") if beat["progress"]])
+    assert [beat["progress"]["percent"] for beat in client.of("heartbeat") if beat["progress"]] == [2]
 
 
 def test_a_task_without_checkpoints_is_interrupted_when_the_grace_is_over() -> None:

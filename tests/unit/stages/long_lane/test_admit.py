@@ -9,7 +9,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, admission_key, with_remaining_work
+from punctual.domain.long_lane.laxity import GrantResult, LaneLimits, Occupancy, admission_key, with_remaining_work
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 from punctual.stages.long_lane.admit import (
@@ -62,17 +62,17 @@ class Lane:
 
     def grant(
         self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
-    ) -> Grant:
+    ) -> GrantResult:
         self.before_grant(part)
         if self.parts[part.execution_id].status is not Status.WAITING:
-            return Grant.WITHDRAWN
+            return GrantResult.NOT_WAITING
         if self.taken != seen:
-            return Grant.CONTENDED
+            return GrantResult.CONTENDED
         self.parts[part.execution_id] = replace(part, status=Status.STARTING, granted_at=now)
         self.taken = after
         self.starts.append(start_at)
         self.keys.append(key)
-        return Grant.GRANTED
+        return GrantResult.GRANTED
 
     def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:  # noqa: ARG002
         if self.parts[part.execution_id].leave or part.status is not Status.RUNNING:
@@ -154,13 +154,13 @@ def test_starts_are_paced_across_admissions_and_every_key_is_new() -> None:
     assert len(set(lane.keys[:6])) == 6
 
 
-def test_a_withdrawn_part_is_skipped() -> None:
-    lane = Lane().add(waits("withdrawn", HOUR), waits("next", 2 * HOUR))
+def test_a_part_that_no_longer_waits_is_skipped() -> None:
+    lane = Lane().add(waits("cancelled", HOUR), waits("next", 2 * HOUR))
 
-    def withdraw(_part: Part) -> None:
-        lane.parts["withdrawn"] = replace(lane.parts["withdrawn"], status=Status.CANCELLED)
+    def cancel(_part: Part) -> None:
+        lane.parts["cancelled"] = replace(lane.parts["cancelled"], status=Status.CANCELLED)
 
-    lane.before_grant = withdraw
+    lane.before_grant = cancel
     assert names(lane.admission(tasks=1).admit()) == ["next"]
 
 

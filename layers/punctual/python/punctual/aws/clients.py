@@ -11,7 +11,7 @@ from botocore.config import Config
 from punctual.aws import call_meter, throttling
 
 _CONFIG = Config(
-    # all attempts together take less time than a lease lasts, so a renewal succeeds or fails before the lease lapses
+    # all attempts together take less time than a lease lasts, so a renewal succeeds or fails before the lease expires
     retries={"mode": "standard", "max_attempts": 3},
     connect_timeout=2,
     read_timeout=5,

@@ -1,9 +1,8 @@
 """Which write to a table triggers which function, and what the function then does.
 
-``TRIGGERS`` is the only place that says so. The stack derives its event filters from it (``filters``), the planner
-and the settler route stream records by it (``effect_of``), and ``docs/triggers.md`` is generated from it. Admission has
-a single effect, so it does not route. Only the standard library is imported here, because the CDK application loads
-this module, too.
+``TRIGGERS`` is the only place that says so. The stack derives its event filters from it (``filters``), the planner,
+the settler and admission route stream records by it (``effect_of``), and ``docs/triggers.md`` is generated from it.
+Only the standard library is imported here, because the CDK application loads this module, too.
 
 A filter is what Lambda can match on: event names and attribute values. Several triggers can share one filter and differ
 in conditions that Lambda cannot express, such as an attribute that changed. The first trigger that matches decides.
@@ -105,7 +104,7 @@ _LEADER_NOT_RUN = Filter((INSERT,), new={"status": ("skipped", "missed"), "leads
 _LEADER_CANCELLED = Filter((MODIFY,), old={"status": ("scheduled",)}, new={"status": ("cancelled",), "leads": (True,)})
 _STOP = Filter((MODIFY,), new={"status": ("running",), "cancel_at": PRESENT})
 _TTL = Filter((REMOVE,), by_ttl=True)
-# Most executions of recurring short jobs have no aftermath and never invoke the settler.
+# Most executions of recurring short jobs need no follow-up and never invoke the settler.
 _ENDED = Filter(new={"status": ENDED, "aftermath": (True,)})
 _STOP_LONG = Filter((MODIFY,), new={"status": ("running",), "lane": ("long",), "cancel_at": PRESENT})
 _PART = Filter(
@@ -184,7 +183,7 @@ TRIGGERS = (
         table=EXECUTIONS,
         filter=_ENDED,
         effect=Effect.FOLLOW_UP,
-        write="An execution with an aftermath ends.",
+        write="An execution that needs follow-up ends.",
     ),
     Trigger(
         function="settler",

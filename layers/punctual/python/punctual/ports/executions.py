@@ -33,7 +33,7 @@ class Executions(Protocol):
         ``False`` if that execution has started, or its state machine run has.
         """
 
-    def unplan(self, job_id: str, execution_id: str, revision: int) -> bool:
+    def remove_planned(self, job_id: str, execution_id: str, revision: int) -> bool:
         """Delete an execution that has not started; ``False`` if it has, or was planned under another revision."""
 
     def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
@@ -42,7 +42,7 @@ class Executions(Protocol):
     def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
         """Move an execution that has not started to ``missed``; ``False`` if it has."""
 
-    def was_withdrawn(self, job_id: str, due: datetime) -> bool:
+    def was_cancelled(self, job_id: str, due: datetime) -> bool:
         """Whether the scheduled execution of a due instant was cancelled before its first attempt."""
 
     def last_planned(self, job_id: str, before: datetime) -> datetime | None:
@@ -63,8 +63,8 @@ class Executions(Protocol):
         does not exist.
         """
 
-    def take_over(self, lapsed: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
-        """Claim the next attempt from a worker whose lease has lapsed; ``None`` if it was renewed or taken over."""
+    def take_over(self, expired: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
+        """Claim the next attempt from a worker whose lease has expired; ``None`` if it was renewed or taken over."""
 
     def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> LeaseState:
         """Extend the lease and store the progress. Returns whether the lease is kept, stopping or lost."""
@@ -76,11 +76,11 @@ class Executions(Protocol):
         comes after ``cancel_at`` or is a retry.
         """
 
-    def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
-        """Cancel a running execution that was asked to stop; ``False`` if the attempt has ended by itself."""
+    def revoke(self, execution: Execution, decision: AttemptDecision, now: datetime) -> bool:
+        """Apply the cancellation of a running execution that was asked to stop; ``False`` if the attempt has ended."""
 
-    def give_up(self, lapsed: Execution, decision: AttemptDecision, now: datetime) -> bool:
-        """Apply the final decision on an execution whose lease has lapsed; ``False`` if the lease was renewed."""
+    def give_up(self, expired: Execution, decision: AttemptDecision, now: datetime) -> bool:
+        """Apply the final decision on an execution whose lease has expired; ``False`` if the lease was renewed."""
 
     def running(self, shard: int) -> Iterator[Execution]:
         """Yield the running executions of a shard, except holders of the gate of their job."""

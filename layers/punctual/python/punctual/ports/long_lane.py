@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Execution, Progress
 from punctual.domain.long_lane.assignment import Assignment
-from punctual.domain.long_lane.laxity import Grant, Occupancy
+from punctual.domain.long_lane.laxity import GrantResult, Occupancy
 from punctual.domain.long_lane.part import Part
 from punctual.domain.long_lane.parts_status import PartsOutcome, PartsStatus
 
@@ -28,8 +28,8 @@ class LongExecutions(Protocol):
         Idempotent for the attached run. ``None`` if another run is attached, or if the execution has ended.
         """
 
-    def detach_run(self, execution: Execution, now: datetime) -> bool:
-        """Set an execution back to ``queued`` without a run, so that a new run is started and attached.
+    def detach_run(self, execution: Execution, reason: str, now: datetime) -> bool:
+        """Set an execution to ``queued`` without a run, so that a new run is started and attached.
 
         ``False`` if its run is not the one in ``execution``, or if it has ended.
         """
@@ -76,7 +76,7 @@ class Parts(Protocol):
     def ask_to_stop(self, part: Part, until: datetime, reason: str) -> bool:
         """Cancel a running part: ask it to stop by ``until``; ``False`` if it does not run. Idempotent."""
 
-    def withdraw_request(self, part: Part, reason: str, now: datetime) -> bool:
+    def cancel_slot_request(self, part: Part, reason: str, now: datetime) -> bool:
         """Set a waiting part to ``retrying``, until it requests a slot again; ``False`` if it does not wait."""
 
     def fail_waiting(self, part: Part, reason: str, now: datetime) -> bool:
@@ -124,7 +124,7 @@ class Slots(Protocol):
 
     def grant(
         self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
-    ) -> Grant:
+    ) -> GrantResult:
         """Give a slot to a waiting part, if the occupancy is still as ``seen``: compare-and-swap to ``after``.
 
         Begins the part's next attempt, whose container proves its identity with ``key``.
@@ -171,7 +171,7 @@ class Callbacks(Protocol):
 class StateMachineRuns(Protocol):
     """The state machine run of an execution, and the schedule that starts it, for the settler."""
 
-    def disarm(self, execution_id: str) -> None:
+    def delete_schedule(self, execution_id: str) -> None:
         """Delete the one-time schedule of an execution. Idempotent."""
 
     def stop(self, run_arn: str, reason: str) -> None:
@@ -184,10 +184,10 @@ class StateMachines(StateMachineRuns, Protocol):
     def start(self, execution: Execution) -> None:
         """Start the run of an execution now. Idempotent."""
 
-    def arm(self, execution: Execution) -> None:
+    def create_schedule(self, execution: Execution) -> None:
         """Create or move the one-time schedule that starts the run shortly before the execution is due. Idempotent."""
 
-    def armed(self) -> Iterator[str]:
+    def scheduled(self) -> Iterator[str]:
         """The names of all one-time schedules."""
 
     def running(self) -> Iterator[str]:

@@ -8,7 +8,7 @@ from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Result
 
 
-class Runner(Protocol):
+class AttemptRunner(Protocol):
     """Runs a task's code under a lease and a time limit."""
 
     def run(self, execution: Execution, seconds_left: float) -> AttemptResult:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, ProgressSample
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
 from punctual.domain.instant import from_text
-from punctual.domain.jobs.batch import Batch
 from punctual.domain.jobs.dependency import Condition, Dependency
 from punctual.domain.jobs.gate import Gate, of_entry
-from punctual.domain.jobs.partitions import parse_partitions
-from punctual.domain.jobs.resources import parse_resources
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import Status
+
+if TYPE_CHECKING:
+    from punctual.domain.jobs.batch import Batch
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def execution_to_item(execution: Execution) -> Item:
         "retry": to_json(asdict(execution.retry)),
         "revision": execution.revision,
         "origin": str(execution.origin) if execution.origin is not Origin.SCHEDULE else None,
-        "once": execution.once or None,
+        "once": execution.is_last_of_job or None,
         "leads": execution.leads or None,
         "delay_ms": round(execution.delay_seconds * 1000) or None,
         "gates": gates_text(execution.gates),
@@ -48,7 +48,7 @@ def execution_to_item(execution: Execution) -> Item:
         "ended_at": instant_text(execution.ended_at),
         "depends_on": dependencies_text(execution.depends_on),
         "cleared": execution.cleared or None,
-        "feeds": execution.feeds or None,
+        "feeds": execution.is_upstream or None,
         "window": window_text(execution.window),
         "batch": batch_text(execution.batch),
         "run_arn": execution.run_arn,
@@ -56,7 +56,7 @@ def execution_to_item(execution: Execution) -> Item:
         "outlook": outlook_text(execution.outlook) if execution.outlook else None,
         "check_at": instant_text(execution.check_at),
         "notify": execution.notify or None,
-        "aftermath": execution.has_aftermath or None,
+        "aftermath": execution.needs_follow_up or None,
         "scheduled_at": instant_text(execution.scheduled_at),
         "queued_at": instant_text(execution.queued_at),
         "woken_at": instant_text(execution.woken_at),
@@ -80,7 +80,7 @@ def item_to_execution(item: Item) -> Execution:
             retry=RetryPolicy(**from_json(item["retry"])),
             revision=item["revision"],
             origin=Origin(item.get("origin", Origin.SCHEDULE)),
-            once=item.get("once", False),
+            is_last_of_job=item.get("once", False),
             leads=item.get("leads", False),
             delay_seconds=item.get("delay_ms", 0) / 1000,
             gates=tuple(of_entry(entry) for entry in from_json(item.get("gates"), [])),
@@ -93,9 +93,9 @@ def item_to_execution(item: Item) -> Execution:
             retry_of=item.get("retry_of"),
             depends_on=dependencies_of_text(item.get("depends_on")),
             cleared=item.get("cleared", False),
-            feeds=item.get("feeds", False),
+            is_upstream=item.get("feeds", False),
             window=window_of_text(item.get("window")),
-            batch=batch_of_text(item.get("batch")),
+            batch=_batch_of_text(item.get("batch")),
             run_arn=item.get("run_arn"),
             restarts=item.get("restarts", 0),
             deadline_at=instant_of(item.get("deadline_at")),
@@ -211,18 +211,12 @@ def batch_text(batch: Batch | None) -> str | None:
     )
 
 
-def batch_of_text(text: str | None) -> Batch | None:
+def _batch_of_text(text: str | None) -> Batch | None:
     if text is None:
         return None
-    fields = from_json(text)
-    return Batch(
-        resources=parse_resources(fields["resources"]),
-        image=fields["image"],
-        command=tuple(fields["command"]),
-        partitions=parse_partitions(fields["partitions"]),
-        preemptible=fields["preemptible"],
-        collects=fields["collects"],
-    )
+    from punctual.aws.dynamodb.optional_rules import batch_of_text  # only for the long lane
+
+    return batch_of_text(text)
 
 
 def _attempt_entry(attempt: Attempt) -> dict[str, Any]:

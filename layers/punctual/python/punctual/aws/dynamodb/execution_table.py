@@ -56,7 +56,7 @@ class ExecutionTable:
         removed = ["retry_at", "long_shard", "running_shard", "waits_at", "turn", *DEADLINE_ATTRIBUTES]
         sources = LIVE_STATUSES if execution.lane is Lane.LONG else LIVE_STATUSES - {Status.RUNNING}
         written = self._move(key_of(execution), Status.CANCELLED, ending, remove=removed, sources=sources)
-        return item_to_execution(written.item) if written.won else None
+        return item_to_execution(written.item) if written.applied else None
 
     def _end_unstarted(
         self, key: Item, status: Status, why: Item, now: datetime, unchanged: str = "", values: Item | None = None
@@ -64,7 +64,7 @@ class ExecutionTable:
         ending = {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
         removed = ["retry_at", "long_shard", "waits_at", "turn", "look_at", *DEADLINE_ATTRIBUTES]
         also = " AND ".join(filter(None, ["#attempt = :none", unchanged]))
-        return self._move(key, status, ending, remove=removed, also=also, values={"none": 0, **(values or {})}).won
+        return self._move(key, status, ending, remove=removed, also=also, values={"none": 0, **(values or {})}).applied
 
     def _mark_if_live(self, key: Item, mark: Item) -> WriteResult:
         return self.table.update(

@@ -63,12 +63,12 @@ class DynamoExecutions(ExecutionTable):
             sources=sources,
             also=also,
             values=values,
-        ).won
+        ).applied
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
         return sum(self._map_concurrently(lambda timer: self.queue(timer, now), list(timers)))
 
-    def unplan(self, job_id: str, execution_id: str, revision: int) -> bool:
+    def remove_planned(self, job_id: str, execution_id: str, revision: int) -> bool:
         return self.table.delete_if(
             {"job_id": job_id, "execution_id": execution_id},
             "#attempt = :none AND #revision = :revision AND #status IN (:scheduled, :queued, :waiting)",
@@ -85,7 +85,7 @@ class DynamoExecutions(ExecutionTable):
         key = {"job_id": job_id, "execution_id": execution_id}
         return self._end_unstarted(key, Status.MISSED, {"reason": reason}, now)
 
-    def was_withdrawn(self, job_id: str, due: datetime) -> bool:
+    def was_cancelled(self, job_id: str, due: datetime) -> bool:
         one = self.get(job_id, execution_id(job_id, due))
         return one is not None and one.status is Status.CANCELLED and one.attempt == 0
 
@@ -146,20 +146,20 @@ class DynamoExecutions(ExecutionTable):
         if not written.item:  # the execution has expired, or never existed
             return None, None
         execution = item_to_execution(written.item)
-        return (execution, None) if written.won else (None, execution)
+        return (execution, None) if written.applied else (None, execution)
 
-    def take_over(self, lapsed: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
-        attempts = {"attempts": attempts_text((*lapsed.attempts, lost))}
+    def take_over(self, expired: Execution, lost: Attempt, worker_id: str, now: datetime) -> Execution | None:
+        attempts = {"attempts": attempts_text((*expired.attempts, lost))}
         written = self._move(
-            key_of(lapsed),
+            key_of(expired),
             Status.RUNNING,
-            self._lease(lapsed.execution_id, lapsed.attempt + 1, worker_id, now, lapsed.gates) | attempts,
+            self._lease(expired.execution_id, expired.attempt + 1, worker_id, now, expired.gates) | attempts,
             remove=["progress"],
             sources=[Status.RUNNING],
             also="#attempt = :attempt_before AND #lease_until = :lease",
-            values={"attempt_before": lapsed.attempt, "lease": instant_text(lapsed.lease_until)},
+            values={"attempt_before": expired.attempt, "lease": instant_text(expired.lease_until)},
         )
-        return item_to_execution(written.item) if written.won else None
+        return item_to_execution(written.item) if written.applied else None
 
     def renew(self, execution: Execution, now: datetime, progress: Progress | None) -> LeaseState:
         written = self.table.update(
@@ -172,28 +172,25 @@ class DynamoExecutions(ExecutionTable):
             condition="#status = :running AND #attempt = :attempt",
             values={"running": str(Status.RUNNING), "attempt": execution.attempt},
         )
-        if not written.won:
+        if not written.applied:
             return LeaseState.LOST
         return LeaseState.STOPPING if "cancel_at" in written.item else LeaseState.KEPT
 
     def conclude(self, execution: Execution, decision: AttemptDecision, now: datetime) -> bool:
         in_time = "attribute_not_exists(#cancel_at)"
         if decision.status is Status.RETRYING:  # an execution that was asked to stop is not retried
-            return self._conclude(execution, decision, now, f"#attempt = :attempt AND {in_time}", {}).won
+            return self._conclude(execution, decision, now, f"#attempt = :attempt AND {in_time}", {}).applied
         also = f"#attempt = :attempt AND ({in_time} OR #cancel_at >= :now)"
-        return self._conclude(execution, decision, now, also, {"now": instant_text(now)}).won
+        return self._conclude(execution, decision, now, also, {"now": instant_text(now)}).applied
 
-    def revoke(self, execution: Execution, attempt: Attempt, now: datetime) -> bool:
-        from punctual.domain.executions.attempt_decision import AttemptDecision  # only the worker revokes
-
-        decision = AttemptDecision(status=Status.CANCELLED, reason=execution.cancel_reason, attempt=attempt)
+    def revoke(self, execution: Execution, decision: AttemptDecision, now: datetime) -> bool:
         also = "#attempt = :attempt AND attribute_exists(#cancel_at)"
-        return self._conclude(execution, decision, now, also, {}).won
+        return self._conclude(execution, decision, now, also, {}).applied
 
-    def give_up(self, lapsed: Execution, decision: AttemptDecision, now: datetime) -> bool:
-        still_lapsed = "#attempt = :attempt AND #lease_until = :lease"
-        lease = {"lease": instant_text(lapsed.lease_until)}
-        return self._conclude(lapsed, decision, now, still_lapsed, lease).won
+    def give_up(self, expired: Execution, decision: AttemptDecision, now: datetime) -> bool:
+        still_expired = "#attempt = :attempt AND #lease_until = :lease"
+        lease = {"lease": instant_text(expired.lease_until)}
+        return self._conclude(expired, decision, now, still_expired, lease).applied
 
     def running(self, shard: int) -> Iterator[Execution]:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")
@@ -203,7 +200,7 @@ class DynamoExecutions(ExecutionTable):
     def mark_last_of_job(self, job_id: str, execution_id: str) -> bool:
         return self._mark_if_live(
             {"job_id": job_id, "execution_id": execution_id}, {"once": True, "aftermath": True}
-        ).won
+        ).applied
 
     def _item(self, execution: Execution) -> Item:
         shard = str(shard_of(execution.execution_id, self.shards))

@@ -27,7 +27,7 @@ class DynamoGatedExecutions(ExecutionTable):
             sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
             also=unchanged,
             values=values,
-        ).won
+        ).applied
 
     def wake(self, job_id: str, execution_id: str, gate: str, now: datetime) -> bool:
         return self._move(
@@ -38,7 +38,7 @@ class DynamoGatedExecutions(ExecutionTable):
             sources=[Status.WAITING],
             also="#waits_at = :gate",
             values={"gate": gate},
-        ).won
+        ).applied
 
     def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
         key, unchanged, values = _key_and_condition(entrant)
@@ -52,7 +52,7 @@ class DynamoGatedExecutions(ExecutionTable):
             sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
             also=f"{unchanged} AND (#status <> :waiting OR attribute_exists(#waits_at))",
             values={**values, "waiting": str(Status.WAITING)},
-        ).won
+        ).applied
 
     def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
         key, unchanged, values = _key_and_condition(entrant)

@@ -157,7 +157,7 @@ class DynamoGates:
             values = {"seen": instant_text(seen)} if seen else {}
             expires_at = int((until + timedelta(hours=1)).timestamp())
             change = {"reserved_until": instant_text(until), "expires_at": expires_at}
-            if self.table.update(key, set=change, condition=unchanged, values=values).won:
+            if self.table.update(key, set=change, condition=unchanged, values=values).applied:
                 return start
         raise RuntimeError(
             f"gate {name}: could not reserve a start after {MAX_CONFLICT_RETRIES} tries, too much contention"

@@ -22,7 +22,7 @@ class DynamoHeldExecutions(ExecutionTable):
 
     def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
         changes = {"reason": reason, "look_at": instant_text(look_at)}
-        return self._move_held(execution, Status.WAITING, changes, sources=[Status.QUEUED]).won
+        return self._move_held(execution, Status.WAITING, changes, sources=[Status.QUEUED]).applied
 
     def clear(self, execution: Execution) -> bool:
         written = self._move_held(execution, Status.QUEUED, {"cleared": True}, sources=[Status.QUEUED])
@@ -33,16 +33,16 @@ class DynamoHeldExecutions(ExecutionTable):
         # execution when the stream shows a new value
         later = max(now, (execution.queued_at or now) + MILLISECOND)
         changes = {"cleared": True, "queued_at": instant_text(later)}
-        return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "look_at"]).won
+        return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "look_at"]).applied
 
     def recheck(self, execution: Execution, now: datetime) -> bool:
         changes = {"queued_at": instant_text(now)}
-        return self._move_held(execution, Status.QUEUED, changes, sources=[Status.WAITING]).won
+        return self._move_held(execution, Status.QUEUED, changes, sources=[Status.WAITING]).applied
 
     def skip_held(self, execution: Execution, reason: str, now: datetime) -> bool:
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
         removed = ["look_at", "long_shard", *DEADLINE_ATTRIBUTES]
-        return self._move_held(execution, Status.SKIPPED, ending, remove=removed).won
+        return self._move_held(execution, Status.SKIPPED, ending, remove=removed).applied
 
     def _move_held(
         self,

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 from urllib.parse import quote
 
-from punctual.aws.dynamodb.execution_item import batch_of_text, batch_text, dependencies_of_text, dependencies_text
+from punctual.aws.dynamodb.execution_item import batch_text, dependencies_of_text, dependencies_text
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import Unreadable
-from punctual.domain.jobs.concurrency import parse_concurrency
-from punctual.domain.jobs.deadline import parse_deadline
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.jobs.misfire import Misfire, parse_misfire
-from punctual.domain.jobs.notify_rule import parse_notify
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.schedules.schedule import from_stored
+
+OPTIONAL_RULES = ("deadline", "concurrency", "notify", "batch")
 
 
 def marker_key(owner: str, dedupe_key: str) -> Item:
@@ -54,7 +54,7 @@ def job_to_item(job: Job) -> Item:
         "window": str(job.window) if job.window else None,
         "batch": batch_text(job.batch),
         "depends_on": dependencies_text(job.depends_on),
-        "feeds": job.feeds or None,
+        "feeds": job.is_upstream or None,
         "run_times": to_json(dict(job.run_times)) if job.run_times else None,
         "live_since": instant_text(job.live_since),
         "dedupe_key": job.dedupe_key,
@@ -83,20 +83,16 @@ def item_to_job(item: Item) -> Job:
             priority=Priority(item["priority"]),
             timeout_seconds=item["timeout_seconds"],
             retry=RetryPolicy(**from_json(item["retry"])),
-            deadline=parse_deadline(from_json(item.get("deadline"))),
             expected_seconds=item.get("expected_seconds"),
             overlap=Overlap(item.get("overlap", Overlap.ALLOW)),
             misfire=parse_misfire(from_json(item.get("misfire"))),
-            concurrency=parse_concurrency(from_json(item.get("concurrency"))),
             paused_at=instant_of(item.get("paused_at")),
             resumed_at=instant_of(item.get("resumed_at")),
             revised_at=instant_of(item.get("revised_at")),
             rescheduled_at=instant_of(item.get("rescheduled_at")),
-            notify=parse_notify(from_json(item.get("notify"))),
             window=WindowUnit(item["window"]) if "window" in item else None,
-            batch=batch_of_text(item.get("batch")),
             depends_on=dependencies_of_text(item.get("depends_on")),
-            feeds=item.get("feeds", False),
+            is_upstream=item.get("feeds", False),
             run_times={kind: tuple(times) for kind, times in from_json(item.get("run_times"), {}).items()},
             live_since=instant_of(item.get("live_since")),
             dedupe_key=item.get("dedupe_key"),
@@ -104,6 +100,15 @@ def item_to_job(item: Item) -> Job:
             revision=item["revision"],
             created_at=created_at,
             updated_at=updated_at,
+            **_optional_rules_of(item),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise Unreadable(f"not a job: {type(error).__name__}: {error}") from error
+
+
+def _optional_rules_of(item: Item) -> dict[str, Any]:
+    if item.keys().isdisjoint(OPTIONAL_RULES):
+        return {}
+    from punctual.aws.dynamodb.optional_rules import rules_of  # most jobs have none of these rules
+
+    return rules_of(item)

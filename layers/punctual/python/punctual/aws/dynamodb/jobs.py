@@ -74,7 +74,7 @@ class DynamoJobs:
     def replace(self, job: Job) -> bool:
         # fail if, since the job was read, it became an upstream (`feeds`) or `live_since` moved back: the put would
         # undo that
-        unfed = "" if job.feeds else " AND attribute_not_exists(#feeds)"
+        unmarked = "" if job.is_upstream else " AND attribute_not_exists(#feeds)"
         since = {"since": instant_text(job.live_since)} if job.live_since else {}
         as_old = (
             "(attribute_not_exists(#live_since) OR #live_since >= :since)"
@@ -83,7 +83,7 @@ class DynamoJobs:
         )
         return self.table.put_if(
             job_to_item(job),
-            f"#revision = :before AND #state = :state AND {as_old}{unfed}",
+            f"#revision = :before AND #state = :state AND {as_old}{unmarked}",
             {"before": job.revision - 1, "state": str(job.state), **since},
         )
 
@@ -113,7 +113,7 @@ class DynamoJobs:
     def mark_as_upstream(self, job_id: str) -> bool:
         states = {"active": str(JobState.ACTIVE), "paused": str(JobState.PAUSED), "done": str(JobState.DONE)}
         condition = "#state IN (:active, :paused, :done)"
-        return self.table.update({"job_id": job_id}, set={"feeds": True}, condition=condition, values=states).won
+        return self.table.update({"job_id": job_id}, set={"feeds": True}, condition=condition, values=states).applied
 
     def finish(self, job: Job, now: datetime) -> bool:
         written = self.table.update(
@@ -170,9 +170,9 @@ class DynamoJobs:
         return {key: job for key, job in found.items() if job is not None and job.is_live}
 
     def _expire_marker_with(self, written: WriteResult) -> bool:
-        if written.won and "dedupe_key" in written.item and JobState(written.item["state"]) not in LIVE_STATES:
+        if written.applied and "dedupe_key" in written.item and JobState(written.item["state"]) not in LIVE_STATES:
             self._expire_marker(written.item, written.item["expires_at"])
-        return written.won
+        return written.applied
 
     def _expire_marker(self, ended: Item, expires_at: int) -> None:
         """Let the marker of an ended job expire together with it. A marker that a crash leaves behind is harmless."""

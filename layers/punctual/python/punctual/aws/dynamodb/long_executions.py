@@ -38,8 +38,8 @@ class DynamoLongExecutions(ExecutionTable):
         execution = item_to_execution(written.item)
         return execution if execution.run_arn == run_arn and execution.status not in FINAL else None
 
-    def detach_run(self, execution: Execution, now: datetime) -> bool:
-        """Detach a state machine run that has stopped, so that another can be attached.
+    def detach_run(self, execution: Execution, reason: str, now: datetime) -> bool:
+        """Detach the state machine run, if there is one, so that another can be attached.
 
         ``False`` if the attached run is no longer the one that was read.
         """
@@ -48,14 +48,14 @@ class DynamoLongExecutions(ExecutionTable):
             Status.QUEUED,
             {
                 "queued_at": instant_text(now),
-                "reason": "restarting: the state machine run stopped",
+                "reason": reason,
                 "restarts": execution.restarts + 1,
             },
             remove=["run_arn", "running_shard", "retry_at"],
             sources=LIVE_STATUSES,
             also="#run_arn = :run_arn" if execution.run_arn else "attribute_not_exists(#run_arn)",
             values={"run_arn": execution.run_arn} if execution.run_arn else {},
-        ).won
+        ).applied
 
     def apply_parts_status(
         self, job_id: str, execution_id: str, parts_status: PartsStatus, progress_at: datetime | None
@@ -76,7 +76,7 @@ class DynamoLongExecutions(ExecutionTable):
         cleared = ("reason", "retry_at", "error", "running_shard", "progress")
         absent = [name for name in cleared if changes[name] is None]
         key = {"job_id": job_id, "execution_id": execution_id}
-        return self._move(key, parts_status.status, changes, remove=absent, sources=PARENT_LIVE_STATUSES).won
+        return self._move(key, parts_status.status, changes, remove=absent, sources=PARENT_LIVE_STATUSES).applied
 
     def close(self, execution: Execution, outcome: PartsOutcome, now: datetime) -> bool:
         """End an execution of the long lane; ``False`` if it has already ended."""
@@ -94,7 +94,9 @@ class DynamoLongExecutions(ExecutionTable):
         }
         removed = ["running_shard", "long_shard", "retry_at", *DEADLINE_ATTRIBUTES]
         removed += [name for name in ("reason", "error") if changes[name] is None]
-        return self._move(key_of(execution), outcome.status, changes, remove=removed, sources=PARENT_LIVE_STATUSES).won
+        return self._move(
+            key_of(execution), outcome.status, changes, remove=removed, sources=PARENT_LIVE_STATUSES
+        ).applied
 
     def live_long(self) -> Iterator[Execution]:
         """The live executions of the long lane."""

@@ -95,7 +95,7 @@ class DynamoNoticeLedger:
         condition, values = _unchanged(seen)
         return self.table.update(
             _group_key(seen.group), set={}, remove=["until", "counted"], condition=condition, values=values
-        ).won
+        ).applied
 
     def pending(self, notice_id: str) -> Publication | None:
         item = self.table.get(_notice_key(notice_id), consistent=True)
@@ -113,9 +113,9 @@ class DynamoNoticeLedger:
         return self.table.update(
             _notice_key(publication.id),
             set={"lease_until": instant_text(lease_until)},
-            condition="#state = :due AND #lease_until = :lapsed",
-            values={"due": DUE, "lapsed": instant_text(publication.lease_until)},
-        ).won
+            condition="#state = :due AND #lease_until = :expired",
+            values={"due": DUE, "expired": instant_text(publication.lease_until)},
+        ).applied
 
     def mark_published(self, publication: Publication) -> None:
         self.table.update(

@@ -18,7 +18,7 @@ from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Progress
 from punctual.domain.instant import from_text
 from punctual.domain.long_lane.assignment import Assignment
-from punctual.domain.long_lane.laxity import Grant, Occupancy, admission_key
+from punctual.domain.long_lane.laxity import GrantResult, Occupancy, admission_key
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status, sources_of
 
@@ -69,7 +69,7 @@ class DynamoParts:
             set={"ticket": ticket},
             condition="#attempt = :attempt AND #status = :starting AND attribute_not_exists(#token)",
             values={"attempt": part.attempt, "starting": str(Status.STARTING)},
-        ).won
+        ).applied
 
     def waiting(self) -> Iterator[Part]:
         for page in self.table.query("#waiting = :lane", {"lane": LANE}, index="waiting", page_size=PAGE_SIZE):
@@ -90,7 +90,7 @@ class DynamoParts:
 
     def grant(
         self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
-    ) -> Grant:
+    ) -> GrantResult:
         taken = self.table.update_request(
             LANE_KEY, set=_occupancy_item(after), condition=_UNCHANGED, values=_occupancy_item(seen)
         )
@@ -110,8 +110,8 @@ class DynamoParts:
         )
         part_held, lane_held = self.table.transact_updates(given, taken)
         if part_held and lane_held:
-            return Grant.GRANTED
-        return Grant.CONTENDED if part_held else Grant.WITHDRAWN
+            return GrantResult.GRANTED
+        return GrantResult.CONTENDED if part_held else GrantResult.NOT_WAITING
 
     def claim(
         self, assignment: Assignment, token: str, task_arn: str | None, lease: datetime | None, now: datetime
@@ -136,7 +136,7 @@ class DynamoParts:
                 "running": str(Status.RUNNING),
             },
         )
-        return item_to_part(written.item) if written.won else None
+        return item_to_part(written.item) if written.applied else None
 
     def replace_token(self, assignment: Assignment, token: str) -> bool:
         """Replace the token after a container was started twice: the state machine waits for the second token."""
@@ -155,7 +155,7 @@ class DynamoParts:
             set={"leave": reason},
             condition="#status = :running AND #attempt = :attempt AND attribute_not_exists(#leave)",
             values={"running": str(Status.RUNNING), "attempt": part.attempt},
-        ).won
+        ).applied
 
     def ask_to_stop(self, part: Part, until: datetime, reason: str) -> bool:
         """Ask a running part to stop by ``until``, without a retry. Idempotent.
@@ -167,7 +167,7 @@ class DynamoParts:
             set={"cancel_at": instant_text(until), "cancel_reason": reason},
             condition="#status = :running AND #attempt = :attempt",
             values={"running": str(Status.RUNNING), "attempt": part.attempt},
-        ).won
+        ).applied
 
     def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
         """Apply the end of an attempt and release its slot; ``False`` if it was already applied."""
@@ -203,9 +203,9 @@ class DynamoParts:
         ended = self._transition(part, Status.CANCELLED, ending, remove=removed, sources=[part.status])
         if part.status in SLOT_HOLDING_STATUSES:
             return all(self.table.transact_updates(ended, self._slot_release(part)))
-        return self.table.apply(ended).won
+        return self.table.apply(ended).applied
 
-    def withdraw_request(self, part: Part, reason: str, now: datetime) -> bool:
+    def cancel_slot_request(self, part: Part, reason: str, now: datetime) -> bool:
         changes = {"reason": reason, "retry_at": instant_text(now)}
         removed = ["waiting", "turn", "ticket"]
         return self._move(part, Status.RETRYING, changes, remove=removed, sources=[Status.WAITING])
@@ -223,7 +223,7 @@ class DynamoParts:
             set={"tasks": len(holders), "cpu": sum(part.cpu for part in holders)},
             condition=_UNCHANGED,
             values=_occupancy_item(seen),
-        ).won
+        ).applied
 
     def _update_running(self, assignment: Assignment, changes: Item) -> Part | None:
         written = self.table.update(
@@ -232,7 +232,7 @@ class DynamoParts:
             condition="#status = :running AND #attempt = :attempt AND #key = :key",
             values={"running": str(Status.RUNNING), "attempt": assignment.attempt, "key": assignment.key},
         )
-        return item_to_part(written.item) if written.won else None
+        return item_to_part(written.item) if written.applied else None
 
     def _slot_release(self, part: Part) -> dict[str, Any]:
         return self.table.update_request(LANE_KEY, add={"tasks": -1, "cpu": -part.cpu})
@@ -240,7 +240,7 @@ class DynamoParts:
     def _move(
         self, part: Part, target: Status, changes: Item, *, remove: Iterable[str] = (), sources: Iterable[Status]
     ) -> bool:
-        return self.table.apply(self._transition(part, target, changes, remove=remove, sources=sources)).won
+        return self.table.apply(self._transition(part, target, changes, remove=remove, sources=sources)).applied
 
     def _transition(
         self,

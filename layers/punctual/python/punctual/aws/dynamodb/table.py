@@ -22,9 +22,9 @@ _NAME = re.compile(r"#(\w+)")
 
 @dataclass(frozen=True)
 class WriteResult:
-    """Whether a conditional write won, and the stored item: the new item, or the item that failed the condition."""
+    """Whether a conditional write was applied, and the stored item: the new one, or the one that failed the check."""
 
-    won: bool
+    applied: bool
     item: Item
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason, shard_of, slot_of, slots_between
+from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason, bucket_of, buckets_between, shard_of
 from punctual.domain.instant import from_text, to_text
 
 EXPIRY_DELAY = timedelta(hours=1)
@@ -28,7 +28,7 @@ class DynamoTimers:
     def set(self, timer: Timer) -> None:
         self.table.put(
             {
-                "slot": slot_of(timer.at, shard_of(timer.execution_id, self.shards)),
+                "slot": bucket_of(timer.at, shard_of(timer.execution_id, self.shards)),
                 "due": timer.position,
                 "job_id": timer.job_id,
                 "expires_at": int((timer.at + EXPIRY_DELAY).timestamp()),
@@ -43,9 +43,9 @@ class DynamoTimers:
 
     def due(self, shard: int, since: SweepPosition, until: datetime) -> Iterator[tuple[list[Timer], SweepPosition]]:
         lowest, highest = max(since.position, to_text(since.at)), f"{to_text(until)}~"
-        for slot, end in slots_between(since.at, until, shard):
+        for bucket, end in buckets_between(since.at, until, shard):
             condition = "#slot = :slot AND #due BETWEEN :lowest AND :highest"
-            values = {"slot": slot, "lowest": lowest, "highest": highest}
+            values = {"slot": bucket, "lowest": lowest, "highest": highest}
             for page in self.table.query(condition, values, consistent=True, page_size=PAGE_SIZE):
                 if timers := [item_to_timer(item) for item in page if item["due"] > since.position]:
                     yield timers, SweepPosition(at=timers[-1].at, position=timers[-1].position)

@@ -28,7 +28,7 @@ class DynamoWatchedExecutions(ExecutionTable):
             remove=[] if check_at else ["check_at", "check_shard"],
             condition="#check_at = :expected",
             values={"expected": instant_text(execution.check_at)},
-        ).won
+        ).applied
 
     def due_checks(self, shard: int, until: datetime) -> Iterator[Check]:
         pages = self.table.query(

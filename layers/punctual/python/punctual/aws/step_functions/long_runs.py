@@ -32,7 +32,7 @@ class LongRuns:
     states: Callable[[], Any]
     scheduler: Callable[[], Any]
 
-    def disarm(self, execution_id: str) -> None:
+    def delete_schedule(self, execution_id: str) -> None:
         try:
             self.scheduler().delete_schedule(Name=short_name(execution_id), GroupName=self.schedule_group)
         except ClientError as error:
@@ -58,7 +58,7 @@ class LongStateMachine(LongRuns):
         except ClientError as error:
             _raise_unless(error, "ExecutionAlreadyExists")
 
-    def arm(self, execution: Execution) -> None:
+    def create_schedule(self, execution: Execution) -> None:
         at = execution.released_at - SCHEDULE_LEAD
         schedule = {
             "Name": short_name(execution.execution_id),
@@ -76,7 +76,7 @@ class LongStateMachine(LongRuns):
             _raise_unless(error, "ConflictException")
             self.scheduler().update_schedule(**schedule)  # an edit of the job's jitter moves the instant
 
-    def armed(self) -> Iterator[str]:
+    def scheduled(self) -> Iterator[str]:
         for page in self.scheduler().get_paginator("list_schedules").paginate(GroupName=self.schedule_group):
             yield from (schedule["Name"] for schedule in page["Schedules"])
 

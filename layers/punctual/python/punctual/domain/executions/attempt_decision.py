@@ -58,6 +58,9 @@ class AttemptDecision:
     result: Result | None = None
 
 
+LOST_WORKER = Failure(type="LostWorker", message="the worker stopped renewing its lease: killed, frozen or out of time")
+
+
 def decide(
     work: AttemptedWork, result: AttemptResult, *, now: datetime, uniform: Callable[[float, float], float]
 ) -> AttemptDecision:
@@ -68,14 +71,7 @@ def decide(
     """
     if work.cancel_at is not None and (result.outcome is not Outcome.SUCCEEDED or now > work.cancel_at):
         result = replace(result, outcome=Outcome.CANCELLED)
-    attempt = Attempt(
-        number=work.attempt,
-        outcome=result.outcome,
-        started_at=work.started_at,
-        ended_at=now,
-        worker_id=work.worker_id,
-        error=result.error,
-    )
+    attempt = _attempt_of(work, result, now)
     if result.outcome is Outcome.SUCCEEDED:
         return AttemptDecision(status=Status.SUCCEEDED, reason=None, attempt=attempt)
     if result.outcome is Outcome.FATAL:
@@ -95,6 +91,32 @@ def decide(
     status = Status.TIMED_OUT if result.outcome is Outcome.TIMED_OUT else Status.FAILED
     reason = f"{counted} of {counted} attempts" + (f": {result.aws_message[:500]}" if result.aws_message else "")
     return AttemptDecision(status=status, reason=reason, attempt=attempt)
+
+
+def decide_lost_worker(
+    work: AttemptedWork, *, now: datetime, uniform: Callable[[float, float], float]
+) -> AttemptDecision:
+    """Decide on an attempt whose lease has expired: ``retrying`` if the retry policy allows another attempt."""
+    return decide(work, AttemptResult(outcome=Outcome.LOST, error=LOST_WORKER), now=now, uniform=uniform)
+
+
+def decide_revocation(work: AttemptedWork, *, now: datetime, error: Failure | None = None) -> AttemptDecision:
+    """Decide on an attempt that was asked to stop and is cancelled, however it ended. ``error`` is its own, if any."""
+    cancelled = AttemptResult(outcome=Outcome.CANCELLED, error=error)
+    return AttemptDecision(
+        status=Status.CANCELLED, reason=work.cancel_reason, attempt=_attempt_of(work, cancelled, now)
+    )
+
+
+def _attempt_of(work: AttemptedWork, result: AttemptResult, now: datetime) -> Attempt:
+    return Attempt(
+        number=work.attempt,
+        outcome=result.outcome,
+        started_at=work.started_at,
+        ended_at=now,
+        worker_id=work.worker_id,
+        error=result.error,
+    )
 
 
 def _past_tense(outcome: Outcome) -> str:

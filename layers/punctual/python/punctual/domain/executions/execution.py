@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.executions.deadline_outlook import Outlook
 from punctual.domain.executions.progress import Progress as Progress
 from punctual.domain.identity import execution_id, job_of
-from punctual.domain.jobs.batch import Batch
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
+
+if TYPE_CHECKING:
+    from punctual.domain.jobs.batch import Batch
 
 
 class Outcome(StrEnum):
@@ -117,7 +119,7 @@ class Execution:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     revision: int = 1
     origin: Origin = Origin.SCHEDULE
-    once: bool = False
+    is_last_of_job: bool = False
     """The job's only or last execution: when it ends, the job is done."""
     leads: bool = False
     """Leader: the last planned execution of a recurring job. Queueing it plans its successors."""
@@ -144,7 +146,7 @@ class Execution:
     """The upstreams of its job at the time of planning."""
     cleared: bool = False
     """Whether all upstreams have met their conditions."""
-    feeds: bool = False
+    is_upstream: bool = False
     """Whether dependants may wait for it: then its end wakes them."""
     window: DataWindow | None = None
     batch: Batch | None = None
@@ -180,13 +182,13 @@ class Execution:
         return bool(self.depends_on) and not self.cleared
 
     @property
-    def has_aftermath(self) -> bool:
+    def needs_follow_up(self) -> bool:
         """Whether its end needs follow-up work.
 
         It may be the last of its job, have dependants, cause a notification, feed the run-time forecast, or leave AWS
         resources to clean up.
         """
-        has_followers = self.once or self.feeds or self.notify or self.deadline_at is not None
+        has_followers = self.is_last_of_job or self.is_upstream or self.notify or self.deadline_at is not None
         return has_followers or self.lane is Lane.LONG
 
     def belongs_in(self, gate: str) -> bool:

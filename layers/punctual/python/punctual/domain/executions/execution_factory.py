@@ -12,7 +12,6 @@ from punctual.domain.executions.execution import RETROACTIVE_ORIGINS, UPSTREAM_B
 from punctual.domain.instant import in_milliseconds
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.notify_rule import OUTCOME_EVENTS
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.jitter import delay
 from punctual.domain.status import Status
@@ -52,15 +51,15 @@ def execution_of(
         retry=job.retry,
         revision=job.revision,
         origin=origin,
-        once=last or (not job.schedule.recurring and job.schedule.kind != "queue"),
+        is_last_of_job=last or (not job.schedule.recurring and job.schedule.kind != "queue"),
         leads=leads,
         delay_seconds=_jitter(job, due) if origin is Origin.SCHEDULE else 0,
         gates=_gates(job, parameters, origin, backfill_gate),
         depends_on=job.depends_on if origin in UPSTREAM_BOUND_ORIGINS else (),
-        feeds=job.feeds,
+        is_upstream=job.is_upstream,
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
-        notify=bool(job.notify and job.notify.on & OUTCOME_EVENTS),
+        notify=job.notify is not None and job.notify.covers_outcomes,
         deadline_at=deadline_at,
         check_at=in_milliseconds(first_check(released_at, deadline_at, now)) if deadline_at else None,
         queued_at=now if status is Status.QUEUED else None,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+TICK = timedelta(minutes=1)
+"""How often the dispatcher, the monitor and admission are invoked."""
+
 SWEEP_HORIZON = timedelta(seconds=180)
 """The dispatcher queues executions due within this time. Two missed ticks delay no execution."""
 

@@ -1,7 +1,7 @@
 """Timers: re-examine an execution at an instant, for a reason. Together they form the dispatcher's timer wheel.
 
-A slot of the wheel is one minute of one shard, and one partition of the table. Within a slot timers sort by instant, so
-a position in that order records how far a shard has been swept.
+A bucket of the wheel is one minute of one shard, and one partition of the table (attribute ``slot``). Within a bucket
+timers sort by instant, so a position in that order records how far a shard has been swept.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Timer:
 
     @property
     def position(self) -> str:
-        """Sort key within the slot. Unique."""
+        """Sort key within the bucket. Unique."""
         return f"{to_text(self.at)}#{self.execution_id}#{self.reason}"
 
 
@@ -49,8 +49,8 @@ def timer_for(execution: Execution, at: datetime, reason: TimerReason) -> Timer:
     return Timer(at=at, job_id=execution.job_id, execution_id=execution.execution_id, reason=reason)
 
 
-def slot_of(at: datetime, shard: int) -> str:
-    """Return the slot of the wheel that holds instant ``at``."""
+def bucket_of(at: datetime, shard: int) -> str:
+    """Return the bucket of the wheel that holds instant ``at``."""
     return f"{to_text(at)[:16]}#{shard}"
 
 
@@ -62,11 +62,11 @@ class SweepPosition:
     position: str = ""
 
 
-def slots_between(start: datetime, end: datetime, shard: int) -> Iterator[tuple[str, datetime]]:
-    """Yield every slot from that of ``start`` to that of ``end``, each with the instant at which it ends."""
+def buckets_between(start: datetime, end: datetime, shard: int) -> Iterator[tuple[str, datetime]]:
+    """Yield every bucket from that of ``start`` to that of ``end``, each with the instant at which it ends."""
     at = start.replace(second=0, microsecond=0)
     while at <= end:
-        yield slot_of(at, shard), at + MINUTE
+        yield bucket_of(at, shard), at + MINUTE
         at += MINUTE
 
 

@@ -21,7 +21,7 @@ SLOW_FACTOR = 1.25
 """A run that is expected to take longer than this multiple of the median is slower than usual."""
 STARVATION_THRESHOLD = timedelta(seconds=30)
 """An execution that is due for longer than this, with nothing ahead of it, and has not started is starved."""
-MAX_ERROR_CHARACTERS = 200
+MAX_CAUSE_ERROR_CHARACTERS = 200
 
 _EXPECTATIONS = {
     RunTimeSource.HISTORY: "usually takes",
@@ -88,7 +88,7 @@ def _waits_for_upstream(upstream: str, wait: float) -> Explanation:
 def _retrying(execution: Execution) -> Explanation:
     failed = sum(attempt.outcome not in UNCOUNTED_OUTCOMES for attempt in execution.attempts)
     error = execution.error
-    words = f": {error.type}: {error.message[:MAX_ERROR_CHARACTERS]}" if error else ""
+    words = f": {error.type}: {error.message[:MAX_CAUSE_ERROR_CHARACTERS]}" if error else ""
     return Explanation(
         f"retrying: attempt {failed + 1} of {execution.retry.max_attempts}{words}",
         "fix the error that made the last attempt fail: see the execution's attempts and its log",

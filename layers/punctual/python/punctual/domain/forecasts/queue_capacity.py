@@ -22,7 +22,7 @@ MIN_WAIT_SHARE = 0.4
 """Of the expected wait: messages that began to wait a moment ago have waited half as long, and some counts are late."""
 
 HANDLING_SECONDS = 0.05
-"""Time that a message takes besides its task: to be received, claimed and settled."""
+"""Time that a message takes besides its task: to be received, claimed and concluded."""
 
 NOISE_FACTOR = 4
 """Counts may differ by this multiple of their square root by chance. A larger difference is a real change."""

@@ -11,9 +11,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.instant import EPOCH, MILLISECOND, from_text, to_text
+from punctual.domain.lane import Lane
+from punctual.domain.status import Status
+
+if TYPE_CHECKING:
+    from punctual.domain.executions.execution import Execution
 
 INTAKE = "intake"
 LONG = "long"
@@ -39,7 +44,7 @@ class Flow:
     failed: int = 0
     """Finished attempts that did not succeed."""
     passed: int = 0
-    """Discarded messages: another worker ran the attempt, or it was withdrawn."""
+    """Discarded messages: another worker ran the attempt, or the execution was cancelled."""
     busy_ms: int = 0
     """Run time of the finished tasks."""
     late: tuple[int, ...] = (0,) * len(LATENESS_BOUNDS)
@@ -134,6 +139,12 @@ class FlowCounter:
         busy_ms = max(busy // MILLISECOND, 0)
         self._add(queue, Flow(finished=1, failed=int(not succeeded), busy_ms=busy_ms))
 
+    def count_long_execution(self, ended: Execution) -> None:
+        """Count an ended execution of the long lane, start and end together. Others and unstarted ones do not count."""
+        if ended.lane is Lane.LONG and ended.started_at and ended.ended_at:
+            self.count_start(LONG, ended.released_at, ended.started_at)
+            self.count_end(LONG, ended.ended_at - ended.started_at, succeeded=ended.status is Status.SUCCEEDED)
+
     def count_discard(self, queue: str) -> None:
         """Count a message that was deleted without running an attempt."""
         self._add(queue, Flow(passed=1))
@@ -141,7 +152,7 @@ class FlowCounter:
     def flush(self, add: Callable[[str, Flow], None], now: datetime, warn: Callable[[str], None]) -> None:
         """Add the counts of one queue to its record: of the queue whose counts have been pending the longest.
 
-        Called at the end of an invocation, when the work is settled. Never raises: a failure is logged and retried at
+        Called at the end of an invocation, when the work is done. Never raises: a failure is logged and retried at
         the end of an invocation after ``FLUSH_INTERVAL``. A frozen Lambda flushes when it is thawed.
         """
         if not self._pending or (

@@ -138,6 +138,12 @@ def of_entry(entry: list[Any]) -> Gate:
     return Gate(name, limit, WhenFull(when_full), Rate(*rate) if rate else None)
 
 
+def key_in_use(count: int) -> str:
+    """The reason why an execution waits for its concurrency key, which ``count`` executions hold."""
+    executions = "1 execution" if count == 1 else f"{count} executions"
+    return f"{executions} with the same concurrency key {'is' if count == 1 else 'are'} running"
+
+
 HEAD_START = {
     Priority.HIGH: timedelta(minutes=10),
     Priority.NORMAL: timedelta(),

@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.jobs.batch import Batch
-from punctual.domain.jobs.concurrency import Concurrency
-from punctual.domain.jobs.deadline import Deadline
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.misfire import Misfire
-from punctual.domain.jobs.notify_rule import Notify
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.schedules.schedule import Schedule
+
+if TYPE_CHECKING:
+    from punctual.domain.jobs.batch import Batch
+    from punctual.domain.jobs.concurrency import Concurrency
+    from punctual.domain.jobs.deadline import Deadline
+    from punctual.domain.jobs.notify_rule import Notify
 
 QUEUE_RETENTION = timedelta(days=4)
 """The retention period of the work queues: SQS deletes an older work order."""
@@ -81,7 +83,7 @@ class Job:
     """The long-lane settings; ``None`` for a short-lane job."""
     depends_on: tuple[Dependency, ...] = ()
     """The upstream jobs that each of its executions waits for."""
-    feeds: bool = False
+    is_upstream: bool = False
     """Whether a job depends on it, or once did. If so, the end of each of its executions is checked for dependants."""
     run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Seconds of its recent runs, the newest last: of the whole ``execution``, and of each kind of part."""
@@ -146,5 +148,5 @@ class Job:
 
 LIVE_STATES = frozenset({JobState.ACTIVE, JobState.PAUSED})
 """Executions are planned for a job in one of these states, or will be once it is resumed."""
-WITHDRAWN_STATES = frozenset({JobState.CANCELLED, JobState.DELETED})
-"""No execution of a job in one of these states starts."""
+REMOVED_STATES = frozenset({JobState.CANCELLED, JobState.DELETED})
+"""Cancelled or deleted: no execution of such a job starts."""

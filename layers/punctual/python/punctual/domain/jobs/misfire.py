@@ -16,7 +16,7 @@ MAX_CATCH_UP_RUNS = 100
 DEFAULT_GRACE_SECONDS = 300
 
 
-WasWithdrawn = Callable[[datetime], bool]
+WasCancelled = Callable[[datetime], bool]
 """Whether the execution of a due instant was cancelled before it started. Such an execution covers no other."""
 
 
@@ -46,7 +46,7 @@ class Misfire:
         now: datetime,
         missed_until: datetime | None = None,
         *,
-        was_withdrawn: WasWithdrawn,
+        was_cancelled: WasCancelled,
     ) -> MisfireDecision:
         """Decide which of ``instants`` do not run.
 
@@ -64,7 +64,7 @@ class Misfire:
             return MisfireDecision(missed=frozenset(missed))
         if self.policy is MisfirePolicy.RUN_LATEST:
             latest = _counted_back(schedule, now + MILLISECOND, 1)
-            while latest is not None and was_withdrawn(latest):
+            while latest is not None and was_cancelled(latest):
                 latest = _counted_back(schedule, latest, 1)
             if latest is None or latest < missed[0]:  # a one-time job, or all executions were cancelled
                 return MisfireDecision()

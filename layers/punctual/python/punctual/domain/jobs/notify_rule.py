@@ -48,6 +48,11 @@ class Notify:
         """Whether to notify about ``event``. ``deadline_at_risk`` includes the more severe ``will_miss``."""
         return event in self.on or (event is Event.WILL_MISS and Event.DEADLINE_AT_RISK in self.on)
 
+    @property
+    def covers_outcomes(self) -> bool:
+        """Whether it covers any of ``OUTCOME_EVENTS``."""
+        return bool(self.on & OUTCOME_EVENTS)
+
     def to_spec(self) -> dict[str, Any]:
         """The API's representation, as submitted; the inverse of ``parse_notify``."""
         return {"on": [str(event) for event in Event if event in self.on], "to": str(self.to)}

@@ -67,11 +67,9 @@ def _stopped(part: Part, cause: str) -> AttemptResult:
     stop = _parse_cause(cause)
     code, reason = stop.get("exit_code"), stop.get("reason") or "no reason given"
     message = f"the container stopped with exit code {code}: {reason}" if code is not None else str(reason)
-    if part.leave:
-        return AttemptResult(outcome=Outcome.PREEMPTED, error=Failure(type="Preempted", message=part.leave))
-    if code == 0 and not part.uses_runner:
+    if code == 0 and not part.uses_runner and not part.leave:
         return AttemptResult(outcome=Outcome.SUCCEEDED)
-    if stop.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
+    if part.leave or stop.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
         return AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=message))
     outcome = Outcome.FAILED if not part.uses_runner else Outcome.LOST
     failure = Failure(type="ContainerStopped", message=message[:1000])

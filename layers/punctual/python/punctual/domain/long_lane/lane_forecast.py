@@ -42,7 +42,7 @@ class LaneOutlook:
     """The id of the execution that has the most slack of all slot holders."""
 
     def start_of(self, latest_start: datetime, now: datetime) -> datetime:
-        """Forecast the start of a part with this ``latest_start`` that waits already, or asks for a slot now."""
+        """Forecast the start of a part with this ``latest_start`` that is already waiting, or requests a slot now."""
         ahead = [start.start_at for start in self.starts if start.latest_start <= latest_start]
         return max([now, self.first_free, *ahead])
 

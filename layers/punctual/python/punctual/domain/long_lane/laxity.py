@@ -34,12 +34,12 @@ OVERRUN_FRACTION = 0.1
 SECOND = timedelta(seconds=1)
 
 
-class Grant(StrEnum):
+class GrantResult(StrEnum):
     """The result of granting a slot by compare-and-swap."""
 
     GRANTED = "granted"
-    WITHDRAWN = "withdrawn"
-    """The part no longer waits: another admission granted it a slot, or it was withdrawn."""
+    NOT_WAITING = "not_waiting"
+    """The part no longer waits: another admission granted it a slot, or it was cancelled."""
     CONTENDED = "contended"
     """The lane's occupancy has changed since it was read: read it again and retry."""
 

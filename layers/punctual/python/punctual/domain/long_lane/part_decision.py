@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide
+from punctual.domain.executions.execution import Failure, Outcome
 from punctual.domain.long_lane.laxity import after_attempt
 from punctual.domain.long_lane.part import Part
 
@@ -15,8 +16,11 @@ def decide_part(
 ) -> tuple[Part, AttemptDecision]:
     """Decide what follows from ``result``, and return it with the part as it is stored.
 
-    A part that was interrupted after a checkpoint has only the remaining work before it: its forecast is shorter and
-    its latest start later. ``uniform`` draws the jitter of the backoff.
+    The interruption of a part that was asked to leave its slot is a preemption. A part that was interrupted after a
+    checkpoint has only the remaining work before it: its forecast is shorter and its latest start later. ``uniform``
+    draws the jitter of the backoff.
     """
+    if result.outcome is Outcome.INTERRUPTED and part.leave:
+        result = AttemptResult(outcome=Outcome.PREEMPTED, error=Failure(type="Preempted", message=part.leave))
     decision = decide(part, result, now=now, uniform=uniform)
     return after_attempt(part, decision), decision

@@ -15,7 +15,7 @@ from punctual.domain.instant import from_text, to_text
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE, Event, Notify, Topic
 from punctual.domain.status import Status
 
-MAX_ERROR_CHARACTERS = 700
+MAX_NOTICE_ERROR_CHARACTERS = 700
 """Limit of an error message or reason in a notice, so that the notice is always small enough to be sent."""
 
 _UNSENDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
@@ -113,8 +113,8 @@ def format_duration(duration: timedelta) -> str:
 def _lines(execution: Execution) -> list[tuple[str, str]]:
     error, ran = execution.error, _duration(execution)
     lines = [
-        ("Error", f"{error.type}: {error.message[:MAX_ERROR_CHARACTERS]}" if error else None),
-        ("Reason", execution.reason and execution.reason[:MAX_ERROR_CHARACTERS]),
+        ("Error", f"{error.type}: {error.message[:MAX_NOTICE_ERROR_CHARACTERS]}" if error else None),
+        ("Reason", execution.reason and execution.reason[:MAX_NOTICE_ERROR_CHARACTERS]),
         ("Attempts", str(execution.attempt)),
         ("Due", to_text(execution.scheduled_at)),
         ("Ended", execution.ended_at and to_text(execution.ended_at)),
@@ -131,7 +131,7 @@ def _facts(execution: Execution) -> dict[str, Any]:
     error, ran = execution.error, _duration(execution)
     return {
         "status": str(execution.status),
-        "reason": execution.reason and execution.reason[:MAX_ERROR_CHARACTERS],
+        "reason": execution.reason and execution.reason[:MAX_NOTICE_ERROR_CHARACTERS],
         "task": execution.task,
         "lane": str(execution.lane),
         "attempt": execution.attempt,
@@ -141,7 +141,7 @@ def _facts(execution: Execution) -> dict[str, Any]:
         "ended_at": execution.ended_at and to_text(execution.ended_at),
         "deadline_at": execution.deadline_at and to_text(execution.deadline_at),
         "ran_seconds": None if ran is None else ran.total_seconds(),
-        "error": {"type": error.type, "message": error.message[:MAX_ERROR_CHARACTERS]} if error else None,
+        "error": {"type": error.type, "message": error.message[:MAX_NOTICE_ERROR_CHARACTERS]} if error else None,
     }
 
 

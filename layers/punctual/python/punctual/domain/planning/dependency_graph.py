@@ -17,7 +17,7 @@ class CheckedJobs:
 
     jobs: Sequence[Job]
     upstreams_to_mark: Sequence[Job] = ()
-    """Upstream jobs that are not marked as ``feeds`` yet, so their ends would not wake dependants."""
+    """Upstream jobs that are not marked as ``is_upstream`` yet, so their ends would not wake dependants."""
 
 
 def find_cycle(upstreams: Mapping[str, Iterable[str]]) -> list[str] | None:

@@ -16,7 +16,7 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import created_at, execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.dependency import Dependency
-from punctual.domain.jobs.job import WITHDRAWN_STATES, Job, JobState
+from punctual.domain.jobs.job import REMOVED_STATES, Job, JobState
 from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.schedule import At, Now, Schedule
@@ -71,9 +71,14 @@ def windows_agree(
 
 
 def due_for(upstream: Job, dependant: Execution) -> datetime | None:
-    """Return the due instant of the upstream execution that ``dependant`` waits for; ``None`` if there is none."""
+    """Return the due instant of the upstream execution that ``dependant`` waits for; ``None`` if there is none.
+
+    The only execution of a one-time upstream matches a dependant that runs once. The last execution of a recurring
+    dependant is marked like one, but has a data window.
+    """
     if isinstance(upstream.schedule, Now | At):
-        return upstream.schedule.at if dependant.once else None
+        is_of_one_time_job = dependant.is_last_of_job and dependant.window is None
+        return upstream.schedule.at if is_of_one_time_job else None
     if dependant.window is None or not upstream.schedule.recurring:
         return None
     return due_of_window(upstream.schedule, upstream.window, dependant.window)
@@ -150,7 +155,7 @@ class Upstream:
             return self._not_yet()
         if self._is_met_by(self.execution):
             return StartDecision(Readiness.READY)
-        if self.execution.status is Status.CANCELLED and self.job is not None and self.job.state in WITHDRAWN_STATES:
+        if self.execution.status is Status.CANCELLED and self.job is not None and self.job.state in REMOVED_STATES:
             return self._never(str(self.job.state))
         return self._never(str(self.execution.status).replace("_", " "))
 
@@ -162,7 +167,7 @@ class Upstream:
         if job is None:
             may_be_stored = now < created_at(self.dependency.job) + JOB_STORE_GRACE
             return self._not_yet() if may_be_stored else self._never("deleted")
-        if job.state in WITHDRAWN_STATES:
+        if job.state in REMOVED_STATES:
             return self._never(str(job.state))
         if self.due is None or (job.schedule.recurring and self.due < job.created_at - MILLISECOND):
             return self._never("has no execution of this window")
@@ -196,7 +201,7 @@ def next_recheck_at(dependant: Execution, upstreams: Sequence[Upstream], now: da
     """Return when to check the upstreams again if the dependant is not woken before.
 
     The end of an existing upstream execution wakes the dependant: if all exist, recheck after 1 hour. An upstream
-    execution that does not exist yet may never be planned, or be stored without ``feeds``; its end then wakes no
+    execution that does not exist yet may never be planned, or be stored without ``is_upstream``; its end then wakes no
     dependant. So recheck after half the time waited, between 5 minutes and 1 hour.
     """
     if all(upstream.execution is not None for upstream in upstreams):

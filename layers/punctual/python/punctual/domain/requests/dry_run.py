@@ -9,7 +9,7 @@ from datetime import datetime
 from punctual.domain.executions.execution import LiveExecution
 from punctual.domain.identity import execution_id
 from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.jobs.misfire import WasWithdrawn
+from punctual.domain.jobs.misfire import WasCancelled
 from punctual.domain.planning.missed_instants import MAX_LISTED_INSTANTS, missed_instants
 from punctual.domain.planning.replan import Replan
 
@@ -61,11 +61,11 @@ def upcoming_executions(job: Job, after: datetime, now: datetime) -> list[Forese
     return [_foreseen(job, due) for due in _upcoming_instants(job, after, now)]
 
 
-def changes_on_resume(job: Job, after: datetime, now: datetime, was_withdrawn: WasWithdrawn) -> DryRunChanges:
+def changes_on_resume(job: Job, after: datetime, now: datetime, was_cancelled: WasCancelled) -> DryRunChanges:
     """Predict the resume of a job that was planned up to ``after``: its latest missed instants and the next few."""
     latest, earlier = missed_instants(job.schedule, after, now)
     instants = [*latest, *_upcoming_instants(job, max(after, now), now)]
-    return DryRunChanges(appear=tuple(_with_misfires(job, instants, now, was_withdrawn)), left_out=earlier)
+    return DryRunChanges(appear=tuple(_with_misfires(job, instants, now, was_cancelled)), left_out=earlier)
 
 
 def changes_on_removal(job: Job, after: datetime, now: datetime, note: str) -> DryRunChanges:
@@ -74,11 +74,11 @@ def changes_on_removal(job: Job, after: datetime, now: datetime, note: str) -> D
     return DryRunChanges(appear=tuple(_foreseen(job, due, note) for due in latest), left_out=earlier)
 
 
-def overdue_at_edit(job: Job, plan: Replan, now: datetime, was_withdrawn: WasWithdrawn) -> list[ForeseenExecution]:
+def overdue_at_edit(job: Job, plan: Replan, now: datetime, was_cancelled: WasCancelled) -> list[ForeseenExecution]:
     """Return the missed instants from before an edit, in order: those dropped, and those kept under the new rules."""
     late = [due for due in plan.kept if due not in plan.in_time]
     dropped = [_foreseen(job, due, "skipped: job changed") for due in plan.dropped]
-    return sorted([*dropped, *_with_misfires(job, late, now, was_withdrawn)], key=lambda one: one.scheduled_at)
+    return sorted([*dropped, *_with_misfires(job, late, now, was_cancelled)], key=lambda one: one.scheduled_at)
 
 
 def foreseen_from(live: Iterable[LiveExecution], note: str | None = None) -> tuple[ForeseenExecution, ...]:
@@ -88,10 +88,10 @@ def foreseen_from(live: Iterable[LiveExecution], note: str | None = None) -> tup
 
 
 def _with_misfires(
-    job: Job, instants: Sequence[datetime], now: datetime, was_withdrawn: WasWithdrawn
+    job: Job, instants: Sequence[datetime], now: datetime, was_cancelled: WasCancelled
 ) -> list[ForeseenExecution]:
     """Annotate each instant with what the job's misfire policy would do with it."""
-    decision = job.misfire.decide(instants, job.schedule, now, job.resumed_at, was_withdrawn=was_withdrawn)
+    decision = job.misfire.decide(instants, job.schedule, now, job.resumed_at, was_cancelled=was_cancelled)
     notes = dict.fromkeys(decision.missed, "missed") | dict.fromkeys(decision.covered, "skipped: a later one covers it")
     return [_foreseen(job, due, notes.get(due)) for due in instants]
 

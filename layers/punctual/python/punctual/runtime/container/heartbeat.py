@@ -138,8 +138,8 @@ class Heartbeat:
             progress = asdict(self._progress) if self._progress and self._progress_is_unsent else None
             self._progress_is_unsent, got_signal = False, self._got_signal
             try:
-                self._handle(self._reporter.call("beat", progress=progress))
-            except Exception as error:  # no error may end the heartbeats: the lease would lapse
+                self._handle(self._reporter.call("heartbeat", progress=progress))
+            except Exception as error:  # no error may end the heartbeats: the lease would expire
                 self._progress_is_unsent = self._progress_is_unsent or progress is not None
                 self._warn(f"the heartbeat failed, it is repeated after {self._interval} seconds: {error}")
             self.should_leave = self.should_leave or got_signal

@@ -25,7 +25,7 @@ from punctual.domain.executions.execution import Failure, Outcome
 from punctual.domain.executions.horizon import MAX_CONTAINER_STOP_GRACE
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.partitions import Partition
-from punctual.domain.long_lane.assignment import read_assignment
+from punctual.domain.long_lane.assignment import assignment_in
 from punctual.domain.long_lane.part import COLLECT, WHOLE
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.runtime.container.heartbeat import Heartbeat, TaskInterrupted, interrupt_on_sigterm, record_sigterm
@@ -59,13 +59,13 @@ class ContainerRunner:
             self.logger.warning("the claim was refused: this attempt was superseded")
             return False
         result = _check_result(self._run_task(work))
-        answer = self.reporter.call_with_retries("conclude", verdict=_to_payload(result))
+        answer = self.reporter.call_with_retries("conclude", result=_to_payload(result))
         self.logger.info(str(result.outcome) if answer["ok"] else "the result was refused: this attempt was superseded")
         return bool(answer["ok"])
 
     def _run_task(self, work: Mapping[str, Any]) -> AttemptResult:
         seconds = float(work["seconds"])
-        heartbeat = Heartbeat(self.reporter, work["beat_seconds"], self.logger.warning)
+        heartbeat = Heartbeat(self.reporter, work["heartbeat_seconds"], self.logger.warning)
 
         def act() -> Any:
             with heartbeat, time_limit(seconds), interrupt_on_sigterm(heartbeat, self.grace_seconds):
@@ -113,7 +113,7 @@ def main() -> int:
     """Return the exit code: 0 also for a task that failed, because its result was reported."""
     record_sigterm()
     logger = log.configure()
-    assignment = read_assignment(os.environ["PUNCTUAL_ORDER"])
+    assignment = assignment_in(os.environ)
     reporter = ReporterClient(os.environ["PUNCTUAL_REPORTER"], assignment, _lambda_client())
     grace = float(os.environ.get("PUNCTUAL_GRACE_SECONDS", MAX_CONTAINER_STOP_GRACE.total_seconds()))
     runner = ContainerRunner(reporter, Catalog(), logger, grace)
@@ -162,7 +162,7 @@ def _to_payload(result: AttemptResult) -> dict[str, Any]:
         "outcome": str(result.outcome),
         "value": result.value,
         "error": asdict(result.error) if result.error else None,
-        "after": result.retry_after_seconds,
+        "retry_after_seconds": result.retry_after_seconds,
     }
 
 

@@ -6,11 +6,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.executions.progress import Progress, progress_of
-from punctual.domain.jobs.partitions import Partition
-from punctual.domain.schedules.data_window import DataWindow
+
+if TYPE_CHECKING:
+    from punctual.domain.jobs.partitions import Partition
+    from punctual.domain.schedules.data_window import DataWindow
 
 
 def _discard_checkpoint(_state: Any) -> None:

@@ -91,6 +91,6 @@ def _failure(error: BaseException, *, with_trace: bool = False) -> Failure:
 
 
 if TYPE_CHECKING:
-    from punctual.ports.running import Runner
+    from punctual.ports.running import AttemptRunner
 
-    _runner: type[Runner] = TaskRunner
+    _runner: type[AttemptRunner] = TaskRunner

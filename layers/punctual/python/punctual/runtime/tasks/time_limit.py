@@ -18,7 +18,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Raise ``TimeLimitReached`` inside the block once ``seconds`` have passed.
 
     Python delivers signals to the main thread only, in which Lambda calls the handler. In another thread there is no
-    limit: the function's own timeout and the lapse of the lease end the attempt.
+    limit: the function's own timeout and the expiry of the lease end the attempt.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

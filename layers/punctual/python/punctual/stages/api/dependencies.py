@@ -77,7 +77,7 @@ class DependencyChecker:
             raise _cycle_error(f"jobs.{number}.depends_on", [by_id[one].name for one in cycle])
         upstream_ids = {one.job for job in resolved for one in job.depends_on}
         checked = [
-            replace(job, job_id=submitted.job_id, feeds=submitted.job_id in upstream_ids)
+            replace(job, job_id=submitted.job_id, is_upstream=submitted.job_id in upstream_ids)
             for job, submitted in zip(resolved, jobs, strict=True)
         ]
         return CheckedJobs(checked, _to_mark([job for job in checked if job.job_id not in stored], found))
@@ -102,7 +102,7 @@ class DependencyChecker:
 
         A job without dependants cannot close a cycle, and the search does not go beyond jobs that have ended.
         """
-        if not edited.feeds:
+        if not edited.is_upstream:
             return
         known = {edited.job_id: edited}
         level = {one: job for one, job in upstreams.items() if one != edited.job_id}
@@ -119,7 +119,7 @@ class DependencyChecker:
 
 def _to_mark(jobs: Iterable[Job], upstreams: Mapping[str, Job]) -> list[Job]:
     wanted = {one.job for job in jobs for one in job.depends_on}
-    return [job for job_id, job in upstreams.items() if job_id in wanted and not job.feeds]
+    return [job for job_id, job in upstreams.items() if job_id in wanted and not job.is_upstream]
 
 
 def _resolve_names(number: int, job: Job, by_name: Mapping[str, list[Job]]) -> Job:

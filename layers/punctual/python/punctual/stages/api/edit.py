@@ -68,7 +68,7 @@ class Edit:
         [edited] = self._next_revision(job, changes, caller).jobs
         live = self.executions.live_of(job_id, since=edited.waiting_since(now))
         plan = replan(edited, job, live, self.executions.last_planned(job_id, before=planned_until(edited)))
-        overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_withdrawn, job_id))
+        overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_cancelled, job_id))
         appear = [*overdue, *upcoming_executions(edited, edited_until(edited), now)]
         kept_instants = [
             one for one in plan.outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)
@@ -95,7 +95,7 @@ class Edit:
         Each edit checks again after it was stored, so at least the later of the two sees the cycle.
         """
         try:
-            self.dependencies.check(replace(edited, feeds=True))
+            self.dependencies.check(replace(edited, is_upstream=True))
         except Invalid:
             now = self.clock()
             rescheduled_at = job.rescheduled_at if edited.schedule == job.schedule else now
@@ -107,7 +107,7 @@ class Edit:
                     revised_at=now,
                     rescheduled_at=rescheduled_at,
                     live_since=edited.live_since,
-                    feeds=True,
+                    is_upstream=True,
                 )
             )
             raise
@@ -150,7 +150,7 @@ class Edit:
             revised_at=now,
             rescheduled_at=job.rescheduled_at if edited.schedule == job.schedule else now,
             dedupe_key=job.dedupe_key,
-            feeds=job.feeds,
+            is_upstream=job.is_upstream,
         )
         # executions that wait under the current rules must stay findable under the new ones
         if (since := job.waiting_since(now)) < edited.waiting_since(now):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.work_order import aged_priority
 from punctual.domain.instant import to_text
-from punctual.domain.jobs.gate import OF_KEY
+from punctual.domain.jobs.gate import OF_KEY, key_in_use
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.long_lane.part import Part
 from punctual.domain.planning.upstreams import Readiness, Upstream, decide_start
@@ -81,7 +81,7 @@ class Explain:
         holders = tuple(sorted(inside & live))
         ahead = sum(existing[name].status in NOT_STARTED for name in queued & live)
         is_key = gate.startswith(OF_KEY)
-        detail = _key_in_use(len(holders)) if is_key else f"waits for {', '.join(holders)}"
+        detail = key_in_use(len(holders)) if is_key else f"waits for {', '.join(holders)}"
         return WaitingFor(
             what="key" if is_key else "executions",
             detail=detail if holders else "a place is free: it starts when its turn comes",
@@ -123,14 +123,8 @@ class Explain:
         )
 
 
-def _key_in_use(count: int) -> str:
-    return (
-        f"{count} executions with the same key are running" if count > 1 else "1 execution with the same key is running"
-    )
-
-
 def _queue_of(execution: Execution) -> Priority:
     """Return the queue that holds its work order, sent when it was queued, admitted by a gate, or last retried."""
-    tried = execution.attempts[-1].ended_at if execution.attempts else None
-    sent_at = max(filter(None, (execution.queued_at, execution.woken_at, tried)), default=execution.released_at)
+    last_ended = execution.attempts[-1].ended_at if execution.attempts else None
+    sent_at = max(filter(None, (execution.queued_at, execution.woken_at, last_ended)), default=execution.released_at)
     return aged_priority(execution.priority, execution.attempt, sent_at - execution.released_at)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Conflict
-from punctual.domain.jobs.job import LIVE_STATES, WITHDRAWN_STATES, Job, JobState
+from punctual.domain.jobs.job import LIVE_STATES, REMOVED_STATES, Job, JobState
 from punctual.domain.planning.missed_instants import skip_reason
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, changes_on_removal, changes_on_resume, foreseen_from
@@ -60,7 +60,7 @@ class JobStateChanger:
             return self._preview_resume(job, now)
         live = self.executions.live_of(job_id, since=job.waiting_since(now))
         vanish = foreseen_from(one for one in live if one.has_not_started or state is not JobState.PAUSED)
-        is_removed = state in WITHDRAWN_STATES and job.state in LIVE_STATES
+        is_removed = state in REMOVED_STATES and job.state in LIVE_STATES
         changes = self._preview_missed(job, state, now) if is_removed else DryRunChanges()
         return replace(changes, vanish=vanish).shortened()
 
@@ -78,7 +78,7 @@ class JobStateChanger:
             job.with_state(JobState.ACTIVE, now),
             job.planning_resumes_after(last),
             now,
-            partial(self.executions.was_withdrawn, job.job_id),
+            partial(self.executions.was_cancelled, job.job_id),
         )
         return self._without_existing(changes)
 

@@ -15,7 +15,7 @@ from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import job_of
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.jobs.gate import Gate, Rate, WhenFull
-from punctual.domain.jobs.job import OLD_AGE, WITHDRAWN_STATES, Job
+from punctual.domain.jobs.job import OLD_AGE, REMOVED_STATES, Job
 from punctual.domain.limits import check_parameters
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
@@ -97,7 +97,7 @@ class Rerun:
             parameters=self._parameters(job, job.parameters, parameters),
             origin=Origin.RUN,
         )
-        return self._as_the_gates_stand(replace(execution, once=False))
+        return self._as_the_gates_stand(replace(execution, is_last_of_job=False))
 
     def _retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
         failed = self.executions.get(job_of(execution_id), execution_id)
@@ -120,7 +120,9 @@ class Rerun:
             parameters=self._parameters(job, failed.parameters, parameters),
             origin=Origin.RETRY,
         )
-        return self._as_the_gates_stand(replace(retry, retry_of=execution_id, window=failed.window, once=False))
+        return self._as_the_gates_stand(
+            replace(retry, retry_of=execution_id, window=failed.window, is_last_of_job=False)
+        )
 
     def _free_number(self, failed: Execution) -> str:
         """Return the first free number for a further execution of the due instant.
@@ -143,7 +145,7 @@ class Rerun:
         raise Conflict(message, field="execution_id")
 
     def _parameters(self, job: Job, current: Mapping[str, Any], changed: Mapping[str, Any] | None) -> dict[str, Any]:
-        if job.state in WITHDRAWN_STATES:
+        if job.state in REMOVED_STATES:
             raise Conflict(f"job {job.job_id!r} is {job.state} and cannot run: submit a new job", field="job_id")
         parameters = {**current, **(changed or {})}
         check_parameters("parameters", parameters)
@@ -164,18 +166,18 @@ class Rerun:
             elif gate.when_full is WhenFull.SKIP:
                 return self._skipped(execution, f"{others} still runs")
             elif gate.when_full is WhenFull.WAIT_ALONE and waiter:
-                return self._skipped(execution, f"{waiter.execution_id} waits already", waiter)
+                return self._skipped(execution, f"{waiter.execution_id} is already waiting", waiter)
             elif gate.when_full is WhenFull.TAKE_OVER and waiter and waiter.execution_id > execution.execution_id:
-                return self._skipped(execution, f"{waiter.execution_id} is to run in its place", waiter)
+                return self._skipped(execution, f"replaced by {waiter.execution_id}", waiter)
             elif gate.when_full is WhenFull.TAKE_OVER:
                 starts = f"starts once {others} is cancelled"
                 gives_way += [*inside, *([waiter] if waiter else [])]
             elif gate.of_job:
                 named, waits_for = set(names), [others]
             elif not named.issuperset(names):
-                waits_for.append(f"its key: {others} run already")
+                waits_for.append(f"its concurrency key: in use by {others}")
             if gate.rate is not None and (at := self._next_start(gate.name, gate.rate)) > self.clock():
-                waits_for.append(f"its rate: no start before {to_text(at)}")
+                waits_for.append(f"its rate limit: no start before {to_text(at)}")
         outcome = starts
         if waits_for:
             words = f"waits for {', and for '.join(waits_for)}"

@@ -26,7 +26,7 @@ from punctual.domain.executions.timer import Timer, TimerReason
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.forecasts.deadline_check import Check
 from punctual.domain.identity import execution_id
-from punctual.domain.jobs.job import OLD_AGE, WITHDRAWN_STATES, Job, JobState
+from punctual.domain.jobs.job import OLD_AGE, REMOVED_STATES, Job, JobState
 from punctual.domain.jobs.misfire import covered_reason, missed_reason
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, Status
@@ -125,7 +125,7 @@ class ExecutionSender:
 
     def _is_allowed_by_job(self, execution: Execution, job: Job | None) -> bool:
         """Whether the job's current state lets the execution run; if not, the execution is stopped or withheld."""
-        if job is None or job.state in WITHDRAWN_STATES:
+        if job is None or job.state in REMOVED_STATES:
             self.planner.stop(execution.job_id, execution.execution_id, f"job {job.state if job else 'deleted'}")
             return False
         return job.state is not JobState.PAUSED or not self.planner.withhold(job, _as_live(execution))
@@ -143,7 +143,7 @@ class ExecutionSender:
             job.schedule,
             now,
             job.resumed_at,
-            was_withdrawn=partial(self.executions.was_withdrawn, job.job_id),
+            was_cancelled=partial(self.executions.was_cancelled, job.job_id),
         )
         if misfires.covered and misfires.covered_by:
             cover = execution_id(job.job_id, misfires.covered_by)

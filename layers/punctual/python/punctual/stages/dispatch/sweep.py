@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from punctual.domain.executions.horizon import LEASE_DURATION, LEASE_SUSPECT_AFTER, SWEEP_HORIZON
+from punctual.domain.executions.horizon import LEASE_DURATION, LEASE_SUSPECT_AFTER, SWEEP_HORIZON, TICK
 from punctual.domain.executions.timer import SweepPosition
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.status import Status
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from punctual.ports.planning import Timers, WorkQueues
     from punctual.stages.run.gates import Gatekeeper
 
-TICK = timedelta(minutes=1)
-
-EMPTY_SLOTS_PER_ADVANCE = 60
-"""The position is stored at least once per this many empty slots, so that a sweep after a long outage makes progress
+EMPTY_BUCKETS_PER_ADVANCE = 60
+"""The position is stored at least once per this many empty buckets, so that a sweep after a long outage makes progress
 even if it times out."""
 
 INITIAL_LOOKBACK = timedelta(hours=1)
@@ -65,20 +63,20 @@ class Dispatcher:
         return SweepReport(timers_seen=seen, queued=queued, taken_over=len(orders), behind=behind)
 
     def _sweep(self, shard: int, since: SweepPosition, until: datetime) -> tuple[int, int]:
-        seen = queued = slots = 0
+        seen = queued = empty_buckets = 0
         if until <= since.at:  # a clock that went back must not move the position back
             return seen, queued
         for timers, reached in self.timers.due(shard, since, until):
             queued += self.executions.queue_all(timers, self.clock())
             seen += len(timers)
-            slots += not timers
-            if timers or slots % EMPTY_SLOTS_PER_ADVANCE == 0:  # each advance costs a write
+            empty_buckets += not timers
+            if timers or empty_buckets % EMPTY_BUCKETS_PER_ADVANCE == 0:  # each advance costs a write
                 self.timers.advance(shard, reached)
         self.timers.advance(shard, SweepPosition(at=until))
         return seen, queued
 
     def _takeover_orders(self, shard: int, now: datetime) -> Iterator[WorkOrder]:
-        """Yield work orders that take over executions with suspect leases, delayed until the lease lapses.
+        """Yield work orders that take over executions with suspect leases, delayed until the lease expires.
 
         If the worker renews its lease in between, the receiver of the order cannot claim the execution. Executions that
         the gatekeeper finds stuck in ``queued`` get their order once more.

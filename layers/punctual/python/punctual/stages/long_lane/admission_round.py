@@ -22,7 +22,7 @@ class RoundReport:
 
     granted: list[Part] = field(default_factory=list)
     asked_to_leave: list[Part] = field(default_factory=list)
-    lapsed: list[Part] = field(default_factory=list)
+    expired: list[Part] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +42,6 @@ class AdmissionRound:
             if part.status is Status.STARTING and part.ticket:
                 self.grants.send(part)
         self.executions.sync(changed)
-        lapsed = self.leases.tick() if is_tick else []
+        expired = self.leases.tick() if is_tick else []
         granted = self.admission.admit(part for part in changed if part.status is Status.WAITING)
-        return RoundReport(granted=granted, asked_to_leave=self.admission.make_room(), lapsed=lapsed)
+        return RoundReport(granted=granted, asked_to_leave=self.admission.make_room(), expired=expired)

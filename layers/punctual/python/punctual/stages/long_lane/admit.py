@@ -20,7 +20,7 @@ from heapq import merge
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from punctual.domain.long_lane.laxity import Grant, LaneLimits, Occupancy, admission_key, pace, slack
+from punctual.domain.long_lane.laxity import GrantResult, LaneLimits, Occupancy, admission_key, pace, slack
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 
@@ -62,7 +62,7 @@ class Admission:
         newest = sorted(requesting, key=_admission_key)
         admitted: list[Part] = []
         for _ in range(MAX_CONFLICT_RETRIES):
-            if self._grant_free_slots(newest, admitted) is not Grant.CONTENDED:
+            if self._grant_free_slots(newest, admitted) is not GrantResult.CONTENDED:
                 break
         return admitted
 
@@ -89,7 +89,7 @@ class Admission:
         candidates = sorted((part for part in holders if _can_be_preempted(part, now)), key=lambda one: slack(one, now))
         return list(self._preempt(at_risk, projected, candidates, now))
 
-    def _grant_free_slots(self, newest: list[Part], admitted: list[Part]) -> Grant | None:
+    def _grant_free_slots(self, newest: list[Part], admitted: list[Part]) -> GrantResult | None:
         """Grant slots until the next part does not fit, no part waits, or a race is lost (``CONTENDED``)."""
         seen = self.slots.occupancy()
         if self.limits.are_reached_by(seen):
@@ -101,9 +101,9 @@ class Admission:
             if not self.limits.allow(after):  # no smaller part overtakes it: it would starve
                 return None
             grant = self.slots.grant(part, start_at=start_at, key=self.new_key(), seen=seen, after=after, now=now)
-            if grant is Grant.CONTENDED:
+            if grant is GrantResult.CONTENDED:
                 return grant
-            if grant is Grant.GRANTED:
+            if grant is GrantResult.GRANTED:
                 seen = after
                 admitted.append(part)
                 if self.limits.are_reached_by(seen):

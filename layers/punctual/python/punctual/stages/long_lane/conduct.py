@@ -1,8 +1,8 @@
 """Conduct: answer the calls of a state machine run that carries a long execution.
 
-There are three. *Next*: which parts to run now, or that the execution is over. *Ask*: request a slot for a part.
-*Settle*: an attempt has ended; is there another? Each answer is computed from the stored records alone, so a call that
-is repeated, late, or from a replaced run is harmless.
+There are three. ``next_parts``: which parts to run now, or that the execution is over. ``request_slot``: request a slot
+for a part. ``conclude_attempt``: an attempt has ended; is there another? Each answer is computed from the stored
+records alone, so a call that is repeated, late, or from a replaced run is harmless.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class NextStep:
     not_before: datetime
     max_parallel: int = 1
     call_again: bool = False
-    """Call *next* again at ``not_before``: there is nothing to run yet."""
+    """Call ``next_parts`` again at ``not_before``: there is nothing to run yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settlement:
+class Conclusion:
     """The consequence of an attempt: the next attempt at ``retry_at``, or none."""
 
     retry_at: datetime | None
@@ -70,7 +70,7 @@ class Conductor:
     clock: Clock
     uniform: Callable[[float, float], float]
 
-    def next(self, job_id: str, execution_id: str, run_arn: str) -> NextStep:
+    def next_parts(self, job_id: str, execution_id: str, run_arn: str) -> NextStep:
         """The parts to run now; none if the execution is over, or if another state machine run carries it.
 
         Creates the parts once the execution is due and its gates are acquired, adds the collector once all partitions
@@ -140,8 +140,10 @@ class Conductor:
         if part is None or not self.parts.request_slot(part, ticket, self.clock()):
             self.callbacks.fail(ticket, "Punctual.Stale", "this part does not need a slot: it runs or has ended")
 
-    def settle(self, execution_id: str, name: str, attempt: int | None, error: Mapping[str, str] | None) -> Settlement:
-        """Settle an attempt that has ended or could not start: conclude it if needed, and return whether to retry.
+    def conclude_attempt(
+        self, execution_id: str, name: str, attempt: int | None, error: Mapping[str, str] | None
+    ) -> Conclusion:
+        """Record the end of an attempt that ended or could not start, if needed, and return whether to retry.
 
         Most containers have reported a result. Without one, the result is inferred from the ``error`` that the state
         machine caught. ``attempt`` is ``None`` if no slot was granted. Idempotent.
@@ -157,10 +159,10 @@ class Conductor:
         if part is not None and part.cancel_at is not None:
             self._close_if_stopped(part)
         if part is None or part.status in FINAL:
-            return Settlement(retry_at=None)
+            return Conclusion(retry_at=None)
         # A failed slot request is not repeated at once: it would fail in a tight loop.
         delay = SLOT_REQUEST_RETRY_DELAY if attempt is None else timedelta()
-        return Settlement(retry_at=max(part.retry_at or self.clock(), self.clock() + delay))
+        return Conclusion(retry_at=max(part.retry_at or self.clock(), self.clock() + delay))
 
     def _close_if_stopped(self, part: Part) -> None:
         """Close a cancelled execution with its last part, without waiting for the backoff of another part to end."""

@@ -44,7 +44,7 @@ class GrantSender:
             self.callbacks.fail(part.ticket, IMPOSSIBLE, cause)
 
     def grant(self, part: Part) -> dict[str, Any]:
-        """The grant: input of the states ``Turn`` and ``Run`` of the state machine."""
+        """The grant: input of the states ``WaitForStart`` and ``Run`` of the state machine."""
         timeout = part.timeout_seconds + OVERHEAD_SECONDS + MIN_HEARTBEAT_TIMEOUT_SECONDS
         return {
             "attempt": part.attempt,

@@ -22,22 +22,22 @@ class LeaseWatch:
     clock: Clock
 
     def tick(self) -> list[Part]:
-        """Stop the containers whose lease has lapsed or whose time to stop is over, and return their parts.
+        """Stop the containers whose lease has expired or whose time to stop is over, and return their parts.
 
-        The state machine run of each part is woken with an error: it settles the attempt, which frees the slot.
+        The state machine run of each part is woken with an error: it concludes the attempt, which frees the slot.
         Idempotent: a part is returned at every tick until its slot is free.
         """
-        now, lapsed = self.clock(), []
+        now, expired = self.clock(), []
         for part in self.slots.holders():
             if part.cancel_at is not None and part.cancel_at < now:
                 cause = f"the container did not stop by {to_text(part.cancel_at)}, as the cancellation asked"
                 self._fail(part, CANCELLED, cause)
             elif part.lease_until is not None and part.lease_until < now:
-                self._fail(part, LOST, f"the container's lease lapsed at {to_text(part.lease_until)}: no heartbeat")
+                self._fail(part, LOST, f"the container's lease expired at {to_text(part.lease_until)}: no heartbeat")
             else:
                 continue
-            lapsed.append(part)
-        return lapsed
+            expired.append(part)
+        return expired
 
     def _fail(self, part: Part, error: str, cause: str) -> None:
         if part.task_arn:

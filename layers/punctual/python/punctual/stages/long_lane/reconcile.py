@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import NotFound
-from punctual.domain.executions.attempt_decision import AttemptResult, decide
+from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome
 from punctual.domain.executions.horizon import PLANNER_HORIZON
 from punctual.domain.identity import job_of, short_name
@@ -20,6 +20,7 @@ from punctual.domain.lane import Lane
 from punctual.domain.long_lane.container_death import STOPPED
 from punctual.domain.long_lane.laxity import Occupancy
 from punctual.domain.long_lane.part import Part
+from punctual.domain.long_lane.part_decision import decide_part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 GRACE = timedelta(minutes=2)
 """An execution queued less than this ago is not restarted: lists and indexes are eventually consistent."""
 RUN_STOPPED = "its state machine run stopped"
+RESTARTING = "restarting: the state machine run stopped"
+STARTING_LATE = "starting: no state machine run was attached"
+STARTING_UNSCHEDULED = "starting: its one-time schedule or timer was missing"
 RECOUNT_DELAY_SECONDS = 5.0
 """Delay between the two counts: the index of slot holders is eventually consistent."""
 
@@ -44,8 +48,8 @@ RECOUNT_DELAY_SECONDS = 5.0
 class Repairs:
     """The repairs made, by execution or part."""
 
-    armed: list[str] = field(default_factory=list)
-    disarmed: list[str] = field(default_factory=list)
+    scheduled: list[str] = field(default_factory=list)
+    unscheduled: list[str] = field(default_factory=list)
     started: list[str] = field(default_factory=list)
     restarted: list[str] = field(default_factory=list)
     containers_gone: list[str] = field(default_factory=list)
@@ -70,7 +74,9 @@ class Reconciler:
         An execution queued less than ``grace`` ago is not restarted.
         """
         repairs = Repairs()
-        armed = set(self.machines.armed())  # read before the executions: an execution is stored before its schedule
+        scheduled = set(
+            self.machines.scheduled()
+        )  # read before the executions: an execution is stored before its schedule
         live = list(self.executions.live_long())
         running = set(self.machines.running())  # read after the executions: a run is started before it is attached
         for execution in live:
@@ -81,10 +87,10 @@ class Reconciler:
             if execution.status is Status.WAITING and execution.waits_at is not None:
                 continue  # queued at a gate: it has no state machine run
             if execution.status is Status.SCHEDULED:
-                self._repair_schedule(execution, armed, repairs)
+                self._repair_schedule(execution, scheduled, repairs)
             elif execution.run_arn not in running and self.clock() - _queued_or_due_at(execution) > grace:
                 self._restart(execution, repairs)
-        self._disarm_orphans(armed, {short_name(one.execution_id) for one in live}, repairs)
+        self._delete_orphaned_schedules(scheduled, {short_name(one.execution_id) for one in live}, repairs)
         self._report_stopped_containers(repairs)
         repairs.recounted = self._recount()
         return repairs
@@ -92,13 +98,13 @@ class Reconciler:
     def _is_not_overdue(self, execution: Execution, grace: timedelta) -> bool:
         return execution.scheduled_at > self.clock() - grace
 
-    def _repair_schedule(self, execution: Execution, armed: set[str], repairs: Repairs) -> None:
-        if short_name(execution.execution_id) in armed:
+    def _repair_schedule(self, execution: Execution, scheduled: set[str], repairs: Repairs) -> None:
+        if short_name(execution.execution_id) in scheduled:
             return
         if execution.scheduled_at > self.clock() + PLANNER_HORIZON:
-            self.machines.arm(execution)
-            repairs.armed.append(execution.execution_id)
-        elif self.executions.detach_run(execution, self.clock()):  # the planner starts a run for ``queued``
+            self.machines.create_schedule(execution)
+            repairs.scheduled.append(execution.execution_id)
+        elif self.executions.detach_run(execution, STARTING_UNSCHEDULED, self.clock()):  # the planner starts a run
             repairs.started.append(execution.execution_id)
 
     def _restart(self, seen: Execution, repairs: Repairs) -> None:
@@ -112,21 +118,23 @@ class Reconciler:
             if part.status in SLOT_HOLDING_STATUSES:
                 self._interrupt(part, RUN_STOPPED)
             elif part.status is Status.WAITING:  # no run would receive its grant
-                self.parts.withdraw_request(part, RUN_STOPPED, self.clock())
-        if self.executions.detach_run(execution, self.clock()):
+                self.parts.cancel_slot_request(part, RUN_STOPPED, self.clock())
+        reason = RESTARTING if execution.run_arn else STARTING_LATE
+        if self.executions.detach_run(execution, reason, self.clock()):
             repairs.restarted.append(execution.execution_id)
 
     def _interrupt(self, part: Part, why: str) -> None:
         if part.task_arn:
             self.containers.stop(part.task_arn, why)
         result = AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=why))
-        self.parts.conclude(part, decide(part, result, now=self.clock(), uniform=self.uniform), self.clock())
+        after, decision = decide_part(part, result, now=self.clock(), uniform=self.uniform)
+        self.parts.conclude(after, decision, self.clock())
 
-    def _disarm_orphans(self, armed: set[str], live: set[str], repairs: Repairs) -> None:
-        for name in armed - live:
+    def _delete_orphaned_schedules(self, scheduled: set[str], live: set[str], repairs: Repairs) -> None:
+        for name in scheduled - live:
             if self._is_orphan(name):
-                self.machines.disarm(name)
-                repairs.disarmed.append(name)
+                self.machines.delete_schedule(name)
+                repairs.unscheduled.append(name)
 
     def _is_orphan(self, name: str) -> bool:
         """Whether a schedule has no execution to start. The record decides: the index is eventually consistent."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.errors import Fatal, Unreadable
 from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome, Progress, Result
-from punctual.domain.long_lane.assignment import Assignment, read_assignment
-from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop
+from punctual.domain.long_lane.assignment import Assignment, assignment_in
+from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop, infer_result
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
 from punctual.domain.long_lane.part_decision import decide_part
 from punctual.domain.status import SLOT_HOLDING_STATUSES, Status
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_COLLECTED_BYTES = 2_000_000
 """Up to this size the collector gets the results of all partitions inline; beyond it, a link to each."""
 HEARTBEATS_PER_LEASE = 3
-"""Two heartbeats may be missed before the lease lapses and the container counts as lost."""
+"""Two heartbeats may be missed before the lease expires and the container counts as lost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,15 +132,18 @@ class Reporter:
             self.callbacks.succeed(token, {})  # the result is recorded; a crash may have prevented this answer
         elif part.task_arn and part.task_arn != task["taskArn"]:
             return  # two containers were started for this attempt, and the other one runs
-        elif not part.uses_runner and not (part.leave or part.cancel_at) and _exit_code(task) == 0:
-            self._conclude(replace(part, token=token), AttemptResult(outcome=Outcome.SUCCEEDED))
         else:
-            self.callbacks.fail(token, STOPPED, cause_of_stop(task))
+            self._conclude_or_fail(replace(part, token=token), cause_of_stop(task))
+
+    def _conclude_or_fail(self, part: Part, cause: str) -> None:
+        """Record a success; any other end is inferred and recorded by the state machine run, which is failed."""
+        result = infer_result(part, {"Error": STOPPED, "Cause": cause})
+        if result.outcome is Outcome.SUCCEEDED:
+            self._conclude(part, result)
+        else:
+            self.callbacks.fail(part.token or "", STOPPED, cause)
 
     def _conclude(self, part: Part, result: AttemptResult) -> bool:
-        if result.outcome is Outcome.INTERRUPTED and part.leave:
-            failure = Failure(type="Preempted", message=part.leave)
-            result = AttemptResult(outcome=Outcome.PREEMPTED, error=failure)
         concluded = self.parts.conclude(*self._decide(part, result), self.clock())
         self.callbacks.succeed(part.token or "", {})
         return concluded
@@ -185,11 +188,6 @@ def _assignment_and_token(task: Mapping[str, Any]) -> tuple[Assignment | None, s
     overrides = (task.get("overrides") or {}).get("containerOverrides") or ()
     given = {one["name"]: one["value"] for override in overrides for one in override.get("environment") or ()}
     try:
-        return read_assignment(given.get("PUNCTUAL_ORDER", "")), given.get("PUNCTUAL_TASK_TOKEN", "")
+        return assignment_in(given), given.get("PUNCTUAL_TASK_TOKEN", "")
     except Unreadable:
         return None, ""
-
-
-def _exit_code(task: Mapping[str, Any]) -> int | None:
-    container: Mapping[str, Any] = next(iter(task.get("containers") or ()), {})
-    return container.get("exitCode")

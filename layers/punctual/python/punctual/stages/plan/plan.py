@@ -32,7 +32,7 @@ from punctual.domain.executions.horizon import CANCEL_GRACE, PLANNER_HORIZON, SW
 from punctual.domain.executions.timer import TimerReason, timer_for
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.jobs.job import LIVE_STATES, WITHDRAWN_STATES, Job, JobState
+from punctual.domain.jobs.job import LIVE_STATES, REMOVED_STATES, Job, JobState
 from punctual.domain.jobs.misfire import MisfireDecision, covered_reason, missed_reason
 from punctual.domain.lane import Lane
 from punctual.domain.planning.missed_instants import missed_instants, skip_reason
@@ -92,9 +92,9 @@ class Planner:
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 if current.state is JobState.PAUSED or one.revision < current.revision:
                     self.withhold(job, one)
-        elif job.state in WITHDRAWN_STATES:
+        elif job.state in REMOVED_STATES:
             if before is not None and before.state in LIVE_STATES:
-                self._record_skipped_instants(before, job)
+                self._record_missed_before_removal(before, job)
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 self.stop(job.job_id, one.execution_id, f"job {job.state}")
 
@@ -134,10 +134,10 @@ class Planner:
             return False
         if one.origin is not Origin.SCHEDULE and one.queued_at is not None and one.queued_at > job.paused_at:
             return False
-        self._skip_or_unplan(job, one, PAUSED, job.paused_at)
+        self._skip_or_remove(job, one, PAUSED, job.paused_at)
         return True
 
-    def _skip_or_unplan(self, job: Job, one: LiveExecution, reason: str, by: datetime) -> None:
+    def _skip_or_remove(self, job: Job, one: LiveExecution, reason: str, by: datetime) -> None:
         """Skip an execution that was due at ``by``; remove a later one, which is planned again under the new rules.
 
         In the long lane, every execution that is due now is skipped: it may have requested slots, and the end of a
@@ -147,10 +147,10 @@ class Planner:
             by = max(by, self.clock())
         if one.scheduled_at <= by or not one.is_from_schedule:
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
-        elif self.executions.unplan(job.job_id, one.execution_id, one.revision):
+        elif self.executions.remove_planned(job.job_id, one.execution_id, one.revision):
             if one.lane is Lane.LONG:  # a state machine run that has started finds the execution gone when it is due
-                self.machines.disarm(one.execution_id)
-            if job.feeds:
+                self.machines.delete_schedule(one.execution_id)
+            if job.is_upstream:
                 self.upstream_guard.upstream_removed(one.execution_id)
 
     def _plan(self, job: Job, after: datetime | None, until: datetime | None = None) -> None:
@@ -213,23 +213,23 @@ class Planner:
         for due in dues:
             existing = self._store(self._execution(job, due, misfires, dues[-1], exhausted=exhausted))
         for one in plan.obsolete(instants):
-            self._skip_or_unplan(job, one, CHANGED, edited_until(job))
+            self._skip_or_remove(job, one, CHANGED, edited_until(job))
         self._plan(job, after=self._continue_after(existing, exhausted=exhausted), until=until)
 
     def _misfires(self, job: Job, instants: Sequence[datetime]) -> MisfireDecision:
-        was_withdrawn = partial(self.executions.was_withdrawn, job.job_id)
-        return job.misfire.decide(instants, job.schedule, self.clock(), job.resumed_at, was_withdrawn=was_withdrawn)
+        was_cancelled = partial(self.executions.was_cancelled, job.job_id)
+        return job.misfire.decide(instants, job.schedule, self.clock(), job.resumed_at, was_cancelled=was_cancelled)
 
     def _replan(self, job: Job, before: Job | None) -> Replan:
         live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
         return replan(job, before, live, self.executions.last_planned(job.job_id, before=planned_until(job)))
 
-    def _record_skipped_instants(self, previous: Job, withdrawn: Job) -> None:
-        """Record as ``skipped`` the latest instants that came due before the job was withdrawn and were not planned."""
-        until = withdrawn.updated_at - MILLISECOND
+    def _record_missed_before_removal(self, previous: Job, removed: Job) -> None:
+        """Record as ``skipped`` the latest unplanned instants that came due before the job was cancelled or deleted."""
+        until = removed.updated_at - MILLISECOND
         last = self.executions.last_planned(previous.job_id, before=previous.planned_until(until))
         latest, _ = missed_instants(previous.schedule, previous.planning_resumes_after(last), until)
-        self._record_skipped(previous, latest, skip_reason(previous.state, withdrawn.state))
+        self._record_skipped(previous, latest, skip_reason(previous.state, removed.state))
 
     def _record_skipped(self, job: Job | None, instants: Iterable[datetime], reason: str = CHANGED) -> None:
         """Store a ``skipped`` execution for each instant that came due under earlier rules and was not planned."""
@@ -286,7 +286,7 @@ class Planner:
             execution = _with_previous_outlook(execution, existing)
         if existing is not None and existing.revision < execution.revision and self.executions.replace(execution):
             if existing.lane is Lane.LONG and (execution.lane is not Lane.LONG or execution.has_pending_upstreams):
-                self.machines.disarm(execution.execution_id)
+                self.machines.delete_schedule(execution.execution_id)
             existing = None
         planned = existing or execution  # the existing execution may have a later revision
         if planned.status is not Status.SCHEDULED:
@@ -294,7 +294,7 @@ class Planner:
         if existing is not None and existing.released_at <= self.clock() + PLANNER_HORIZON:
             self.executions.queue(timer_for(existing, existing.released_at, TimerReason.DUE), self.clock())
         elif planned.lane is Lane.LONG and not planned.has_pending_upstreams:
-            self.machines.arm(planned)
+            self.machines.create_schedule(planned)
         else:  # a timer brings it to the upstream guard; a one-time schedule would start its state machine instead
             self.set_timer(planned, planned.released_at, TimerReason.DUE)
         return existing

@@ -148,7 +148,7 @@ class UpstreamGuard:
     def _marked(self, upstream: Upstream) -> Upstream:
         """Mark an execution that was planned before its job had dependants: otherwise its end would not wake them."""
         existing = upstream.execution
-        if existing is None or existing.feeds or existing.status in FINAL:
+        if existing is None or existing.is_upstream or existing.status in FINAL:
             return upstream
         return replace(upstream, execution=self.executions.mark_as_upstream(existing))
 
@@ -164,7 +164,7 @@ class DependantWaker:
 
     def execution_ended(self, ended: Execution) -> None:
         """Wake the registered dependants. Idempotent; no effect on an execution that has not ended."""
-        if not ended.feeds or ended.status not in FINAL:
+        if not ended.is_upstream or ended.status not in FINAL:
             return
         registered = self.dependants.of(ended.execution_id)
         while some := list(islice(registered, WAKE_BATCH_SIZE)):

@@ -28,6 +28,7 @@ from punctual.domain.jobs.gate import (
     Waiter,
     WhenFull,
     is_within_grace,
+    key_in_use,
     queue_key,
 )
 from punctual.domain.lane import Lane
@@ -199,7 +200,7 @@ class Gatekeeper:
         if gate.when_full is WhenFull.SKIP:
             self.executions.skip_entrant(entrant, f"{_named(inside)} still runs", self.clock())
             return False
-        reason = f"{gate.limit} of its key run already" if gate.of_key else f"waits for {_named(inside)}"
+        reason = key_in_use(len(inside)) if gate.of_key else f"waits for {_named(inside)}"
         if not self.executions.wait(entrant, gate.name, reason):
             return False
         waiter = self._enqueue(gate, Waiter(entrant.execution_id, entrant.turn))
@@ -230,11 +231,11 @@ class Gatekeeper:
                 return Waiter(waiter.execution_id, ONLY)
             alone = gate.when_full is WhenFull.WAIT_ALONE
             if self._waits(other, gate.name) and (alone or other > waiter.execution_id):
-                words = "waits already" if alone else "is to run in its place"
-                self._skip(waiter.execution_id, f"{other} {words}", other)
+                reason = f"{other} is already waiting" if alone else f"replaced by {other}"
+                self._skip(waiter.execution_id, reason, other)
                 return None
             if not alone:
-                self._skip(other, f"{waiter.execution_id} is to run in its place", waiter.execution_id)
+                self._skip(other, f"replaced by {waiter.execution_id}", waiter.execution_id)
         raise GateContention(f"queue of gate {gate.name}: no stable read after {MAX_CONFLICT_RETRIES} tries")
 
     def _waits(self, execution_id: str, gate: str) -> bool:
@@ -245,7 +246,7 @@ class Gatekeeper:
         for execution_id in inside:
             current = self.executions.get(job_of(execution_id), execution_id)
             if current is not None and current.cancel_at is None:
-                self.stop(current, f"{successor} is to run in its place", CANCEL_GRACE)
+                self.stop(current, f"replaced by {successor}", CANCEL_GRACE)
 
     def _transfer(self, name: str, execution_id: str) -> None:
         while (waiter := self.gates.first_in_line(name)) is not None:

@@ -21,7 +21,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Fatal
-from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide
+from punctual.domain.executions.attempt_decision import (
+    AttemptDecision,
+    AttemptResult,
+    decide,
+    decide_lost_worker,
+    decide_revocation,
+)
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.forecasts.queue_flow import FlowCounter
@@ -32,7 +38,7 @@ from punctual.domain.status import FINAL, Status
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
-    from punctual.ports.running import Results, Runner
+    from punctual.ports.running import AttemptRunner, Results
     from punctual.stages.run.gates import Gatekeeper
 
 
@@ -51,14 +57,14 @@ class WorkOutcome(StrEnum):
     """A cancellation was requested, and the attempt did not end with an accepted decision. The execution is cancelled,
     even if its task still runs."""
     EXHAUSTED = "attempts exhausted"
-    """The lease lapsed in the last attempt that the job's retry policy allows."""
+    """The lease expired in the last attempt that the job's retry policy allows."""
 
 
 @dataclass(frozen=True)
 class Worker:
     executions: Executions
     results: Results
-    runner: Runner
+    runner: AttemptRunner
     clock: Clock
     sleep: Callable[[float], None]
     uniform: Callable[[float, float], float]
@@ -80,11 +86,12 @@ class Worker:
         claimed, current = self.executions.claim(order, self.worker_id, now)
         if claimed is None and current is not None and self._is_to_be_revoked(current, order):
             self.flow.count_discard(order.priority)
-            return self._revoke(current, self._cancelled_attempt(current))
+            return self._revoke(current, decide_revocation(current, now=self.clock()))
         if claimed is None and current is not None and self._may_take_over(current, order):
-            if not current.retry.allows_after(current.attempt):
-                return self._give_up(current, order.priority)
-            claimed = self._take_over(current, order.priority)
+            decision = decide_lost_worker(current, now=self.clock(), uniform=self.uniform)
+            if decision.status is not Status.RETRYING:
+                return self._give_up(current, decision, order.priority)
+            claimed = self._take_over(current, decision.attempt, order.priority)
         if claimed is None:
             if current is None or current.status in FINAL:  # the worker that ended it may have died before the release
                 self.gatekeeper.release(order.execution_id, order.gates)
@@ -113,22 +120,13 @@ class Worker:
         return self.gatekeeper.acquire(entrant, order.gates)
 
     def _is_to_be_revoked(self, current: Execution, order: WorkOrder) -> bool:
-        """Whether a running execution was asked to stop and its grace period is over or its lease has lapsed."""
+        """Whether a running execution was asked to stop and its grace period is over or its lease has expired."""
         if current.status is not Status.RUNNING or current.cancel_at is None:
             return False
         return current.cancel_at <= self.clock() or self._may_take_over(current, order)
 
-    def _cancelled_attempt(self, current: Execution) -> Attempt:
-        return Attempt(
-            number=current.attempt,
-            outcome=Outcome.CANCELLED,
-            started_at=current.started_at,
-            ended_at=self.clock(),
-            worker_id=current.worker_id,
-        )
-
-    def _revoke(self, current: Execution, attempt: Attempt) -> WorkOutcome:
-        if not self.executions.revoke(current, attempt, self.clock()):
+    def _revoke(self, current: Execution, decision: AttemptDecision) -> WorkOutcome:
+        if not self.executions.revoke(current, decision, self.clock()):
             return WorkOutcome.NOT_CLAIMED
         self.gatekeeper.release(current.execution_id, current.gates)
         return WorkOutcome.REVOKED
@@ -141,29 +139,17 @@ class Worker:
             and current.lease_until < self.clock()
         )
 
-    def _lost_attempt(self, lapsed: Execution) -> Attempt:
-        return Attempt(
-            number=lapsed.attempt,
-            outcome=Outcome.LOST,
-            started_at=lapsed.started_at,
-            ended_at=self.clock(),
-            worker_id=lapsed.worker_id,
-            error=_LOST_WORKER,
-        )
-
-    def _take_over(self, lapsed: Execution, queue: Priority) -> Execution | None:
-        claimed = self.executions.take_over(lapsed, self._lost_attempt(lapsed), self.worker_id, self.clock())
+    def _take_over(self, expired: Execution, lost: Attempt, queue: Priority) -> Execution | None:
+        claimed = self.executions.take_over(expired, lost, self.worker_id, self.clock())
         if claimed is not None:
             self.flow.count_end(queue, timedelta(), succeeded=False)
         return claimed
 
-    def _give_up(self, lapsed: Execution, queue: Priority) -> WorkOutcome:
-        attempt_result = AttemptResult(outcome=Outcome.LOST, error=_LOST_WORKER)
-        decision = decide(lapsed, attempt_result, now=self.clock(), uniform=self.uniform)
-        if not self.executions.give_up(lapsed, decision, self.clock()):
+    def _give_up(self, expired: Execution, decision: AttemptDecision, queue: Priority) -> WorkOutcome:
+        if not self.executions.give_up(expired, decision, self.clock()):
             self.flow.count_discard(queue)
             return WorkOutcome.NOT_CLAIMED
-        self.gatekeeper.release(lapsed.execution_id, lapsed.gates)
+        self.gatekeeper.release(expired.execution_id, expired.gates)
         self.flow.count_end(queue, timedelta(), succeeded=False)
         return WorkOutcome.EXHAUSTED
 
@@ -180,7 +166,7 @@ class Worker:
             return WorkOutcome.DECIDED
         current = self.executions.get(execution.job_id, execution.execution_id)
         if current is not None and current.cancel_at is not None and current.attempt == execution.attempt:
-            return self._revoke(current, replace(attempt, outcome=Outcome.CANCELLED))
+            return self._revoke(current, decide_revocation(current, now=attempt.ended_at, error=attempt.error))
         return WorkOutcome.REFUSED
 
     def _decide(self, execution: Execution, attempt_result: AttemptResult) -> AttemptDecision:
@@ -196,8 +182,3 @@ class Worker:
             failure = Failure(type="Fatal", message=str(error))
             attempt_result = AttemptResult(outcome=Outcome.FATAL, error=failure)
             return decide(execution, attempt_result, now=self.clock(), uniform=self.uniform)
-
-
-_LOST_WORKER = Failure(
-    type="LostWorker", message="the worker stopped renewing its lease: killed, frozen or out of time"
-)

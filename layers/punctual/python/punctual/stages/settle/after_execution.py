@@ -3,20 +3,23 @@
 The settler reacts to stream records:
 
 * an execution reached a final status: its AWS resources are cleaned up and its gates released (long lane), its notices
-  are sent, its run times are recorded, and its job is finished if this was the last execution;
+  are sent, its run times are recorded, its job is finished if this was the last execution, its dependants are woken,
+  and it is counted in the lane's throughput (long lane);
 * an execution of the long lane was asked to stop: its parts are asked to stop or cancelled.
 
-Streams deliver at least once, so each record may come twice, late or after a crash; every step is idempotent. Notices
-have derived ids, so the notifier sends a repeated one once.
+Streams deliver at least once, so each record may come twice, late or after a crash; every step is idempotent, except
+that throughput counts a repeated end twice. Notices have derived ids, so the notifier sends a repeated one once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
+from punctual.domain.forecasts.queue_flow import FlowCounter
 from punctual.domain.identity import short_name
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.lane import Lane
@@ -48,6 +51,9 @@ class Settler:
     notices: Notices
     gatekeeper: Gatekeeper
     finisher: JobFinisher
+    wake_dependants: Callable[[Execution], None]
+    """Wakes the dependants of an ended execution; see ``DependantWaker.execution_ended``."""
+    flow: FlowCounter
     clock: Clock
 
     def execution_ended(self, execution: Execution) -> None:
@@ -61,8 +67,10 @@ class Settler:
         self._send_notices(execution)
         if execution.status is Status.SUCCEEDED and (execution.deadline_at or execution.lane is Lane.LONG):
             self._record_run_times(execution)
-        if execution.once:
+        if execution.is_last_of_job:
             self.finisher.finish_if_complete(execution.job_id)
+        self.wake_dependants(execution)
+        self.flow.count_long_execution(execution)
 
     def stop_requested(self, execution: Execution) -> None:
         """Ask the running parts of an execution of the long lane to stop, and cancel its other parts. Idempotent.
@@ -101,7 +109,7 @@ class Settler:
 
     def _clean_up(self, execution: Execution) -> None:
         """Remove what an execution without an outcome has in AWS: schedule, state machine run, slots, containers."""
-        self.runs.disarm(short_name(execution.execution_id))
+        self.runs.delete_schedule(short_name(execution.execution_id))
         if execution.run_arn:
             self.runs.stop(execution.run_arn, execution.reason or "cancelled")
         for part in self.parts.of(execution.execution_id):

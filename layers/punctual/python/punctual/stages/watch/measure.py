@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from punctual.domain.executions.deadline_outlook import IN_DANGER, DeadlineState
-from punctual.domain.executions.horizon import SWEEP_HORIZON
+from punctual.domain.executions.horizon import SWEEP_HORIZON, TICK
 from punctual.domain.forecasts.cost import estimated_dollars
 from punctual.domain.forecasts.queue_backlog import BacklogLimits, Sample, sample_of
 from punctual.domain.forecasts.queue_flow import INTAKE, LONG
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from punctual.ports.monitoring import Flows, LaneOutlooks, LongRunFailures, QueueDepths, Samples, WatchedExecutions
     from punctual.ports.planning import Timers
 
-TICK = timedelta(minutes=1)
 MAX_SIMULATED_WAITERS = 1000
 """Waiters beyond this number are left out of the simulation of the long lane: they wait even longer."""
 

@@ -30,7 +30,7 @@ PLATFORMS = {"arm64": assets.Platform.LINUX_ARM64, "x86_64": assets.Platform.LIN
 ECR_IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]+)(?:[:@](.+))?")
 
 
-class Runner(Construct):
+class Containers(Construct):
     """One task definition for Punctual's own image, and one for each image that the settings name.
 
     The only permission of a container is to invoke the reporter.
