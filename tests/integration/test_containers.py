@@ -95,7 +95,7 @@ def test_the_state_machine_error_decides_the_outcome_if_the_container_did_not_re
     assert lane.stopped == [container.task_arn]
 
 
-def test_a_late_settle_call_for_a_superseded_attempt_changes_nothing(lane: LongLane) -> None:
+def test_a_late_conclusion_of_a_superseded_attempt_changes_nothing(lane: LongLane) -> None:
     job, first = start_part(lane, retry=NO_BACKOFF)
     lane.conclude_attempt(job, first.grant, Error="Punctual.Lost", Cause="silent")
     second = lane.container(job)
@@ -103,6 +103,17 @@ def test_a_late_settle_call_for_a_superseded_attempt_changes_nothing(lane: LongL
     lane.conclude_attempt(job, first.grant, Error="Punctual.Lost", Cause="late")  # refers to attempt 1
     assert lane.execution(job)["parts"][0]["status"] == "running"
     assert lane.used_capacity()[0] == 1
+
+
+def test_a_late_timeout_of_an_attempt_does_not_end_a_part_that_waits_for_the_next_slot(lane: LongLane) -> None:
+    job, first = start_part(lane, retry=NO_BACKOFF)
+    timeout = {"Error": "States.Timeout", "Cause": ""}
+    lane.conclude_attempt(job, first.grant, **timeout)
+    lane.request_slot(job)
+    lane.conclude_attempt(job, first.grant, **timeout)  # the call is repeated
+    assert lane.execution(job)["parts"][0]["status"] == "waiting"
+    lane.conclude_attempt(job, None, **timeout)  # the slot request times out
+    assert lane.execution(job)["parts"][0]["status"] == "failed"
 
 
 def test_a_spot_interruption_does_not_count_against_the_retries(lane: LongLane) -> None:

@@ -89,7 +89,8 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 }
 
 FINAL = frozenset(status for status, targets in TRANSITIONS.items() if not targets)
-NOT_STARTED = frozenset({Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RETRYING})
+PENDING_STATUSES = frozenset({Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RETRYING})
+"""Before its first or next attempt."""
 SLOT_HOLDING_STATUSES = frozenset({Status.STARTING, Status.RUNNING})
 """A part in one of these statuses occupies a slot of the long lane."""
 LIVE_STATUSES = frozenset(Status) - FINAL

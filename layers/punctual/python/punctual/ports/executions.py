@@ -45,8 +45,8 @@ class Executions(Protocol):
     def was_cancelled(self, job_id: str, due: datetime) -> bool:
         """Whether the scheduled execution of a due instant was cancelled before its first attempt."""
 
-    def last_planned(self, job_id: str, before: datetime) -> datetime | None:
-        """Return the last due instant up to ``before`` that has a scheduled execution."""
+    def last_planned(self, job_id: str, up_to: datetime) -> datetime | None:
+        """Return the last due instant up to and including ``up_to`` that has a scheduled execution."""
 
     def live_of(self, job_id: str, since: datetime) -> Iterator[LiveExecution]:
         """Yield the executions of a job that are due since then and not in a final status, the latest first."""

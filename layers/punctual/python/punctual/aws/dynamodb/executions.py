@@ -89,10 +89,10 @@ class DynamoExecutions(ExecutionTable):
         one = self.get(job_id, execution_id(job_id, due))
         return one is not None and one.status is Status.CANCELLED and one.attempt == 0
 
-    def last_planned(self, job_id: str, before: datetime) -> datetime | None:
+    def last_planned(self, job_id: str, up_to: datetime) -> datetime | None:
         pages = self.table.query(
             "#job_id = :job_id AND #execution_id < :before",
-            {"job_id": job_id, "before": f"{due_key(before)}~"},
+            {"job_id": job_id, "before": f"{due_key(up_to)}~"},
             only=["execution_id", "scheduled_at"],
             descending=True,
             consistent=True,

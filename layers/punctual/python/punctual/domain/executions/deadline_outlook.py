@@ -74,7 +74,7 @@ class Outlook:
     """What an operator can do about it."""
     checked_at: datetime
     progress_samples: tuple[ProgressSample, ...] = ()
-    """Progress at the last checks, newest last."""
+    """Progress samples of the run so far, the newest last."""
 
 
 def state_after(

@@ -1,7 +1,7 @@
 """The deadline forecast of one execution: when it will end, and how likely it is to meet its deadline.
 
 All inputs are arguments: the execution, its job with the run times of earlier executions, and the load of the queues
-and the long lane. The monitor's checks and API requests therefore get the same answer.
+and the long lane. The monitor's checks and API requests use the same calculation.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ WAIT_P95_FACTOR = 1.5
 MAX_PROGRESS_SAMPLES = 5
 """Number of progress samples that an outlook keeps."""
 HEARTBEAT_GRACE = {Lane.SHORT: timedelta(seconds=20), Lane.LONG: timedelta(seconds=60)}
-"""Progress reported within this time counts as current. Two heartbeats."""
+"""Progress reported within this time counts as current: two heartbeat intervals of the lane."""
 MIN_REMAINING_SHARE = 0.02
-"""The smallest share of the work that is assumed to remain for an execution that is not running."""
+"""The smallest share of the work that is assumed to remain before the first or next attempt of an execution."""
 
 
 @dataclass(frozen=True)
 class UpstreamEnd:
-    """The expected end of the upstream that finishes last."""
+    """The expected end of the upstream with the latest median end."""
 
     name: str
     median_end: datetime
@@ -52,7 +52,7 @@ def last_upstream_end(upstreams: Iterable[Upstream], load: SystemLoad, now: date
 
 
 def _end_of(upstream: Upstream, job: Job, due: datetime, load: SystemLoad, now: datetime) -> UpstreamEnd:
-    """From the outlook of its last check, else from its own run times. Its own upstreams are ignored."""
+    """From the outlook of its last check; without one, from its own run times, which ignores its own upstreams."""
     execution = upstream.execution or execution_of(job, due, status=Status.SCHEDULED, now=now)
     end = execution.outlook or _forecast(execution, job, load, now)[0]
     return UpstreamEnd(job.name, max(end.median_end, now), max(end.p95_end, now))
@@ -108,7 +108,8 @@ def _forecast(
 def _forecast_running(execution: Execution, run_time: RunTime, now: datetime) -> Forecast:
     """Forecast as of the last progress report, or as of ``HEARTBEAT_GRACE`` ago when that report is older.
 
-    A report that is missing for longer than the grace period counts as standstill.
+    A report that is missing for longer than the grace period counts as standstill. Without any report, forecast as of
+    now.
     """
     as_of = now
     if execution.progress is not None and execution.progress_at is not None:
@@ -126,25 +127,24 @@ def _forecast_running(execution: Execution, run_time: RunTime, now: datetime) ->
 
 
 def _effective_start(execution: Execution) -> datetime | None:
-    """The start that the run would have had without the pauses between its attempts.
+    """The start that the run would have had without the gaps between its finished attempts.
 
-    In the long lane, the time between attempts is not run time. The record of a running execution has only the start
-    of its first attempt, so the pauses of finished attempts are added to it.
+    In the long lane, the time between attempts is not run time. The record of a running execution has only the start of
+    its first attempt, so these gaps are added to it. The gap before the current attempt is not recorded: it counts as
+    run time.
     """
     start = execution.started_at
     if start is None or execution.lane is not Lane.LONG:
         return start
-    pauses = (
-        later.started_at - earlier.ended_at for earlier, later in pairwise(execution.attempts) if later.started_at
-    )
-    return start + sum(pauses, timedelta())
+    gaps = (later.started_at - earlier.ended_at for earlier, later in pairwise(execution.attempts) if later.started_at)
+    return start + sum(gaps, timedelta())
 
 
 def _remaining_share(execution: Execution) -> float:
-    """The share of the work that is left for an execution that is not running.
+    """The share of the work that is left before the first or next attempt.
 
-    Finished partitions stay finished, and a preempted execution resumes from its checkpoint. A failed one may have to
-    start over.
+    Finished partitions stay finished (their progress counts partitions), and a preempted execution resumes from its
+    checkpoint. After a failure, all of it is assumed to remain.
     """
     progress, attempts = execution.progress, execution.attempts
     if execution.lane is not Lane.LONG or progress is None:
@@ -159,8 +159,8 @@ def _remaining_share(execution: Execution) -> float:
 def _run_time(execution: Execution, job: Job) -> tuple[RunTime, RunTimeSource]:
     """The run time of the whole execution and its source.
 
-    ``expected_seconds`` and the time-out are per partition, the time-out also per attempt. Partitions that exceed
-    ``at_once`` run in several rounds, one after the other.
+    Recorded runs cover the whole execution. ``expected_seconds`` and the time-out are per partition, and the time-out
+    is per attempt. Partitions that exceed ``at_once`` run in several rounds, one after the other.
     """
     runs = job.run_times.get(EXECUTION, ())
     rounds = _rounds(execution)
@@ -186,7 +186,10 @@ def _upstream_wait(upstream: UpstreamEnd, execution: Execution, now: datetime) -
 
 
 def _capacity_wait(execution: Execution, run_time: RunTime, load: SystemLoad, now: datetime) -> Wait:
-    """The time from when the execution may start until a slot or a worker is free for it."""
+    """The time until a slot or a worker is free for the execution: from now, or in the short lane from its release.
+
+    The lane's future load is unknown, so an execution of the long lane that is released later has no wait.
+    """
     if execution.lane is Lane.LONG:
         if load.lane is None or execution.deadline_at is None or execution.released_at > now:
             return Wait()
@@ -199,7 +202,7 @@ def _capacity_wait(execution: Execution, run_time: RunTime, load: SystemLoad, no
 
 
 def _queue_wait(backlog: Backlog, released_at: datetime, now: datetime) -> float:
-    """Seconds until all messages ahead of the execution have started, counted now or at its due instant if later."""
+    """Seconds from now, or from the release if later, until the messages that are ahead at that time have started."""
     depth, capacity, arrival = backlog.depth, backlog.capacity_per_minute, backlog.arrival_per_minute or 0.0
     if depth is None or capacity is None:
         return 0.0
@@ -227,9 +230,9 @@ def _pace(execution: Execution, as_of: datetime) -> Pace | None:
 
 
 def _progress_samples(execution: Execution, now: datetime) -> tuple[ProgressSample, ...]:
-    """The kept samples and the current progress.
+    """The kept samples, and the current progress if the newest of them is old enough.
 
-    They are spread over about the last quarter of the run, however often the deadline is checked.
+    They are spread over about the last quarter of the run so far, however often the deadline is checked.
     """
     before = execution.outlook.progress_samples if execution.outlook else ()
     if execution.progress is None or execution.status is not Status.RUNNING or execution.started_at is None:

@@ -36,7 +36,7 @@ def replan(job: Job, previous: Job | None, live: Iterable[LiveExecution], last_p
     """Decide what an edit changes.
 
     ``previous`` is the job before the edit, if known. ``live`` are the live executions of ``job``, and ``last_planned``
-    is its last stored due instant up to ``planned_until``.
+    is its last stored due instant up to ``planned_until_edit``.
 
     Manual runs, manual retries, backfills and executions of queue messages are never replaced. If the job is paused and
     its schedule has not changed, instants that came due during the pause are left for the resume.
@@ -46,7 +46,7 @@ def replan(job: Job, previous: Job | None, live: Iterable[LiveExecution], last_p
         for execution in live
         if execution.revision < job.revision and execution.is_from_schedule and execution.has_not_started
     )
-    until, paused = edited_until(job), job.state is JobState.PAUSED
+    until, paused = old_rules_until(job), job.state is JobState.PAUSED
     left_for_resume = paused and previous is not None and previous.schedule == job.schedule
     unplanned = unplanned_instants(previous, last_planned, until) if previous and not left_for_resume else []
     overdue = {*unplanned, *(execution.scheduled_at for execution in outdated if execution.scheduled_at <= until)}
@@ -69,14 +69,14 @@ def _is_in_time(execution: LiveExecution, previous: Job | None, until: datetime)
     return due + delay(previous.job_id, due, previous.schedule.jitter_seconds) > until
 
 
-def edited_until(job: Job) -> datetime:
+def old_rules_until(job: Job) -> datetime:
     """Return the last millisecond in which the rules from before the edit applied."""
     return (job.revised_at or job.updated_at) - MILLISECOND
 
 
-def planned_until(job: Job) -> datetime:
+def planned_until_edit(job: Job) -> datetime:
     """Return until when instants were planned under the rules from before the edit: at most until a pause."""
-    return job.planned_until(edited_until(job))
+    return job.planned_until(old_rules_until(job))
 
 
 def unplanned_instants(job: Job, last_planned: datetime | None, until: datetime) -> list[datetime]:

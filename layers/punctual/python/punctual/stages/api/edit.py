@@ -14,7 +14,7 @@ from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
 from punctual.domain.jobs.misfire import Misfire
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.planning.dependency_graph import CheckedJobs
-from punctual.domain.planning.replan import edited_until, planned_until, replan
+from punctual.domain.planning.replan import old_rules_until, planned_until_edit, replan
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, foreseen_from, overdue_at_edit, upcoming_executions
 from punctual.domain.schedules.schedule import Schedule
@@ -67,9 +67,9 @@ class Edit:
             return DryRunChanges()
         [edited] = self._next_revision(job, changes, caller).jobs
         live = self.executions.live_of(job_id, since=edited.waiting_since(now))
-        plan = replan(edited, job, live, self.executions.last_planned(job_id, before=planned_until(edited)))
+        plan = replan(edited, job, live, self.executions.last_planned(job_id, up_to=planned_until_edit(edited)))
         overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_cancelled, job_id))
-        appear = [*overdue, *upcoming_executions(edited, edited_until(edited), now)]
+        appear = [*overdue, *upcoming_executions(edited, old_rules_until(edited), now)]
         kept_instants = [
             one for one in plan.outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)
         ]

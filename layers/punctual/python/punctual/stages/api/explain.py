@@ -14,7 +14,7 @@ from punctual.domain.jobs.gate import OF_KEY, key_in_use
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.long_lane.part import Part
 from punctual.domain.planning.upstreams import Readiness, Upstream, decide_start
-from punctual.domain.status import NOT_STARTED, Status
+from punctual.domain.status import PENDING_STATUSES, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -79,7 +79,7 @@ class Explain:
         existing = self.executions.read_many([*inside, *queued])
         live = {name for name, one in existing.items() if one.belongs_in(gate)}
         holders = tuple(sorted(inside & live))
-        ahead = sum(existing[name].status in NOT_STARTED for name in queued & live)
+        ahead = sum(existing[name].status in PENDING_STATUSES for name in queued & live)
         is_key = gate.startswith(OF_KEY)
         detail = key_in_use(len(holders)) if is_key else f"waits for {', '.join(holders)}"
         return WaitingFor(

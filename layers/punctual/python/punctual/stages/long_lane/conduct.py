@@ -1,8 +1,8 @@
-"""Conduct: answer the calls of a state machine run that carries a long execution.
+"""Conduct: answer the calls of the state machine run of a long execution.
 
 There are three. ``next_parts``: which parts to run now, or that the execution is over. ``request_slot``: request a slot
-for a part. ``conclude_attempt``: an attempt has ended; is there another? Each answer is computed from the stored
-records alone, so a call that is repeated, late, or from a replaced run is harmless.
+for a part. ``conclude_attempt``: an attempt has ended; is there another? Each call decides from the stored records and
+writes conditionally, so a call that is repeated or late is harmless.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class NextStep:
 
     parts: tuple[str, ...] = ()
     not_before: datetime
+    """When to run ``parts``, or to call again. Ignored if the run ends."""
     max_parallel: int = 1
     call_again: bool = False
     """Call ``next_parts`` again at ``not_before``: there is nothing to run yet."""
@@ -53,9 +54,10 @@ class NextStep:
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusion:
-    """The consequence of an attempt: the next attempt at ``retry_at``, or none."""
+    """The consequence of an attempt."""
 
     retry_at: datetime | None
+    """When to request the next slot; ``None`` if the part has ended."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,12 @@ class Conductor:
     uniform: Callable[[float, float], float]
 
     def next_parts(self, job_id: str, execution_id: str, run_arn: str) -> NextStep:
-        """The parts to run now; none if the execution is over, or if another state machine run carries it.
+        """Attach the run to the execution and return its next step. Idempotent.
 
-        Creates the parts once the execution is due and its gates are acquired, adds the collector once all partitions
-        have succeeded, and closes the execution once all parts have ended. Idempotent.
+        The run ends if the execution is over, waits at a gate or was skipped there, or has another run attached.
+        Creates the parts once the execution is released and its gates are acquired, adds the collector once all
+        partitions have succeeded, and closes the execution once all parts have ended. ``parts`` are all parts that have
+        not ended: after a restart, some of them may be running.
         """
         execution = self.executions.attach_run(job_id, execution_id, run_arn, self.clock())
         if execution is None:
@@ -82,11 +86,11 @@ class Conductor:
         try:
             parts = self.parts.of(execution_id)
             if not parts:
-                # Gates are not acquired early: until it is due, they may become free, or the execution be cancelled.
+                # Gates are not acquired before the release: it could wait at a gate that is free by then.
                 if self.clock() < execution.released_at:
                     return NextStep(not_before=execution.released_at, call_again=True)
                 if not self._acquire_gates(execution):
-                    return self._wait_for_gates(execution)
+                    return self._after_denial(execution)
             if not _are_all_created(parts):
                 parts = self._create_parts(execution)
         except Invalid as error:  # the window cannot be split into these partitions
@@ -95,7 +99,7 @@ class Conductor:
             self.executions.close(execution, failed, self.clock())
             return NextStep(not_before=self.clock())
         todo = [part for part in parts if part.status not in FINAL]
-        if execution.cancel_at is not None:  # no further part starts; the settler cancels unfinished parts
+        if execution.cancel_at is not None:  # the execution ends now; the settler then cancels its unfinished parts
             self._close(execution, parts)
             return NextStep(not_before=self.clock())
         if not todo and _needs_collector(execution, parts):
@@ -120,11 +124,11 @@ class Conductor:
         )
         return self.gatekeeper.acquire(entrant, execution.gates)
 
-    def _wait_for_gates(self, execution: Execution) -> NextStep:
-        """Defer an execution that was denied by a gate.
+    def _after_denial(self, execution: Execution) -> NextStep:
+        """The next step of an execution that a gate denied. The gatekeeper has recorded why.
 
-        If a rate limit deferred it, the run calls again at the new instant. If it is queued at a gate, the run ends: a
-        new run is started when the gate is handed over to the execution.
+        If a rate limit postponed it, the run calls again at the new instant. If it waits at a gate or was skipped, the
+        run ends: a new run is started when the execution gets a place.
         """
         current = self.executions.get(execution.job_id, execution.execution_id)
         if current is not None and current.status is Status.QUEUED and current.rate_at is not None:
@@ -134,7 +138,7 @@ class Conductor:
     def request_slot(self, execution_id: str, name: str, ticket: str) -> None:
         """Set a part to wait for a slot. ``ticket`` is the task token that admission answers with the grant.
 
-        The token is failed at once if the part runs or has ended.
+        The ticket is failed at once if the part's container has started, or the part has ended or does not exist.
         """
         part = self.parts.get(execution_id, name)
         if part is None or not self.parts.request_slot(part, ticket, self.clock()):
@@ -143,17 +147,18 @@ class Conductor:
     def conclude_attempt(
         self, execution_id: str, name: str, attempt: int | None, error: Mapping[str, str] | None
     ) -> Conclusion:
-        """Record the end of an attempt that ended or could not start, if needed, and return whether to retry.
+        """Conclude an attempt for which no result is stored, and return when to request the next slot, if at all.
 
-        Most containers have reported a result. Without one, the result is inferred from the ``error`` that the state
-        machine caught. ``attempt`` is ``None`` if no slot was granted. Idempotent.
+        Normally the container has reported its result. Without one, the result is inferred from the ``error`` that the
+        state machine caught. ``attempt`` is ``None`` if no slot was granted. Idempotent.
         """
         part = self.parts.get(execution_id, name)
         impossible = (error or {}).get("Error") == IMPOSSIBLE
         if part is not None and part.status in SLOT_HOLDING_STATUSES and (part.attempt == attempt or impossible):
             self._conclude_unreported(part, error or {})
             part = self.parts.get(execution_id, name)
-        if part is not None and part.status is Status.WAITING and (error or {}).get("Error") == "States.Timeout":
+        has_timed_out = attempt is None and (error or {}).get("Error") == "States.Timeout"
+        if part is not None and part.status is Status.WAITING and has_timed_out:  # the slot request, not an attempt
             self.parts.fail_waiting(part, SLOT_REQUEST_TIMED_OUT, self.clock())
             part = self.parts.get(execution_id, name)
         if part is not None and part.cancel_at is not None:
@@ -165,7 +170,10 @@ class Conductor:
         return Conclusion(retry_at=max(part.retry_at or self.clock(), self.clock() + delay))
 
     def _close_if_stopped(self, part: Part) -> None:
-        """Close a cancelled execution with its last part, without waiting for the backoff of another part to end."""
+        """Close a cancelled execution as soon as all its parts have ended.
+
+        A branch of its run may still wait for the backoff of a part that was cancelled meanwhile.
+        """
         execution, parts = self.executions.get(part.job_id, part.execution_id), self.parts.of(part.execution_id)
         if execution is not None and execution.cancel_at and all(one.status in FINAL for one in parts):
             self._close(execution, parts)
@@ -224,7 +232,7 @@ class Conductor:
     def _close(self, execution: Execution, parts: list[Part]) -> None:
         complete = all(part.status is Status.SUCCEEDED for part in parts) and not _needs_collector(execution, parts)
         ending = outcome_of_parts(parts, self._result(execution, parts) if complete else None)
-        if execution.cancel_at is not None and not complete:
+        if execution.cancel_at is not None and not complete:  # a success in time is kept
             ending = replace(ending, status=Status.CANCELLED, reason=execution.cancel_reason)
         self.executions.close(execution, ending, self.clock())
 

@@ -4,17 +4,19 @@ The planner reacts to stream records:
 
 * a job was created: its first executions are stored;
 * a job was cancelled or deleted: its live executions are stopped;
-* a job was edited: executions that have not started are replaced, or removed if the new schedule lacks their instant;
-* a job was paused: executions that have not started are skipped if they were due when the pause began (in the long
-  lane: if they are due by now), and removed otherwise. An execution that the schedule did not plan is never removed;
+* a job was edited: executions without an attempt are replaced. If the new schedule lacks their instant, they are
+  skipped if they were due before the edit, and removed otherwise;
+* a job was paused: executions without an attempt are skipped if they were due when the pause began (in the long lane:
+  if they are due by now), and removed otherwise. Manual runs, manual retries, backfills and executions of queue
+  messages are never removed;
 * a job was resumed: its misfire policy decides on the missed instants, and planning continues;
-* the leader (the last planned execution of a recurring job) became ``queued``, or ended without running: its
-  successors are stored.
+* the leader (the last planned execution of a recurring job) was stored as ``queued``, ``skipped`` or ``missed``, or a
+  ``scheduled`` leader became ``queued`` or ``cancelled``: its successors are stored.
 
-Streams deliver at least once, so each step may run twice, late, or after a crash between any two lines. Every step is
-idempotent: execution ids are derived from job and due instant, and adding an existing id changes nothing. An execution
-is stored before its timer (in the long lane: before its one-time schedule), and the leader after all others. After a
-crash, the redelivered record therefore completes whatever is missing.
+Streams deliver at least once, so each step may run twice, late, or after a crash between any two writes. Every step is
+idempotent: execution ids are derived from job and due instant, and adding an existing id changes nothing unless the job
+was edited. An execution is stored before its timer (in the long lane: before the EventBridge schedule that starts it),
+and the leader after all others. After a crash, the redelivered record therefore completes whatever is missing.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from punctual.domain.jobs.job import LIVE_STATES, REMOVED_STATES, Job, JobState
 from punctual.domain.jobs.misfire import MisfireDecision, covered_reason, missed_reason
 from punctual.domain.lane import Lane
 from punctual.domain.planning.missed_instants import missed_instants, skip_reason
-from punctual.domain.planning.replan import Replan, edited_until, planned_until, replan
+from punctual.domain.planning.replan import Replan, old_rules_until, planned_until_edit, replan
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
@@ -50,11 +52,11 @@ if TYPE_CHECKING:
     from punctual.stages.settle.finish_job import JobFinisher
 
 PLAN_BATCH_SIZE = 300
-"""Maximum number of due instants per batch. The last execution of a batch is the leader: when it is queued, the planner
-stores the next batch."""
+"""Maximum number of due instants per batch. Unless the schedule ends with it, the last execution of a batch is the
+leader: when it is queued, the planner stores the next batch."""
 
-PAUSED = "paused"
-CHANGED = "job changed"
+PAUSED_REASON = "paused"
+CHANGED_REASON = "job changed"
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,15 @@ class Planner:
         """Handle a job that was created, edited, paused, resumed, cancelled or deleted. ``before`` is its old image.
 
         Idempotent. The record may be late: the job may have a newer revision whose record was processed already. Then
-        this call plans only up to that edit and leaves newer executions alone.
+        this call plans only up to the job's last edit and leaves newer executions alone.
         """
         current = self.jobs.get(job.job_id) or job
         until = current.revised_at if current.revision > job.revision else None
         if job.state is JobState.ACTIVE:
             self.jobs.register_owner(job.owner)
             if before is not None and before.state is JobState.PAUSED:
-                assert job.paused_at is not None
-                last = self.executions.last_planned(job.job_id, before=job.paused_at)
+                assert job.paused_at is not None  # kept after the resume
+                last = self.executions.last_planned(job.job_id, up_to=job.paused_at)
                 self._plan(job, after=job.planning_resumes_after(last), until=until)
             elif job.revision == 1:
                 self._plan(job, after=job.created_at - MILLISECOND, until=until)
@@ -111,7 +113,8 @@ class Planner:
         """Plan the executions that follow the leader, then read the job again. Idempotent.
 
         If the job was edited, paused, cancelled or deleted meanwhile, the planner may have handled that change before
-        the successors were stored. The change is therefore applied once more.
+        the successors were stored. The current job is therefore handled again, without its old image: that corrects the
+        successors.
         """
         self._plan(job, after=leader.scheduled_at)
         current = self.jobs.get(job.job_id)
@@ -119,7 +122,10 @@ class Planner:
             self.job_changed(current)
 
     def stop(self, job_id: str, an_execution_id: str, reason: str) -> None:
-        """Cancel an execution; a running one is asked to stop first. No effect if it has ended or does not exist."""
+        """Cancel an execution, or ask a running one to stop within ``CANCEL_GRACE``. Raises ``GateContention``.
+
+        No effect if it has ended or does not exist.
+        """
         execution = self.executions.get(job_id, an_execution_id)
         if execution is not None:
             self.gatekeeper.stop(execution, reason, CANCEL_GRACE)
@@ -134,18 +140,18 @@ class Planner:
             return False
         if one.origin is not Origin.SCHEDULE and one.queued_at is not None and one.queued_at > job.paused_at:
             return False
-        self._skip_or_remove(job, one, PAUSED, job.paused_at)
+        self._skip_or_remove(job, one, PAUSED_REASON, due_by=job.paused_at)
         return True
 
-    def _skip_or_remove(self, job: Job, one: LiveExecution, reason: str, by: datetime) -> None:
-        """Skip an execution that was due at ``by``; remove a later one, which is planned again under the new rules.
+    def _skip_or_remove(self, job: Job, one: LiveExecution, reason: str, *, due_by: datetime) -> None:
+        """Skip an execution that was due by ``due_by``, or that the schedule did not plan; remove a later one.
 
-        In the long lane, every execution that is due now is skipped: it may have requested slots, and the end of a
-        skipped execution releases them.
+        A removed execution is planned again if the schedule still has its instant. In the long lane, every execution
+        that is due now is skipped: it may have requested slots, and the end of a skipped execution releases them.
         """
         if one.lane is Lane.LONG:
-            by = max(by, self.clock())
-        if one.scheduled_at <= by or not one.is_from_schedule:
+            due_by = max(due_by, self.clock())
+        if one.scheduled_at <= due_by or not one.is_from_schedule:
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
         elif self.executions.remove_planned(job.job_id, one.execution_id, one.revision):
             if one.lane is Lane.LONG:  # a state machine run that has started finds the execution gone when it is due
@@ -154,11 +160,12 @@ class Planner:
                 self.upstream_guard.upstream_removed(one.execution_id)
 
     def _plan(self, job: Job, after: datetime | None, until: datetime | None = None) -> None:
-        """Store the next batch of executions after ``after``. Its last execution is the leader.
+        """Store the next batch of executions after ``after``.
 
         The batch ends with the first execution beyond the planner's horizon, or at ``PLAN_BATCH_SIZE``. Another batch
-        follows only if the leader existed already and has ended without running (``_continue_after``).
-        ``until`` is the instant of the job's next edit, if there was one: later instants belong to that revision.
+        follows only if the leader existed already, has ended without an attempt, and is not due yet
+        (``_continue_after``). ``until`` is when the job was last edited, if that was after this revision: later
+        instants belong to the newer revision.
         """
         while after is not None:
             after = self._plan_batch(job, after, until)
@@ -186,11 +193,11 @@ class Planner:
         return self._continue_after(existing, exhausted=exhausted)
 
     def _continue_after(self, last: Execution | None, *, exhausted: bool) -> datetime | None:
-        """Return where planning has to continue if the existing leader of a batch ended before its due instant.
+        """Return where planning has to continue if an existing leader ended without an attempt and is not due yet.
 
-        The record of its end may have been processed while the job was paused, and a later skip (MODIFY) triggers
-        nothing, so nothing else would plan its successors. Likewise, if the schedule is exhausted and the last
-        execution has ended, no further record would finish the job.
+        The record of its end may have been processed while the job was paused, and a leader that is skipped after it
+        was stored triggers nothing, so nothing else would plan its successors. Likewise, if the schedule is exhausted
+        and the last execution has ended, no further record would finish the job.
         """
         if last is not None and exhausted and last.status in FINAL:
             self.finisher.finish_if_complete(last.job_id)
@@ -199,21 +206,20 @@ class Planner:
         return last.scheduled_at
 
     def _plan_edited(self, job: Job, before: Job | None, until: datetime | None) -> None:
-        """Replace executions of an earlier revision that have not started; skip or remove those without an instant now.
+        """Replace executions of an earlier revision without an attempt; skip or remove those not in the new schedule.
 
         Instants that came due before the edit and were not planned yet are planned, or recorded as skipped.
         """
         plan = self._replan(job, before)
-        instants, exhausted = self._next_instants(job, edited_until(job), until)
+        instants, exhausted = self._next_instants(job, old_rules_until(job), until)
         dues = [*plan.kept, *instants]
-        late = [due for due in dues if due not in plan.in_time]
-        misfires = self._misfires(job, late)
+        misfires = self._misfires(job, [due for due in dues if due not in plan.in_time])
         self._record_skipped(before, plan.dropped)
         existing = None
         for due in dues:
             existing = self._store(self._execution(job, due, misfires, dues[-1], exhausted=exhausted))
         for one in plan.obsolete(instants):
-            self._skip_or_remove(job, one, CHANGED, edited_until(job))
+            self._skip_or_remove(job, one, CHANGED_REASON, due_by=old_rules_until(job))
         self._plan(job, after=self._continue_after(existing, exhausted=exhausted), until=until)
 
     def _misfires(self, job: Job, instants: Sequence[datetime]) -> MisfireDecision:
@@ -222,16 +228,19 @@ class Planner:
 
     def _replan(self, job: Job, before: Job | None) -> Replan:
         live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
-        return replan(job, before, live, self.executions.last_planned(job.job_id, before=planned_until(job)))
+        return replan(job, before, live, self.executions.last_planned(job.job_id, up_to=planned_until_edit(job)))
 
     def _record_missed_before_removal(self, previous: Job, removed: Job) -> None:
-        """Record as ``skipped`` the latest unplanned instants that came due before the job was cancelled or deleted."""
+        """Record as ``skipped`` the unplanned instants that came due before the job was cancelled or deleted.
+
+        These are the latest of them, at most ``MAX_LISTED_INSTANTS``.
+        """
         until = removed.updated_at - MILLISECOND
-        last = self.executions.last_planned(previous.job_id, before=previous.planned_until(until))
+        last = self.executions.last_planned(previous.job_id, up_to=previous.planned_until(until))
         latest, _ = missed_instants(previous.schedule, previous.planning_resumes_after(last), until)
         self._record_skipped(previous, latest, skip_reason(previous.state, removed.state))
 
-    def _record_skipped(self, job: Job | None, instants: Iterable[datetime], reason: str = CHANGED) -> None:
+    def _record_skipped(self, job: Job | None, instants: Iterable[datetime], reason: str = CHANGED_REASON) -> None:
         """Store a ``skipped`` execution for each instant that came due under earlier rules and was not planned."""
         self.executions.add_all(self._skipped(job, due, reason) for due in instants if job)
 
@@ -276,7 +285,7 @@ class Planner:
         return dues, due is None
 
     def _store(self, execution: Execution) -> Execution | None:
-        """Store an execution, with a timer or one-time schedule if it is not queued yet.
+        """Store an execution, with a timer or EventBridge schedule if it is not queued yet.
 
         Return ``None`` if the execution was added or replaced an earlier revision. Otherwise return the existing one,
         after setting its timer or queueing it, because an earlier call may have crashed before that.
@@ -288,19 +297,22 @@ class Planner:
             if existing.lane is Lane.LONG and (execution.lane is not Lane.LONG or execution.has_pending_upstreams):
                 self.machines.delete_schedule(execution.execution_id)
             existing = None
-        planned = existing or execution  # the existing execution may have a later revision
+        planned = existing or execution  # the existing execution has this or a later revision, or has started
         if planned.status is not Status.SCHEDULED:
             return existing
         if existing is not None and existing.released_at <= self.clock() + PLANNER_HORIZON:
             self.executions.queue(timer_for(existing, existing.released_at, TimerReason.DUE), self.clock())
         elif planned.lane is Lane.LONG and not planned.has_pending_upstreams:
             self.machines.create_schedule(planned)
-        else:  # a timer brings it to the upstream guard; a one-time schedule would start its state machine instead
+        else:  # the short lane; or pending upstreams: a schedule would start the state machine before they have ended
             self.set_timer(planned, planned.released_at, TimerReason.DUE)
         return existing
 
     def set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
-        """Set a timer. If that took so long that the sweep may have passed the timer, queue the execution at once."""
+        """Set a timer. If the sweep may pass its instant before it can see the timer, queue the execution at once.
+
+        That is the case when less than half of the margin between the two horizons is left.
+        """
         timer = timer_for(execution, at, reason)
         self.timers.set(timer)
         if at <= self.clock() + (SWEEP_HORIZON + PLANNER_HORIZON) / 2:
@@ -308,7 +320,7 @@ class Planner:
 
 
 def _ended_unstarted(execution: Execution) -> bool:
-    """Whether an execution was cancelled, skipped or missed without an attempt."""
+    """Whether an execution ended without an attempt."""
     return execution.status in FINAL and execution.attempt == 0
 
 

@@ -32,7 +32,7 @@ from punctual.domain.jobs.gate import (
     queue_key,
 )
 from punctual.domain.lane import Lane
-from punctual.domain.status import FINAL, NOT_STARTED, Status
+from punctual.domain.status import FINAL, PENDING_STATUSES, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -303,7 +303,7 @@ def _turn(execution: Execution) -> str:
 def _is_to_start(current: Execution, entrant: Entrant) -> bool:
     """Whether the execution still has the revision and attempt that its order was sent for, and has not started."""
     sent_for = current.revision == entrant.revision and current.attempt == entrant.tried
-    return sent_for and current.status in NOT_STARTED
+    return sent_for and current.status in PENDING_STATUSES
 
 
 def _named(inside: Iterable[str]) -> str:

@@ -3,21 +3,23 @@
 The window of a group (see ``domain/notices/digest_window.py``) changes as follows; each arrow is one transaction::
 
     no window, or an empty one past its end     ── notice: recorded for publication ──▶              new window
-    open window                                 ── notice: counted ──▶                               same window
+    window before its end                       ── notice: counted ──▶                               same window
     window past its end, with counted notices   ── notice: recorded, merged with the counted ones ─▶ new window
-    window with counted notices                 ── its end: a summary is recorded ──▶                new window
-    empty window                                ── its end ──▶                                       no window
+    window with counted notices                 ── end message: a summary is recorded ──▶            new window
+    empty window                                ── end message ──▶                                   no window
 
-A recorded publication is then carried out: the message that ends the new window is sent with a delay, the notice is
-published, and it is marked as published. If a notifier crashes in between, the publication stays pending: its message
-is redelivered, and once the lease has expired, the publication is carried out from the start. No notice is lost. A
-notice is published twice only if the notifier crashes, or gets no response, between publishing and marking. A standard
-SNS topic cannot do better.
+A recorded publication is then carried out: the end message of the new window is sent with a delay, the notice is
+published, and it is marked as published. If a notifier crashes in between, the publication stays pending: the message
+that led to it is redelivered, and once the lease has expired, the publication is carried out from the start. No notice
+is lost. A notice is published twice only if the notifier crashes, or gets no response, between publishing and marking.
+A standard SNS topic cannot do better.
 
-- A duplicate notice is ignored. While the first one is still being published, the duplicate is redelivered later.
+- A duplicate of a finished notice is ignored. If the first one is pending, the duplicate is redelivered until the lease
+  has expired, and then finishes it.
 - Two notices that open a window at the same time: one wins, the other reads the window again and is counted.
-- A window end that is delivered twice or late: the window has changed by then, and only a pending summary is finished.
-- A window end that is never delivered: the next notice past the end is published with all counted ones.
+- An end message that is delivered twice or late: the window has changed by then, and only a pending summary is
+  finished.
+- An end message that is never delivered: the next notice of the group is published with all counted ones.
 """
 
 from __future__ import annotations
@@ -45,8 +47,8 @@ LEASE = timedelta(seconds=60)
 """Longer than the function's time-out, so that a notifier whose lease has expired is dead. Shorter than the visibility
 timeout of a message, so that the next delivery can continue."""
 
-MAX_CONFLICT_RETRIES = 10
-"""Each conflict means that another notice of the group was recorded. After this many, the message is redelivered."""
+MAX_TRIES = 10
+"""After each conflict, the window of the group has changed. After this many tries, the message is redelivered."""
 
 
 class NotifyResult(StrEnum):
@@ -55,10 +57,11 @@ class NotifyResult(StrEnum):
     PUBLISHED = "published"
     COUNTED = "counted"
     ALREADY_DONE = "already done"
+    """Nothing is pending: it was published, counted or merged before."""
     CLOSED = "closed"
     """The window was empty and is closed."""
     RETRY = "retry"
-    """Another notifier is handling it and may crash: the message must be redelivered."""
+    """Another notifier holds the lease, or there were too many conflicts: the message must be redelivered."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Notifier:
     def notify(self, notice: Notice, now: datetime) -> NotifyResult:
         """Publish a notice, or count it for the next summary. Idempotent."""
         group = group_of(notice)
-        for _ in range(MAX_CONFLICT_RETRIES):
+        for _ in range(MAX_TRIES):
             window = self.ledger.window(group)
             if window is not None and now < window.until:
                 recorded = self.ledger.count(notice, window, now)
@@ -87,7 +90,7 @@ class Notifier:
 
     def end_window(self, ended: DigestWindow, now: datetime) -> NotifyResult:
         """Publish the summary of a window and open the next one; close a window without counted notices. Idempotent."""
-        for _ in range(MAX_CONFLICT_RETRIES):
+        for _ in range(MAX_TRIES):
             window = self.ledger.window(ended.group)
             if window is None or window.until != ended.until:
                 return self._finish_pending(ended.summary_id, now)
@@ -100,9 +103,9 @@ class Notifier:
                 return self._carry_out(publication, now)
         return NotifyResult.RETRY
 
-    def _finish_pending(self, notice_id: str, now: datetime) -> NotifyResult:
+    def _finish_pending(self, publication_id: str, now: datetime) -> NotifyResult:
         """Carry out a publication that an earlier notifier recorded and did not finish, once its lease has expired."""
-        publication = self.ledger.pending(notice_id)
+        publication = self.ledger.pending(publication_id)
         if publication is None:
             return NotifyResult.ALREADY_DONE
         if now < publication.lease_until or not self.ledger.take_over(publication, now + LEASE):
@@ -116,6 +119,6 @@ class Notifier:
         return NotifyResult.PUBLISHED
 
 
-def _publication(notice_id: str, notice: Notice, seen: DigestWindow | None, now: datetime) -> Publication:
+def _publication(publication_id: str, notice: Notice, seen: DigestWindow | None, now: datetime) -> Publication:
     new_window = next_window(group_of(notice), seen, now)
-    return Publication(id=notice_id, notice=notice, new_window=new_window, lease_until=now + LEASE)
+    return Publication(id=publication_id, notice=notice, new_window=new_window, lease_until=now + LEASE)
