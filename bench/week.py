@@ -29,7 +29,7 @@ from bench.report import Report
 from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.lane import Priority
-from punctual.domain.long_lane.laxity import GrantResult, LaneLimits, Occupancy, admission_key, latest_start
+from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, SlotResult, admission_key, latest_start
 from punctual.domain.long_lane.part import WHOLE, Part
 from punctual.domain.status import Status
 from punctual.stages.long_lane.admit import Admission
@@ -153,7 +153,7 @@ Asking = tuple[int, Run]
 
 
 @dataclass
-class Lane:
+class SimulatedLane:
     """Admission's port to the slots, in memory, with a virtual clock."""
 
     late_ones_last: bool = False
@@ -168,7 +168,7 @@ class Lane:
     def ask(self, one: Asking) -> None:
         insort(self.asking, one, lo=self.served)
 
-    def leave(self) -> Run:
+    def end_next(self) -> Run:
         self.now, (_, run) = heapq.heappop(self.ends)
         self.taken = self.taken.minus(VCPU)
         return run
@@ -181,7 +181,7 @@ class Lane:
             self.read += 1
             yield self.asking[self._first()][1].part
 
-    def grant(self, _part: Part, *, start_at: datetime, after: Occupancy, **_: object) -> GrantResult:
+    def allocate(self, _part: Part, *, start_at: datetime, after: Occupancy, **_: object) -> SlotResult:
         one = self.asking[first := self._first()]
         if first == self.served:
             self.served += 1
@@ -189,7 +189,7 @@ class Lane:
             self.asking.pop(first)
         heapq.heappush(self.ends, (start_at + one[1].takes, one))
         self.taken = after
-        return GrantResult.GRANTED
+        return SlotResult.GRANTED
 
     def _first(self) -> int:
         if not self.late_ones_last:
@@ -198,8 +198,9 @@ class Lane:
         return first if first < len(self.asking) else self.served
 
 
-def admission(lane: Lane, vcpus: int) -> Admission:
+def admission(lane: SimulatedLane, vcpus: int) -> Admission:
     limits = LaneLimits(tasks=vcpus, cpu=vcpus * VCPU, starts_per_second=STARTS_PER_SECOND)
+    # the simulated lane has the methods that admission without preemption calls, and no containers
     return Admission(lane, None, limits, lambda: lane.now, lambda: "")  # type: ignore[arg-type]
 
 
@@ -224,7 +225,7 @@ class Simulation:
         return self.known[vcpus, most]
 
     def _late(self, vcpus: int, most: int) -> list[timedelta]:
-        lane = Lane(self.late_ones_last)
+        lane = SimulatedLane(self.late_ones_last)
         admit = admission(lane, vcpus).admit
         late: list[timedelta] = []
         arrivals = iter(self.arrivals)
@@ -236,7 +237,7 @@ class Simulation:
                     lane.ask(coming)
                     coming = next(arrivals, None)
             else:
-                run = lane.leave()
+                run = lane.end_next()
                 if lane.now > run.deadline:
                     late.append(lane.now - run.deadline)
             admit()
@@ -322,7 +323,7 @@ def _decisions(report: Report) -> None:
     for waiting in WAITING:
         seconds = []
         for _ in range(5):
-            lane = Lane(asking=sorted(Simulation.of(runs[:waiting], Policy.LEAST_LAXITY).arrivals))
+            lane = SimulatedLane(asking=sorted(Simulation.of(runs[:waiting], Policy.LEAST_LAXITY).arrivals))
             admit, started = admission(lane, FREE).admit, time.process_time()
             admit()
             seconds.append(time.process_time() - started)

@@ -7,8 +7,7 @@ from aws_cdk import aws_apigatewayv2 as http
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from cdk.components.function import Function
-from cdk.names import NAMESPACE
-from punctual.domain.metrics import DashboardMetric, Metric
+from punctual.domain.metrics import NAMESPACE, DashboardMetric, Metric
 
 MINUTE = Duration.minutes(1)
 

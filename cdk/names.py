@@ -3,9 +3,6 @@
 from aws_cdk import ArnFormat, Stack
 from constructs import Construct
 
-# The CloudWatch namespace of Punctual's metrics.
-NAMESPACE = "Punctual"
-
 
 def state_machine_name(scope: Construct) -> str:
     return f"{Stack.of(scope).stack_name}-long"

@@ -107,7 +107,7 @@ class PunctualStack(Stack):
             self, "Admission", queues=queues, cluster=cluster, containers=self.containers, ticks=ticks, **shared
         )
 
-        # upstream system ─▶ intake queue ─▶ intake ─▶ executions table
+        # producer ─▶ intake queue ─▶ intake ─▶ executions table
         self.intake = Intake(self, "Intake", queues=queues, **shared)
 
         # executions stream, terminal ─▶ settler ─▶ jobs table, notices queue, runs and containers of the long lane

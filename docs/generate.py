@@ -9,6 +9,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -116,12 +117,12 @@ def packages() -> str:
     return _mermaid("flowchart LR", [f"    {source} --> {target}" for source, target in sorted(edges)])
 
 
-def domain_packages() -> str:
-    """The topics of the domain and which of them import which."""
+def topics(layer: str) -> str:
+    """The packages of one layer and which of them import which."""
     edges = {
         (source, target)
-        for source, target in _imports(depth=2, under="domain")
-        if source != target and target.startswith("domain/") and "/" in source
+        for source, target in _imports(depth=2, under=layer)
+        if source != target and target.startswith(f"{layer}/") and "/" in source
     }
     names = [(source.split("/")[1], target.split("/")[1]) for source, target in sorted(edges)]
     return _mermaid("flowchart LR", [f"    {source} --> {target}" for source, target in names])
@@ -148,7 +149,8 @@ GENERATED = {
     "lifecycle": lifecycle,
     "triggers": triggers,
     "packages": packages,
-    "domain-packages": domain_packages,
+    "domain-packages": partial(topics, "domain"),
+    "stage-packages": partial(topics, "stages"),
 }
 
 

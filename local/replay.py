@@ -100,7 +100,7 @@ class Replay:
 def _expired_timer(execution: Item) -> Item:
     """The timer of a scheduled execution, as in the stream record of its removal by TTL."""
     due = f"{execution['scheduled_at']['S']}#{execution['execution_id']['S']}#due"
-    return {"slot": {"S": "expired"}, "due": {"S": due}, "job_id": execution["job_id"]}
+    return {"bucket": {"S": "expired"}, "due": {"S": due}, "job_id": execution["job_id"]}
 
 
 def _text(instant: datetime) -> str:
@@ -109,7 +109,7 @@ def _text(instant: datetime) -> str:
 
 def _last_of_each_job(executions: list[Item]) -> dict[str, str]:
     """The last planned execution of each job: its leader, or its only execution."""
-    ends = [execution for execution in executions if _is(execution, "leads", "once")]
+    ends = [execution for execution in executions if _is(execution, "is_leader", "is_last_of_job")]
     ends.sort(key=lambda execution: execution["execution_id"]["S"])
     return {execution["job_id"]["S"]: execution["execution_id"]["S"] for execution in ends}
 
@@ -123,7 +123,7 @@ def _leading_if_last(execution: Item, last: dict[str, str]) -> Item:
     """Remove the leader flag unless it is the last execution of its job: only that one can lack a successor."""
     if last.get(execution["job_id"]["S"]) == execution["execution_id"]["S"]:
         return execution
-    return {name: value for name, value in execution.items() if name != "leads"}
+    return {name: value for name, value in execution.items() if name != "is_leader"}
 
 
 def _has_follow_up(execution: Item) -> bool:

@@ -1,4 +1,4 @@
-"""Processes the records of one message that an upstream system sent to the intake queue."""
+"""Processes the records of one message that a producer sent to the intake queue."""
 
 import time
 from typing import Any

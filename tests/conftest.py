@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import settings
 
-settings.register_profile("busy", deadline=None)  # the speed of the machine decides nothing
+settings.register_profile("busy", deadline=None)  # a slow machine must not fail a property test
 settings.load_profile("busy")
 
 

@@ -101,7 +101,7 @@ class Alarms(Construct):
     def _clock(self, topics: Topics) -> None:
         self._alarm(
             "DispatchLate",
-            f"1% of executions start more than {LATENESS_SECONDS} seconds after their due time.",
+            f"1% of executions start more than {LATENESS_SECONDS} seconds after their due instant.",
             metric=measured(Metric.DISPATCH_LATENESS_P99),
             above=LATENESS_SECONDS,
             bad=3,

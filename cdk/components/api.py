@@ -85,7 +85,7 @@ class Api(Construct):
                 **settings.concurrency.limits,
             },
         )
-        # PutItem also serves transactions: a job and the marker of its deduplication key.
+        # PutItem also serves transactions: a job and the marker of its dedupe key.
         tables.jobs.grant(function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "BatchWriteItem", "Query")
         tables.jobs.grant_query(function, BY_OWNER)
         tables.executions.grant(function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query")

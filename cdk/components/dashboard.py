@@ -74,7 +74,7 @@ class Dashboard(Construct):
             "The time from the due instant to the start, and the lag of sweep and ticks.",
         )
         self._row(
-            _watched("Start after due time, p99, seconds", Metric.DISPATCH_LATENESS_P99, "DispatchLate"),
+            _watched("Start after due instant, p99, seconds", Metric.DISPATCH_LATENESS_P99, "DispatchLate"),
             _watched("Sweep lag, seconds", Metric.SWEEP_LAG_SECONDS, "SweepBehind"),
             _watched("Time between ticks, seconds", Metric.TICK_GAP_SECONDS, "TickMissed"),
         )

@@ -13,8 +13,8 @@ from constructs import Construct
 from cdk.acknowledge import acknowledge
 from cdk.bundling import plain, with_tasks
 from cdk.components.layers import Layers
-from cdk.names import NAMESPACE
 from cdk.settings import Settings
+from punctual.domain.metrics import NAMESPACE
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 

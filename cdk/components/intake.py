@@ -1,4 +1,4 @@
-"""upstream system ─▶ intake queue ─▶ intake: each message becomes an execution of its queue job."""
+"""producer ─▶ intake queue ─▶ intake: each message becomes an execution of its queue job."""
 
 from constructs import Construct
 

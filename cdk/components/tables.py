@@ -73,7 +73,7 @@ class Tables(Construct):
             sort_key=_text("part"),
             indexes=[
                 # Parts that wait for a slot, in admission order, with all attributes that the decision needs.
-                _index(WAITING, "waiting", "turn", everything),
+                _index(WAITING, "waiting", "admission_key", everything),
                 # Parts that hold a slot: admission counts them.
                 _index(HOLDING, "holding", "execution_id", keys),
             ],
@@ -82,7 +82,7 @@ class Tables(Construct):
         # The stream serves one purpose: finding timers that TTL removed before they fired.
         self.timers = self._table(
             "Timers",
-            partition_key=_text("slot"),
+            partition_key=_text("bucket"),
             sort_key=_text("due"),
             dynamo_stream=dynamodb.StreamViewType.OLD_IMAGE,
         )

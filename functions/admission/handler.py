@@ -8,7 +8,7 @@ from typing import Any
 
 from punctual.aws.clients import sqs
 from punctual.aws.dynamodb.part_item import item_to_part
-from punctual.aws.sqs.work_queues import SqsDeadLetters
+from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.domain import instant
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import Part
@@ -36,7 +36,7 @@ admission_round = AdmissionRound(
         slots=parts,
         containers=containers,
         limits=LaneLimits(
-            tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=settings.long_starts_per_second
+            tasks=settings.long_tasks, cpu=settings.cpu, starts_per_second=settings.long_starts_per_second
         ),
         clock=instant.now,
         new_key=lambda: secrets.token_urlsafe(24),
@@ -53,7 +53,7 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
     done = admission_round.run([part for part in changed if part is not None], is_tick=event.get("do") == "tick")
     report = {
         "granted": _names(done.granted),
-        "asked_to_leave": _names(done.asked_to_leave),
+        "preempted": _names(done.preempted),
         "expired": _names(done.expired),
     }
     if any(report.values()):

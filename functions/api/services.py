@@ -18,9 +18,6 @@ from punctual.aws.cloudwatch.execution_logs import CloudWatchLogs
 from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
-from punctual.domain.errors import NotFound
-from punctual.domain.identity import check_job_id
-from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.requests.caller import Caller, Role, caller_of
@@ -34,6 +31,7 @@ from punctual.stages.api.cancel import Cancel
 from punctual.stages.api.dependencies import DependencyChecker
 from punctual.stages.api.edit import Edit
 from punctual.stages.api.explain import Explain
+from punctual.stages.api.find import Finder
 from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.api.rerun import Rerun
 from punctual.stages.api.submission import JobBuilder
@@ -46,17 +44,8 @@ job_store = wiring.jobs(settings)
 execution_store, watched_executions = wiring.executions(settings), wiring.watched_executions(settings)
 part_store = wiring.parts(settings)
 gates, gatekeeper, catalog = wiring.gates(settings), wiring.gatekeeper(settings), Catalog()
-
-
-def find_job(job_id: str) -> Job:
-    """Return the job. Raises ``NotFound``."""
-    job = job_store.get(check_job_id(job_id))
-    if job is None:
-        raise NotFound("job", job_id, field="job_id")
-    return job
-
-
-job_builder = JobBuilder(tasks=catalog, images=settings.images, max_cpu=settings.long_vcpus * 1024)
+find = Finder(jobs=job_store, executions=execution_store)
+job_builder = JobBuilder(tasks=catalog, images=settings.images, max_cpu=settings.cpu)
 dependency_checker = DependencyChecker(jobs=job_store, clock=instant.now)
 submit = Submit(jobs=job_store, builder=job_builder, dependencies=dependency_checker, clock=instant.now)
 edit = Edit(
@@ -65,13 +54,11 @@ edit = Edit(
     executions=execution_store,
     dependencies=dependency_checker,
     clock=instant.now,
-    find_job=find_job,
+    find=find,
 )
-cancel = Cancel(executions=execution_store, gatekeeper=gatekeeper, clock=instant.now)
-job_state = JobStateChanger(jobs=job_store, executions=execution_store, clock=instant.now, find_job=find_job)
-rerun = Rerun(
-    jobs=job_store, executions=execution_store, gates=gates, tasks=catalog, clock=instant.now, find_job=find_job
-)
+cancel = Cancel(find=find, gatekeeper=gatekeeper, clock=instant.now)
+job_state = JobStateChanger(jobs=job_store, executions=execution_store, clock=instant.now, find=find)
+rerun = Rerun(jobs=job_store, executions=execution_store, gates=gates, tasks=catalog, clock=instant.now, find=find)
 execution_index = DynamoExecutionIndex(execution_store, gates)
 upstream_lookup = UpstreamLookup(jobs=job_store, executions=execution_store)
 browse = Browse(jobs=job_store, executions=execution_index, clock=instant.now)
@@ -81,13 +68,13 @@ backfill = Backfill(
     index=execution_index,
     gatekeeper=gatekeeper,
     clock=instant.now,
-    find_job=find_job,
+    find=find,
 )
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 explain = Explain(
     gates=gates, executions=execution_store, samples=samples, lane_outlooks=lane_outlooks, clock=instant.now
 )
-limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
+limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
 forecaster = Forecaster(
     samples=samples,
     lane_outlooks=lane_outlooks,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from punctual.aws.clients import sqs
-from punctual.aws.sqs.work_queues import SqsDeadLetters
+from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.domain import instant
 from punctual.domain.forecasts.queue_flow import INTAKE, FlowCounter
 from punctual.runtime.lambdas import wiring

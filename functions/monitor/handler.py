@@ -7,10 +7,10 @@ from typing import Any
 
 from punctual.aws.clients import cloudwatch, sqs, states
 from punctual.aws.cloudwatch.metrics import CloudWatchMetrics, emf
+from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.deadline_checks import SqsChecks
 from punctual.aws.sqs.notice_queue import SqsNotices
 from punctual.aws.sqs.queue_depths import SqsQueueDepths
-from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.aws.step_functions.long_runs import FailedLongRuns
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
@@ -30,7 +30,7 @@ concurrency: dict[str, int] = json.loads(settings.concurrency)
 queue_urls = {str(name): url for name, url in settings.queue_urls.items()} | {"intake": settings.intake_queue_url}
 dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
-limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.long_vcpus * 1024, starts_per_second=1)
+limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
 metrics = CloudWatchMetrics(cloudwatch)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 jobs = wiring.jobs(settings)

@@ -10,8 +10,8 @@ from punctual.aws.clients import dynamodb, sns, sqs
 from punctual.aws.dynamodb.notice_ledger import DynamoNoticeLedger
 from punctual.aws.dynamodb.table import Table
 from punctual.aws.sns.topics import SnsTopics
+from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.notice_queue import SqsNotices
-from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
 from punctual.domain.jobs.notify_rule import Topic
 from punctual.domain.notices.digest_window import read_message

@@ -9,8 +9,9 @@ from punctual.aws.clients import sqs
 from punctual.aws.dynamodb.execution_item import item_to_execution
 from punctual.aws.dynamodb.job_item import item_to_job
 from punctual.aws.dynamodb.timers import item_to_timer
+from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.deadline_checks import SqsChecks
-from punctual.aws.sqs.work_queues import SqsDeadLetters, SqsWorkQueues
+from punctual.aws.sqs.work_queues import SqsWorkQueues
 from punctual.domain import instant
 from punctual.domain.errors import PunctualError
 from punctual.domain.executions.execution import Execution
@@ -20,9 +21,9 @@ from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import PlannerSettings
 from punctual.runtime.lambdas.streams import Change, StreamLag, changes_in, process_each
 from punctual.stages.dispatch.send import ExecutionSender
+from punctual.stages.plan.finish_job import JobFinisher
 from punctual.stages.plan.plan import Planner
 from punctual.stages.plan.upstreams import UpstreamGuard, UpstreamLookup
-from punctual.stages.settle.finish_job import JobFinisher
 
 settings = PlannerSettings.from_env()
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)

@@ -11,7 +11,8 @@ from punctual.aws.s3.checkpoints import S3Checkpoints
 from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
 from punctual.domain.executions.attempt_decision import AttemptResult
-from punctual.domain.executions.execution import Failure, Outcome, Progress
+from punctual.domain.executions.execution import Failure, Outcome
+from punctual.domain.executions.progress import Progress
 from punctual.domain.long_lane.assignment import Assignment, read_assignment
 from punctual.domain.long_lane.part import Part
 from punctual.domain.schedules.data_window import DataWindow
@@ -27,7 +28,7 @@ parts = wiring.parts(settings)
 reporter = Reporter(
     executions=executions,
     parts=parts,
-    sync=ExecutionSync(executions, parts).sync,
+    sync=ExecutionSync(executions, parts),
     checkpoints=S3Checkpoints(settings.results_bucket, s3),
     results=S3Results(settings.results_bucket, s3),
     callbacks=wiring.callbacks(),
@@ -111,8 +112,12 @@ def _requests(part: Part | None) -> dict[str, Any]:
     within this many seconds.
     """
     if part is None:
-        return {"ok": False, "leave": None, "stop_in": None}
-    return {"ok": True, "leave": part.leave, "stop_in": _seconds_until(part.cancel_at) if part.cancel_at else None}
+        return {"ok": False, "preempt_reason": None, "stop_in": None}
+    return {
+        "ok": True,
+        "preempt_reason": part.preempt_reason,
+        "stop_in": _seconds_until(part.cancel_at) if part.cancel_at else None,
+    }
 
 
 def _seconds_until(end: datetime) -> float:
@@ -126,7 +131,6 @@ def _window(window: DataWindow | None) -> dict[str, str] | None:
 ACTIONS = {
     "claim": _claim,
     "heartbeat": _heartbeat,
-    "beat": _heartbeat,  # the former name, for one release: custom images may send it
     "checkpoint": _checkpoint,
     "conclude": _conclude,
 }

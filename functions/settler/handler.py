@@ -6,8 +6,8 @@ from typing import Any
 
 from punctual.aws.clients import sqs
 from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.notice_queue import SqsNotices
-from punctual.aws.sqs.work_queues import SqsDeadLetters
 from punctual.domain import instant
 from punctual.domain.forecasts.queue_flow import FlowCounter
 from punctual.domain.triggers import EXECUTIONS, Effect, effect_of
@@ -15,9 +15,10 @@ from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import SettlerSettings
 from punctual.runtime.lambdas.streams import Change, StreamLag, changes_in, process_each
-from punctual.stages.plan.upstreams import DependantWaker, UpstreamLookup
+from punctual.stages.plan.finish_job import JobFinisher
+from punctual.stages.plan.upstreams import UpstreamLookup
 from punctual.stages.settle.after_execution import Settler
-from punctual.stages.settle.finish_job import JobFinisher
+from punctual.stages.settle.wake_dependants import DependantWaker
 
 settings = SettlerSettings.from_env()
 jobs, executions = wiring.jobs(settings), wiring.executions(settings)
@@ -37,7 +38,7 @@ settler = Settler(
     notices=SqsNotices(settings.notices_queue_url, sqs),
     gatekeeper=wiring.gatekeeper(settings),
     finisher=JobFinisher(jobs=jobs, executions=executions, clock=instant.now),
-    wake_dependants=waker.execution_ended,
+    waker=waker,
     flow=flow,
     clock=instant.now,
 )

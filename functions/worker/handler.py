@@ -69,7 +69,7 @@ def _carry_out(record: dict[str, Any], context: Any) -> bool:
 
 
 def _dead_letter(record: dict[str, Any], reason: str) -> None:
-    from punctual.aws.sqs.work_queues import SqsDeadLetters  # rarely needed
+    from punctual.aws.sqs.dead_letters import SqsDeadLetters  # rarely needed
 
     logger.warning("message moved to the dead-letter queue", extra={"reason": reason})
     dead_letter_queue = settings.dead_letter_queue_urls[_priority(record)]

@@ -323,7 +323,7 @@ def test_a_container_that_cannot_be_started_fails_with_the_message_from_aws(punc
     job = punctual.submit(task=None, lane="long", container=container, retry={**NO_BACKOFF, "max_attempts": 2})
     [execution] = punctual.wait_for_end(job, seconds=90)
     assert execution["status"] == "failed"
-    assert execution["reason"].startswith("2 of 2 attempts: CannotStartContainerError: ")
+    assert execution["reason"].startswith("attempt 2 of 2 failed: CannotStartContainerError: ")
     wait_for_free_lane(punctual)
 
 

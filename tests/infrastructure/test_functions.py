@@ -1,4 +1,4 @@
-"""The Lambda functions: runtime, layers, log groups, environment, time-outs."""
+"""The Lambda functions: runtime, layers, log groups, environment, timeouts."""
 
 from typing import get_type_hints
 

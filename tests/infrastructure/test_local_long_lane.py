@@ -218,7 +218,7 @@ def test_the_end_of_a_long_execution_is_replayed_to_the_settler(
 ) -> None:
     ended = {"job_id": {"S": "a"}, "status": {"S": "failed"}, "ended_at": {"S": RECENT}}
     executions = [
-        {**ended, "execution_id": {"S": "long"}, "lane": {"S": "long"}, "aftermath": {"BOOL": True}},
+        {**ended, "execution_id": {"S": "long"}, "lane": {"S": "long"}, "needs_follow_up": {"BOOL": True}},
         {**ended, "execution_id": {"S": "short"}, "lane": {"S": "short"}},
     ]
     replay(described, functions, monkeypatch, executions=executions).run()

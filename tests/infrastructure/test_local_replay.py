@@ -56,13 +56,13 @@ def execution(job_id: str, number: int, status: str, **more: Any) -> dict[str, A
 
 
 def test_a_job_without_an_execution_is_replayed_to_the_planner(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World([job("a"), job("b")], [execution("b", 1, "scheduled", leads=True)])
+    world = World([job("a"), job("b")], [execution("b", 1, "scheduled", is_leader=True)])
     world.replay(monkeypatch)
     assert world.replayed("planner", "jobs-table") == ["a"]
 
 
 def test_a_recently_deleted_job_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World([job("a", state="deleted")], [execution("a", 1, "scheduled", leads=True)])
+    world = World([job("a", state="deleted")], [execution("a", 1, "scheduled", is_leader=True)])
     world.replay(monkeypatch)
     assert world.replayed("planner", "jobs-table") == ["a"]
 
@@ -74,8 +74,8 @@ def test_an_old_job_is_not_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_overdue_execution_is_replayed_as_an_expired_timer(monkeypatch: pytest.MonkeyPatch) -> None:
-    overdue = execution("a", 1, "scheduled", leads=True, scheduled_at="2020-01-01T00:00:00.000Z")
-    world = World([], [overdue, execution("b", 2, "scheduled", leads=True)])
+    overdue = execution("a", 1, "scheduled", is_leader=True, scheduled_at="2020-01-01T00:00:00.000Z")
+    world = World([], [overdue, execution("b", 2, "scheduled", is_leader=True)])
     world.replay(monkeypatch)
     assert world.replayed("planner", "timers-table") == ["2020-01-01T00:00:00.000Z#1-a#due"]
 
@@ -88,17 +88,17 @@ def test_queued_and_retrying_executions_are_replayed_to_the_planner(monkeypatch:
 
 
 def test_only_the_last_execution_of_a_job_is_replayed_as_leader(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World([], [execution("a", number, "queued", leads=True) for number in (1, 2, 3)])
+    world = World([], [execution("a", number, "queued", is_leader=True) for number in (1, 2, 3)])
     world.replay(monkeypatch)
-    leaders = [item["execution_id"]["S"] for _, _, item in world.records if "leads" in item]
+    leaders = [item["execution_id"]["S"] for _, _, item in world.records if "is_leader" in item]
     assert leaders == ["3-a"]
 
 
-def test_a_recent_end_with_an_aftermath_is_replayed_to_the_settler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recent_end_that_needs_follow_up_is_replayed_to_the_settler(monkeypatch: pytest.MonkeyPatch) -> None:
     executions = [
-        execution("a", 1, "succeeded", aftermath=True, ended_at=RECENT),
-        execution("b", 1, "succeeded", aftermath=True, ended_at=LONG_AGO),
-        execution("c", 1, "succeeded", leads=True, ended_at=RECENT),
+        execution("a", 1, "succeeded", needs_follow_up=True, ended_at=RECENT),
+        execution("b", 1, "succeeded", needs_follow_up=True, ended_at=LONG_AGO),
+        execution("c", 1, "succeeded", is_leader=True, ended_at=RECENT),
     ]
     world = World([], executions)
     world.replay(monkeypatch)

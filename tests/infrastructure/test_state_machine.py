@@ -157,7 +157,6 @@ def test_a_container_gets_its_size_capacity_command_and_assignment_from_the_gran
     variables = {variable["Name"]: variable["Value.$"] for variable in container["Environment"]}
     assert variables == {
         "PUNCTUAL_ASSIGNMENT": "$.grant.assignment",
-        "PUNCTUAL_ORDER": "$.grant.assignment",
         "PUNCTUAL_TASK_TOKEN": "$$.Task.Token",
     }
 

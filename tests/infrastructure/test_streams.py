@@ -64,13 +64,13 @@ def test_ready_stopping_and_leading_executions_trigger_the_planner(
     }
     assert left_out == {
         "eventName": ["INSERT"],
-        "dynamodb": {"NewImage": {"status": {"S": ["skipped", "missed"]}, "leads": {"BOOL": [True]}}},
+        "dynamodb": {"NewImage": {"status": {"S": ["skipped", "missed"]}, "is_leader": {"BOOL": [True]}}},
     }
     assert cancelled == {
         "eventName": ["MODIFY"],
         "dynamodb": {
             "OldImage": {"status": {"S": ["scheduled"]}},
-            "NewImage": {"status": {"S": ["cancelled"]}, "leads": {"BOOL": [True]}},
+            "NewImage": {"status": {"S": ["cancelled"]}, "is_leader": {"BOOL": [True]}},
         },
     }
     assert stopping == {
@@ -85,12 +85,12 @@ def test_a_timer_removed_by_ttl_triggers_the_planner_and_a_manual_delete_does_no
     assert wanted["userIdentity"]["principalId"] == ["dynamodb.amazonaws.com"]
 
 
-def test_ends_with_an_aftermath_and_stop_requests_of_the_long_lane_trigger_the_settler(
+def test_ends_that_need_follow_up_and_stop_requests_of_the_long_lane_trigger_the_settler(
     prod: Deployed,
 ) -> None:
     ended, stopping = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
     assert set(ended["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
-    assert ended == {"dynamodb": {"NewImage": {"aftermath": {"BOOL": [True]}}}}
+    assert ended == {"dynamodb": {"NewImage": {"needs_follow_up": {"BOOL": [True]}}}}
     long_lane = {"status": {"S": ["running"]}, "lane": {"S": ["long"]}, "cancel_at": {"S": [{"exists": True}]}}
     assert stopping == {"eventName": ["MODIFY"], "dynamodb": {"NewImage": long_lane}}
 

@@ -23,7 +23,7 @@ def keys(schema: list[dict[str, str]]) -> list[str]:
         ("Jobs", ["job_id"]),
         ("Executions", ["job_id", "execution_id"]),
         ("Parts", ["execution_id", "part"]),
-        ("Timers", ["slot", "due"]),
+        ("Timers", ["bucket", "due"]),
         ("Gates", ["gate", "entry"]),
         ("Signals", ["id"]),
         ("Idempotency", ["id"]),
@@ -42,7 +42,7 @@ def test_a_table_has_the_keys_of_the_data_model(prod: Deployed, name: str, expec
         ("Executions", "long", ["long_shard", "execution_id"], "KEYS_ONLY"),
         ("Executions", "checks", ["check_shard", "check_at"], "KEYS_ONLY"),
         ("Executions", "deadlines", ["deadline_shard", "danger"], "KEYS_ONLY"),
-        ("Parts", "waiting", ["waiting", "turn"], "ALL"),
+        ("Parts", "waiting", ["waiting", "admission_key"], "ALL"),
         ("Parts", "holding", ["holding", "execution_id"], "KEYS_ONLY"),
     ],
 )

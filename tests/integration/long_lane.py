@@ -9,7 +9,8 @@ from typing import Any
 
 from punctual.aws import clients
 from punctual.domain.identity import short_name
-from tests.integration.world import STATE_MACHINE, World
+from tests.integration.world import World
+from tests.resources import STATE_MACHINE
 
 NO_BACKOFF = {"backoff_seconds": 0}
 

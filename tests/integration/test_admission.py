@@ -89,7 +89,7 @@ def test_a_preempted_part_resumes_later_and_its_history_names_the_preemption(wor
     ticket = lane.request_slot(urgent)
     world.deliver_streams()
     assert lane.stopped == [lax.task_arn]
-    assert lane.execution(urgent)["execution_id"] in lax.heartbeat()["leave"]
+    assert lane.execution(urgent)["execution_id"] in lax.heartbeat()["preempt_reason"]
     assert lax.conclude("interrupted", error={"type": "Interrupted", "message": "preempted"})["ok"]
     for _ in range(3):
         world.deliver_streams()

@@ -51,7 +51,7 @@ def test_a_small_result_is_stored_in_the_record_and_a_large_one_in_the_bucket(wo
 
 def test_a_result_that_is_not_json_is_a_fatal_failure(world: World) -> None:
     execution = run(world, task="test.not_json")
-    assert (execution["status"], execution["reason"], execution["attempt"]) == ("failed", "fatal", 1)
+    assert (execution["status"], execution["reason"], execution["attempt"]) == ("failed", "fatal error: not retried", 1)
     assert "JSON" in execution["error"]["message"]
 
 
@@ -84,7 +84,7 @@ def test_an_execution_without_attempts_left_fails_with_every_error_recorded(worl
 
 def test_a_fatal_failure_is_not_retried(world: World) -> None:
     execution = run(world, task="fail", parameters={"times": 9, "fatal": True})
-    assert (execution["status"], execution["reason"], execution["attempt"]) == ("failed", "fatal", 1)
+    assert (execution["status"], execution["reason"], execution["attempt"]) == ("failed", "fatal error: not retried", 1)
 
 
 def test_a_task_may_set_its_own_retry_delay(world: World) -> None:
@@ -117,5 +117,5 @@ def test_message_parameters_that_do_not_match_the_task_are_a_fatal_failure(world
     world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=body)
     world.run_until_idle()
     [execution] = world.executions(job["job_id"])
-    assert (execution["status"], execution["reason"]) == ("failed", "fatal")
+    assert (execution["status"], execution["reason"]) == ("failed", "fatal error: not retried")
     assert "parameters.records" in execution["error"]["message"]

@@ -102,7 +102,7 @@ def test_a_batch_depends_on_the_job_that_takes_the_dedupe_key_concurrently(world
     for one in answer["items"][1:]:
         assert world.request("GET", f"/jobs/{one['job_id']}")[1]["depends_on"] == after(winners[0])
     [holder] = [item for item in world.items("jobs") if item["job_id"]["S"] == winners[0]["job_id"]]
-    assert holder["feeds"] == {"BOOL": True}
+    assert holder["is_upstream"] == {"BOOL": True}
 
 
 # rejections

@@ -94,21 +94,21 @@ def test_a_backfill_of_the_upstream_window_does_not_count_as_a_retry(world: Worl
 def test_a_dependant_waits_for_a_running_retry_and_follows_its_outcome(
     world: World, times: int, expected: str, moment: int
 ) -> None:
-    """The retry may end at any moment while the planner withholds the dependant."""
+    """The retry may end at any moment while the planner holds the dependant."""
     first, execution_id = failed_upstream(world)
     again = retry(world, execution_id, times=times)
     plan(world)
     [order] = world.orders()
     second = world.submit(depends_on=after(first))
     world.call("planner", {"Records": world.stream_records("jobs", "planner")})
-    withheld = execution_records(world, "planner")
+    to_hold = execution_records(world, "planner")
 
     def retry_ends() -> None:
         world.work(order)
         world.call("settler", {"Records": execution_records(world, "settler")})
 
     with Interrupted(moment, retry_ends) as interrupted:
-        world.call("planner", {"Records": withheld})
+        world.call("planner", {"Records": to_hold})
     if interrupted.calls <= moment:
         assert status_and_reason(world, second) == ("waiting", f"waits for first: {again}")
         retry_ends()

@@ -32,7 +32,7 @@ def crash() -> None:
 
 @pytest.mark.parametrize("registered", [True, False], ids=["dependant registered", "dependant not yet registered"])
 @pytest.mark.parametrize("moment", range(9))
-def test_a_dependant_starts_if_its_upstream_ends_while_the_planner_withholds_it(
+def test_a_dependant_starts_if_its_upstream_ends_while_the_planner_holds_it(
     world: World, moment: int, registered: bool
 ) -> None:
     if registered:
@@ -43,8 +43,8 @@ def test_a_dependant_starts_if_its_upstream_ends_while_the_planner_withholds_it(
         second = world.submit(depends_on=after(first))
     world.call("planner", {"Records": world.stream_records("jobs", "planner")})
     fresh = execution_records(world, "planner")
-    [withheld] = [one for one in fresh if "depends_on" in one["dynamodb"]["NewImage"]]
-    world.call("planner", {"Records": [one for one in fresh if one is not withheld]})
+    [to_hold] = [one for one in fresh if "depends_on" in one["dynamodb"]["NewImage"]]
+    world.call("planner", {"Records": [one for one in fresh if one is not to_hold]})
     [order] = world.orders()
 
     def upstream_ends() -> None:
@@ -52,7 +52,7 @@ def test_a_dependant_starts_if_its_upstream_ends_while_the_planner_withholds_it(
         world.call("settler", {"Records": execution_records(world, "settler")})
 
     with Interrupted(moment, upstream_ends) as interrupted:
-        world.call("planner", {"Records": [withheld]})
+        world.call("planner", {"Records": [to_hold]})
     if interrupted.calls <= moment:
         upstream_ends()
     world.run_until_idle()
@@ -60,23 +60,23 @@ def test_a_dependant_starts_if_its_upstream_ends_while_the_planner_withholds_it(
 
 
 @pytest.mark.parametrize("moment", range(6))
-def test_a_dependant_starts_if_it_is_withheld_while_the_settler_wakes_dependants(world: World, moment: int) -> None:
+def test_a_dependant_starts_if_it_is_held_while_the_settler_wakes_dependants(world: World, moment: int) -> None:
     first = world.submit()
     plan(world)
     second = world.submit(depends_on=after(first))
     world.call("planner", {"Records": world.stream_records("jobs", "planner")})
-    withheld = execution_records(world, "planner")
+    to_hold = execution_records(world, "planner")
     [order] = world.orders()
     world.work(order)
     ended = execution_records(world, "settler")
 
-    def withhold() -> None:
-        world.call("planner", {"Records": withheld})
+    def hold() -> None:
+        world.call("planner", {"Records": to_hold})
 
-    with Interrupted(moment, withhold) as interrupted:
+    with Interrupted(moment, hold) as interrupted:
         world.call("settler", {"Records": ended})
     if interrupted.calls <= moment:
-        withhold()
+        hold()
     world.run_until_idle()
     assert_started_once(world, second)
 
@@ -129,10 +129,10 @@ def test_a_dependant_starts_once_after_a_planner_crash_at_any_call(world: World,
     plan(world)
     second = world.submit(depends_on=after(first))
     world.call("planner", {"Records": world.stream_records("jobs", "planner")})
-    withheld = execution_records(world, "planner")
+    to_hold = execution_records(world, "planner")
     with Interrupted(moment, crash), suppress(Killed):
-        world.call("planner", {"Records": withheld})
-    world.call("planner", {"Records": withheld})
+        world.call("planner", {"Records": to_hold})
+    world.call("planner", {"Records": to_hold})
     world.run_until_idle()
     assert_started_once(world, second)
 
@@ -177,7 +177,7 @@ def test_an_upstream_planned_from_a_stale_job_record_is_found_within_minutes(wor
     first = world.submit()
     second = world.submit(depends_on=after(first))
     fresh = world.stream_records("jobs", "planner")
-    old = next(one for one in fresh if "feeds" not in one["dynamodb"]["NewImage"])
+    old = next(one for one in fresh if "is_upstream" not in one["dynamodb"]["NewImage"])
     assert old["dynamodb"]["Keys"] == {"job_id": {"S": first["job_id"]}}
     new = [one for one in fresh if one["dynamodb"]["Keys"] != old["dynamodb"]["Keys"]]
     world.call("planner", {"Records": new})
@@ -194,10 +194,10 @@ def test_a_dependant_has_one_effective_timer(world: World) -> None:
     first = world.submit(schedule={"at": to_text(world.now + timedelta(days=1))})
     second = world.submit(depends_on=after(first))
     world.call("planner", {"Records": world.stream_records("jobs", "planner")})
-    withheld = execution_records(world, "planner")
-    world.call("planner", {"Records": withheld})
+    to_hold = execution_records(world, "planner")
+    world.call("planner", {"Records": to_hold})
     world.pass_time(100)
-    world.call("planner", {"Records": withheld})  # duplicate: its timer has no effect
+    world.call("planner", {"Records": to_hold})  # duplicate: its timer has no effect
     upstream = [item for item in world.items("timers") if item["due"]["S"].endswith("#upstream")]
     assert len(upstream) == 2
     queued = 0

@@ -106,7 +106,7 @@ def test_dry_runs_and_refusals_of_an_edit_do_not_change_the_upstream(world: Worl
     assert tables(world) == before
     assert world.request("PATCH", path, {"depends_on": depends_on(upstream)})[0] == 200
     [item] = [item for item in world.items("jobs") if item["job_id"]["S"] == upstream["job_id"]]
-    assert item["feeds"] == {"BOOL": True}
+    assert item["is_upstream"] == {"BOOL": True}
 
 
 def test_a_dry_run_of_a_batch_shows_the_instants_of_each_job_and_writes_nothing(world: World) -> None:
@@ -330,9 +330,9 @@ def test_a_dry_run_of_a_resume_shows_missed_and_next_instants_after_a_long_pause
     overdue = [one for one in preview["appear"] if one["scheduled_at"] <= to_text(world.now)]
     assert len(preview["appear"]) - len(overdue) == 10
     assert [one["note"] for one in overdue[len(overdue) - runs :]] == [None] * runs
-    assert {one["note"] for one in overdue[: len(overdue) - runs]} == {
-        "skipped: a later one covers it" if policy == "run_latest" else "missed"
-    }
+    covered = f"skipped: missed its due instant; covered by {overdue[-1]['execution_id']}"
+    not_run = covered if policy == "run_latest" else f"missed: missed its due instant: misfire policy {policy}"
+    assert {one["note"] for one in overdue[: len(overdue) - runs]} == {not_run}
     assert overdue[-1]["scheduled_at"] == to_text(world.now.replace(second=0, microsecond=0))
     assert preview["left_out"] == 3 * 24 * 60 - len(overdue)
 

@@ -67,7 +67,7 @@ def wait_until_ended(states: Any, run: str) -> dict[str, Any]:
     return dict(json.loads(described["output"]))
 
 
-def test_a_container_without_heartbeats_is_given_up_after_the_heartbeat_timeout(states: Any) -> None:
+def test_a_container_without_heartbeats_is_failed_after_the_heartbeat_timeout(states: Any) -> None:
     started = time.monotonic()
     run, _token = start_run(states)
     caught = wait_until_ended(states, run)["error"]
@@ -75,7 +75,7 @@ def test_a_container_without_heartbeats_is_given_up_after_the_heartbeat_timeout(
     assert time.monotonic() - started < GRANT["timeout_seconds"] / 2
 
 
-def test_a_container_with_heartbeats_is_not_given_up(states: Any) -> None:
+def test_a_container_with_heartbeats_is_not_failed(states: Any) -> None:
     run, token = start_run(states)
     for _ in range(8):
         time.sleep(GRANT["heartbeat_seconds"] / 6)  # moto measures heartbeats in real time

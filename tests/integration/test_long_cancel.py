@@ -10,7 +10,8 @@ import pytest
 
 from punctual.domain.instant import from_text
 from tests.integration.long_lane import NO_BACKOFF, Container, LongLane, start_part
-from tests.integration.world import STATE_MACHINE, World
+from tests.integration.world import World
+from tests.resources import STATE_MACHINE
 
 CANCELLED_BY = "cancelled by operator@data-quality"
 WEEK = {"dataset": "orders", "week_of": "2026-11-10"}
@@ -43,7 +44,7 @@ def test_a_container_receives_a_stop_request_and_its_result_within_the_grace_per
     assert from_text(response["cancel_at"]) == world.now + timedelta(seconds=30)
     assert status_and_reason(lane, job) == ("running", CANCELLED_BY)
     assert lane.stopped == [container.task_arn]
-    assert container.heartbeat() == {"ok": True, "leave": None, "stop_in": 30.0}
+    assert container.heartbeat() == {"ok": True, "preempt_reason": None, "stop_in": 30.0}
     world.pass_time(20)
     assert container.heartbeat(percent=50.0)["stop_in"] == 10.0
     assert container.conclude("cancelled", value={"kept": 7}) == {"ok": True}

@@ -90,7 +90,7 @@ def test_a_pause_does_not_skip_a_partitioned_execution_that_has_run(world: World
     world.run_until_idle()
     lane.request_slot(job, part)
     [*_, waits] = world.stream_records("parts", "admission")
-    world.function("admission").execution_sync.sync([item_to_part(plain(waits["dynamodb"]["NewImage"]))])
+    world.function("admission").execution_sync.update([item_to_part(plain(waits["dynamodb"]["NewImage"]))])
     assert lane.execution(job)["status"] == "waiting"
     pause(world, job)
     assert lane.execution(job)["status"] == "waiting"

@@ -11,7 +11,8 @@ import pytest
 
 from punctual.domain.instant import from_text, to_text
 from tests.integration.long_lane import Container, LongLane, start_part
-from tests.integration.world import STATE_MACHINE, World
+from tests.integration.world import World
+from tests.resources import STATE_MACHINE
 
 
 def test_a_long_execution_runs_from_submission_to_success(world: World, lane: LongLane) -> None:

@@ -99,6 +99,6 @@ def test_a_cancelled_execution_does_not_cover_missed_instants(world: World) -> N
     assert second["status"] == "succeeded"
     assert (cancelled["execution_id"], cancelled["status"]) == (third, "cancelled")
     assert [(one["execution_id"], one["note"]) for one in preview["appear"][:2]] == [
-        (first["execution_id"], "skipped: a later one covers it"),
+        (first["execution_id"], f"skipped: {first['reason']}"),
         (second["execution_id"], None),
     ]

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from punctual.domain.instant import from_text, to_text
 from tests.integration.long_lane import LongLane, start_part
-from tests.integration.world import STATE_MACHINE, World
+from tests.integration.world import World
+from tests.resources import STATE_MACHINE
 
 
 def test_the_reconciler_changes_nothing_in_a_consistent_state(world: World, lane: LongLane) -> None:
@@ -83,14 +84,14 @@ def test_a_part_of_a_stopped_run_needs_only_its_remaining_work(world: World, lan
     assert from_text(lane.execution(job)["parts"][0]["latest_start"]) - before >= timedelta(seconds=1800)
 
 
-def test_a_part_of_a_stopped_run_that_was_asked_to_leave_was_preempted(world: World, lane: LongLane) -> None:
+def test_a_part_of_a_stopped_run_that_was_preempted_was_preempted(world: World, lane: LongLane) -> None:
     job, _ = start_part(lane)
     execution_id = lane.execution(job)["execution_id"]
     world.dynamodb.update_item(
         TableName="parts",
         Key={"execution_id": {"S": execution_id}, "part": {"S": "all"}},
-        UpdateExpression="SET #leave = :reason",
-        ExpressionAttributeNames={"#leave": "leave"},
+        UpdateExpression="SET #preempt_reason = :reason",
+        ExpressionAttributeNames={"#preempt_reason": "preempt_reason"},
         ExpressionAttributeValues={":reason": {"S": "another part needs its slot"}},
     )
     world.states.stop_execution(executionArn=lane.run_arn(job))

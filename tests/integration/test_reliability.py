@@ -226,7 +226,7 @@ def test_a_redelivered_leader_plans_no_further_than_the_next_leader(
     world.pass_time(130)
     world.tick()
     records = world.stream_records("executions", "planner")
-    assert any(record["dynamodb"]["NewImage"].get("leads") for record in records)
+    assert any(record["dynamodb"]["NewImage"].get("is_leader") for record in records)
     world.call("planner", {"Records": records})
     world.pass_time(600)
     puts: list[Any] = []
@@ -297,7 +297,7 @@ def test_a_sweep_that_crashes_resumes_where_it_stopped(world: World, monkeypatch
     with pytest.raises(Killed):
         world.tick()
     monkeypatch.setattr(table, "update_item", real)
-    assert world.tick()["timers_seen"] == 2  # the first slot was recorded as swept
+    assert world.tick()["timers_seen"] == 2  # the first bucket was recorded as swept
     world.run_for(200, step=10)
     assert [statuses(world, job["job_id"]) for job in jobs] == [["succeeded"]] * 3
 
@@ -427,7 +427,7 @@ def expire(world: World, timer: dict[str, Any]) -> None:
         "eventName": "REMOVE",
         "eventSourceARN": arn,
         "userIdentity": service,
-        "dynamodb": {"Keys": {"slot": timer["slot"], "due": timer["due"]}, "OldImage": timer},
+        "dynamodb": {"Keys": {"bucket": timer["bucket"], "due": timer["due"]}, "OldImage": timer},
     }
     world.call("planner", {"Records": [record]})
 

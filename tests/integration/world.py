@@ -32,13 +32,16 @@ from punctual.domain.instant import to_text
 from punctual.runtime.tasks.lease import Lease
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
 from tests.integration.shared_clients import reset_clients
+from tests.resources import (
+    PRIORITIES,
+    ROLE,
+    TOPICS,
+    create_tables,
+    environment,
+    queue_names,
+)
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
-PRIORITIES = ("high", "normal", "low")
-DEAD_LETTER_QUEUE_OWNERS = (*PRIORITIES, "intake", "planner", "settler", "admission", "monitor", "notifier")
-TOPICS = ("page", "notice")
-ROLE = "arn:aws:iam::123456789012:role/schedules"
-STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
 
 
 @dataclass
@@ -69,7 +72,7 @@ class World:
         monkeypatch.setattr(random, "uniform", lambda _, longest: longest)  # every backoff is the maximum
         self._renew_leases_on_demand()
         self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")
-        self._create_tables()
+        create_tables(self.dynamodb)
         self.queues = self._create_queues()
         self.topics = self._create_topics()
         self.s3.create_bucket(Bucket="results")
@@ -81,7 +84,8 @@ class World:
             _client("ecs"),
         )
         self._create_long_lane()
-        self._set_environment()
+        for name, value in environment(self.queues, self.topics).items():
+            monkeypatch.setenv(name, value)
         self._event_sources = EventSources()
         self._functions: dict[str, ModuleType] = {}
 
@@ -324,44 +328,6 @@ class World:
 
     # setup
 
-    def _create_tables(self) -> None:
-        self._table("jobs", ["job_id"], {"by_owner": ["owner", "job_id"]}, stream="NEW_AND_OLD_IMAGES")
-        indexes = {
-            "by_owner": ["owner", "execution_id"],
-            "running": ["running_shard", "execution_id"],
-            "long": ["long_shard", "execution_id"],
-            "checks": ["check_shard", "check_at"],
-            "deadlines": ["deadline_shard", "danger"],
-        }
-        self._table("executions", ["job_id", "execution_id"], indexes, stream="NEW_AND_OLD_IMAGES")
-        indexes = {"waiting": ["waiting", "turn"], "holding": ["holding", "execution_id"]}
-        self._table("parts", ["execution_id", "part"], indexes, stream="NEW_AND_OLD_IMAGES")
-        self._table("timers", ["slot", "due"], {}, stream="OLD_IMAGE")
-        self._table("idempotency", ["id"], {}, stream=None)
-        self._table("signals", ["id"], {}, stream=None)
-        self._table("gates", ["gate", "entry"], {}, stream=None)
-
-    def _table(self, name: str, key: list[str], indexes: dict[str, list[str]], stream: str | None) -> None:
-        attributes = {*key, *(name for index in indexes.values() for name in index)}
-        request: dict[str, Any] = {
-            "TableName": name,
-            "BillingMode": "PAY_PER_REQUEST",
-            "KeySchema": _key_schema(key),
-            "AttributeDefinitions": [{"AttributeName": one, "AttributeType": "S"} for one in sorted(attributes)],
-        }
-        if indexes:
-            request["GlobalSecondaryIndexes"] = [
-                {
-                    "IndexName": index,
-                    "KeySchema": _key_schema(key),
-                    "Projection": {"ProjectionType": "ALL" if name == "jobs" or index == "waiting" else "KEYS_ONLY"},
-                }
-                for index, key in indexes.items()
-            ]
-        if stream:
-            request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": stream}
-        self.dynamodb.create_table(**request)
-
     def _create_long_lane(self) -> None:
         definition = json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 1, "End": True}}})
         self.states.create_state_machine(name="long", definition=definition, roleArn=ROLE)
@@ -377,14 +343,7 @@ class World:
         )
 
     def _create_queues(self) -> dict[str, str]:
-        names = [
-            *PRIORITIES,
-            "intake",
-            "checks",
-            "notices",
-            *(f"{one}-dead" for one in DEAD_LETTER_QUEUE_OWNERS),
-            *(f"{topic}-subscriber" for topic in TOPICS),
-        ]
+        names = [*queue_names(), *(f"{topic}-subscriber" for topic in TOPICS)]
         return {name: self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
 
     def _create_topics(self) -> dict[str, str]:
@@ -395,47 +354,6 @@ class World:
                 TopicArn=arn, Protocol="sqs", Endpoint=f"arn:aws:sqs:us-east-1:123456789012:{name}-subscriber"
             )
         return topics
-
-    def _set_environment(self) -> None:
-        settings = {
-            "PUNCTUAL_STAGE": "test",
-            "JOBS_TABLE": "jobs",
-            "EXECUTIONS_TABLE": "executions",
-            "TIMERS_TABLE": "timers",
-            "IDEMPOTENCY_TABLE": "idempotency",
-            "RESULTS_BUCKET": "results",
-            "WORKER_LOG_GROUP": "/worker",
-            "RUNNER_LOG_GROUP": "/runner",
-            "PARTS_TABLE": "parts",
-            "CLUSTER": "long",
-            "STATE_MACHINE_ARN": STATE_MACHINE,
-            "SCHEDULE_GROUP": "long",
-            "SCHEDULE_ROLE_ARN": ROLE,
-            "LONG_IMAGES": "shell",
-            "LONG_VCPUS": "4",
-            "LONG_TASKS": "4",
-            "LONG_STARTS_PER_SECOND": "20",
-            "HEARTBEAT_SECONDS": "10",
-            "TASK_DEFINITIONS": json.dumps({"": "runner", "shell": "shell"}),
-            "RETENTION_DAYS": "90",
-            "TIMER_SHARDS": "1",
-            "SIGNALS_TABLE": "signals",
-            "GATES_TABLE": "gates",
-            "CONCURRENCY": json.dumps({"high": 10, "normal": 10, "low": 4, "intake": 2}),
-            "BACKLOG_MINUTES": "2",
-            "BACKLOG_MESSAGES": "1000",
-            "DEAD_LETTER_QUEUE_URLS": json.dumps([self.queues[f"{one}-dead"] for one in DEAD_LETTER_QUEUE_OWNERS]),
-            **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in ("intake", "checks", "notices")},
-            **{f"{one.upper()}_TOPIC_ARN": arn for one, arn in self.topics.items()},
-            **{f"{one.upper()}_QUEUE_URL": self.queues[one] for one in PRIORITIES},
-            **{f"{one.upper()}_DEAD_LETTER_QUEUE_URL": self.queues[f"{one}-dead"] for one in PRIORITIES},
-        }
-        for name, value in settings.items():
-            self._monkeypatch.setenv(name, value)
-
-
-def _key_schema(names: list[str]) -> list[dict[str, str]]:
-    return [{"AttributeName": one, "KeyType": kind} for one, kind in zip(names, ("HASH", "RANGE"), strict=False)]
 
 
 def _belongs_to_functions(module: ModuleType) -> bool:

@@ -18,7 +18,7 @@ LAYERS = {
 }
 ORDER = {
     "domain": ("schedules", "jobs", "executions", "planning", "requests", "long_lane", "notices", "forecasts"),
-    "stages": ("run", "settle", "plan", "dispatch", "long_lane", "watch", "api"),
+    "stages": ("run", "plan", "dispatch", "settle", "long_lane", "watch", "api"),
     "aws": ("dynamodb", "cloudwatch", "ecs", "s3", "sns", "sqs", "step_functions"),
     "runtime": ("tasks", "lambdas", "container"),
 }
@@ -80,9 +80,10 @@ def test_a_package_imports_only_packages_listed_before_it(layer: str, package: s
                 assert package_of(name)[1] in (None, *before), f"{path} imports {name}"
 
 
-def test_modules_directly_in_the_domain_import_no_domain_package() -> None:
-    for path in (PACKAGE / "domain").glob("*.py"):
-        packages = {package_of(name)[1] for name in imported(path) if name.startswith("punctual.domain.")}
+@pytest.mark.parametrize("layer", ORDER)
+def test_modules_directly_in_a_layer_import_none_of_its_packages(layer: str) -> None:
+    for path in (PACKAGE / layer).glob("*.py"):
+        packages = {package_of(name)[1] for name in imported(path) if name.startswith(f"punctual.{layer}.")}
         assert packages <= {None}, f"{path} imports {packages}"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from punctual.domain.errors import Invalid
-from punctual.domain.executions.execution import Progress
+from punctual.domain.executions.progress import Progress
 from punctual.runtime.tasks import registry
 from tests.unit.contexts import context
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from punctual.domain.executions.execution import Progress
+from punctual.domain.executions.progress import Progress
 from punctual.runtime.tasks import registry
 from tests.recipes import MARK, PAGES, ROOT, Recipe, blocks_of, recipes_of, split_output
 from tests.unit.contexts import context

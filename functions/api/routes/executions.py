@@ -20,9 +20,8 @@ from services import (
     cancel,
     created_response,
     dry_run_response,
-    execution_store,
     explain,
-    find_job,
+    find,
     forecaster,
     job_store,
     logs,
@@ -35,9 +34,8 @@ from services import (
 from views import changes_view, execution_view, run_view
 
 from punctual.domain import instant
-from punctual.domain.errors import Conflict, NotFound
+from punctual.domain.errors import Conflict
 from punctual.domain.executions.execution import Execution
-from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import Part
 from punctual.domain.requests.caller import Role
@@ -119,7 +117,7 @@ def list_executions_of_job(
     cursor: CursorQuery = None,
 ) -> answers.ExecutionPage:
     authorize(router)
-    find_job(job_id)
+    find.job(job_id)
     return list_executions(job_id, None, status, worker_id, since, until, limit, cursor)
 
 
@@ -136,8 +134,7 @@ def get_execution(execution_id: str) -> answers.Execution:
     outlook = forecaster.outlook(execution, job) if job else None
     [found] = upstream_lookup.of([execution]) if execution.depends_on else [[]]
     waiting_for = explain.waiting_for(execution, parts or [], found)
-    if waiting_for and waiting_for.what == "upstream":  # the stored reason dates from when the wait began
-        execution = replace(execution, reason=waiting_for.detail)
+    execution = replace(execution, reason=explain.current_reason(execution, waiting_for))
     return execution_view(execution, parts, outlook, waiting_for, found)
 
 
@@ -215,7 +212,4 @@ def _without_large_values(parts: list[Part]) -> list[Part]:
 
 def _find(execution_id: str) -> Execution:
     authorize(router)
-    execution = execution_store.get(job_of(execution_id), execution_id)
-    if execution is None:
-        raise NotFound("execution", execution_id, field="execution_id")
-    return execution
+    return find.execution(execution_id)

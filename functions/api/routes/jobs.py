@@ -18,7 +18,7 @@ from services import (
     created_response,
     dry_run_response,
     edit,
-    find_job,
+    find,
     job_state,
     rerun,
     run_once,
@@ -136,7 +136,7 @@ def list_jobs(
 @router.get("/jobs/<job_id>", summary="Get a job", tags=["jobs"], responses=GET_RESPONSES)
 def get_job(job_id: str) -> answers.Job:
     authorize(router)
-    return job_view(find_job(job_id), instant.now())
+    return job_view(find.job(job_id), instant.now())
 
 
 @router.patch("/jobs/<job_id>", summary="Edit a job", tags=["jobs"], responses=EDIT_RESPONSES)

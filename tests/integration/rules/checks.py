@@ -95,7 +95,7 @@ class Checks(Backstage):
         ``all_due``: the dispatcher has ticked, so that no leader remains for a due instant.
         """
         instants_of = {one.scheduled_at for one in executions if is_own(one)}
-        leaders = [one.scheduled_at for one in executions if one.leads and one.status is Status.SCHEDULED]
+        leaders = [one.scheduled_at for one in executions if one.is_leader and one.status is Status.SCHEDULED]
         led_to = min(leaders, default=None) if not all_due else None
         due = due_instants(self.said[job_id], self.world.now)
         missing = [at for at in due if at not in instants_of and (led_to is None or at < led_to)]
@@ -134,7 +134,7 @@ class Checks(Backstage):
             self.broken.append(f"attempt {execution.attempt} of {execution.execution_id} started again")
         if any(not run.returned and run.lease_until >= now for run in earlier):
             self.broken.append(f"the attempt before {execution.attempt} of {execution.execution_id} has a lease")
-        if execution.released_at > now:
+        if execution.earliest_start > now:
             self.broken.append(f"{execution.execution_id} started before its time")
         for dependency, found in self.upstreams(execution) if execution.attempt == 1 else ():
             self.stage.let_go += 1

@@ -17,6 +17,7 @@ from tests.integration.conftest import START
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, table_in_memory
 from tests.integration.rules.process import Run, Runner, about_to_call
 from tests.integration.world import World
+from tests.resources import create_tables
 
 FILTERED = ("jobs", "executions")
 
@@ -52,7 +53,7 @@ class Stage:
         self.streams = EventSources()
         for table in world.dynamodb.list_tables()["TableNames"]:
             world.dynamodb.delete_table(TableName=table)
-        world._create_tables()
+        create_tables(world.dynamodb)
         for url in world.queues.values():
             world.sqs.delete_queue(QueueUrl=url)
         assert world._create_queues() == world.queues

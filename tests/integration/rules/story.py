@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from punctual.domain.executions.execution import LeaseState
-from punctual.domain.executions.horizon import LEASE_DURATION
+from punctual.domain.executions.lease import LEASE_DURATION
 from punctual.domain.instant import to_text
 from punctual.domain.jobs.job import JobState
 from punctual.domain.status import FINAL, LIVE_STATUSES, Status
@@ -27,7 +27,7 @@ from tests.integration.rules.steps import (
     retries,
     schedules,
 )
-from tests.integration.world import DEAD_LETTER_QUEUE_OWNERS
+from tests.resources import DEAD_LETTER_QUEUE_OWNERS
 
 MOST_JOBS = 5
 
@@ -200,7 +200,7 @@ class Story(Checks):
         until = self.world.now
         for _ in range(25):
             self.run_until_idle()
-            live = [one for one in self.executions(*LIVE_STATUSES) if one.released_at <= until]
+            live = [one for one in self.executions(*LIVE_STATUSES) if one.earliest_start <= until]
             stuck = [describe(one) for one in live if not self.may_wait_on(one)]
             if not stuck:
                 break

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punctual.domain.errors import NotFound
-from punctual.domain.identity import check_job_id, due_key, execution_id, job_of, new_job_id, short_name
+from punctual.domain.identity import check_job_id, created_at, due_key, execution_id, job_of, new_job_id, short_name
 
 INSTANTS = st.datetimes(datetime(2000, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 JOB = "01m7gtek00sg4dxbryqzdsz4p5"
@@ -18,6 +18,11 @@ DUE = datetime(2026, 11, 16, tzinfo=UTC)
 def test_job_ids_sort_by_creation(one: datetime, other: datetime) -> None:
     if abs(one - other) >= timedelta(milliseconds=1):
         assert (new_job_id(one) < new_job_id(other)) == (one < other)
+
+
+def test_a_job_id_contains_its_creation_time() -> None:
+    moment = DUE + timedelta(milliseconds=123)
+    assert created_at(new_job_id(moment)) == moment
 
 
 @given(INSTANTS, INSTANTS)

@@ -21,12 +21,12 @@ RUNNING = {"status": "running", "revision": 1, "attempt": 1, "lane": "short"}
         ({**QUEUED, "status": "scheduled"}, QUEUED, Effect.SEND_DUE),
         ({**QUEUED, "status": "waiting"}, QUEUED, Effect.SEND_AGAIN),
         (RUNNING, {**RUNNING, "status": "retrying", "retry_at": "later"}, Effect.SEND_AGAIN),
-        (None, {"status": "missed", "leads": True, "revision": 1}, Effect.SEND_PLANNED),
-        ({"status": "scheduled", "leads": True}, {"status": "cancelled", "leads": True}, Effect.SEND_DUE),
+        (None, {"status": "missed", "is_leader": True, "revision": 1}, Effect.SEND_PLANNED),
+        ({"status": "scheduled", "is_leader": True}, {"status": "cancelled", "is_leader": True}, Effect.SEND_DUE),
         (RUNNING, {**RUNNING, "cancel_at": "soon"}, Effect.SCHEDULE_REVOCATION),
     ],
 )
-def test_the_planner_tells_the_ways_of_becoming_ready_apart(
+def test_the_planner_distinguishes_the_ways_of_becoming_ready(
     old: dict[str, Any] | None, new: dict[str, Any], effect: Effect
 ) -> None:
     assert effect_of("planner", EXECUTIONS, old, new) is effect
@@ -38,7 +38,7 @@ def test_the_planner_tells_the_ways_of_becoming_ready_apart(
         (QUEUED, {**QUEUED, "check_at": "later"}),
         ({**RUNNING, "cancel_at": "soon"}, {**RUNNING, "cancel_at": "soon", "lease_until": "later"}),
         (RUNNING, {**RUNNING, "lease_until": "later"}),
-        (None, {"status": "missed", "leads": False, "revision": 1}),
+        (None, {"status": "missed", "is_leader": False, "revision": 1}),
     ],
 )
 def test_a_write_that_changes_no_progress_has_no_effect(old: dict[str, Any] | None, new: dict[str, Any]) -> None:
@@ -62,8 +62,10 @@ def test_the_settler_stops_the_containers_of_a_long_execution_once() -> None:
 
 
 @pytest.mark.parametrize("status", sorted(FINAL))
-def test_the_settler_follows_up_on_every_end_with_an_aftermath(status: Status) -> None:
-    assert effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status), "aftermath": True}) is Effect.FOLLOW_UP
+def test_the_settler_follows_up_on_every_end_that_needs_follow_up(status: Status) -> None:
+    assert (
+        effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status), "needs_follow_up": True}) is Effect.FOLLOW_UP
+    )
     assert effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status)}) is None
 
 
@@ -73,7 +75,7 @@ def test_admission_ignores_a_part_that_runs_and_the_occupancy_record() -> None:
     assert effect_of("admission", PARTS, None, {"tasks": 1}) is None
 
 
-def test_the_table_knows_every_final_status() -> None:
+def test_the_table_covers_every_final_status() -> None:
     assert set(ENDED) == {str(status) for status in FINAL}
 
 

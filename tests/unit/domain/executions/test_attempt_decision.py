@@ -92,7 +92,7 @@ def test_the_decision_has_the_attempt_with_its_error_and_a_readable_reason() -> 
     decision = decision_for(Outcome.TIMED_OUT)
     assert (decision.attempt.number, decision.attempt.worker_id, decision.attempt.error) == (1, "w", ERROR)
     assert decision.reason == "attempt 1 of 2 timed out"
-    assert decision_for(Outcome.FAILED, attempt=2).reason == "2 of 2 attempts"
+    assert decision_for(Outcome.FAILED, attempt=2).reason == "attempt 2 of 2 failed"
 
 
 def test_an_attempt_that_lost_its_worker_is_retried_while_attempts_are_left() -> None:

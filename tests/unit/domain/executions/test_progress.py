@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.executions import execution
 from punctual.domain.executions.progress import Progress, progress_of
 
 
@@ -49,7 +48,3 @@ def test_a_report_without_usable_numbers_raises(report: dict[str, float], messag
 @given(st.floats(0, 1e12), st.floats(1e-6, 1e12))
 def test_a_computed_percent_is_always_within_0_and_100(done: float, total: float) -> None:
     assert 0 <= progress_of(done=done, total=total).percent <= 100
-
-
-def test_the_execution_module_re_exports_progress() -> None:
-    assert execution.Progress is Progress

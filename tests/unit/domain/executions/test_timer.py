@@ -19,12 +19,12 @@ def test_a_timer_refers_to_its_execution() -> None:
     assert timer_for(execution, AT, TimerReason.DUE) == timer(AT)
 
 
-def test_a_slot_is_one_minute_of_one_shard() -> None:
+def test_a_bucket_is_one_minute_of_one_shard() -> None:
     assert bucket_of(AT, 3) == "2026-11-16T12:30#3"
     assert bucket_of(AT + timedelta(milliseconds=1), 3) == "2026-11-16T12:31#3"
 
 
-def test_slots_between_two_instants_include_both_and_all_in_between() -> None:
+def test_buckets_between_two_instants_include_both_and_all_in_between() -> None:
     buckets = list(buckets_between(AT, AT + timedelta(minutes=2), 0))
     assert [bucket for bucket, _ in buckets] == ["2026-11-16T12:30#0", "2026-11-16T12:31#0", "2026-11-16T12:32#0"]
     assert buckets[0][1] == AT + timedelta(milliseconds=1)

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.work_order import WorkOrder, read_work_order
+from punctual.domain.executions.work_order import LATE_AFTER, WorkOrder, aged_priority, read_work_order
 from punctual.domain.lane import Priority
 
 ORDER = WorkOrder(
@@ -35,3 +35,20 @@ def test_a_work_order_without_a_required_field_is_unreadable(name: str) -> None:
 def test_a_body_that_is_not_a_json_object_is_unreadable(body: str) -> None:
     with pytest.raises(Unreadable, match="not a work order"):
         read_work_order(body)
+
+
+@pytest.mark.parametrize(
+    ("priority", "attempt", "late", "expected"),
+    [
+        (Priority.LOW, 0, timedelta(), Priority.LOW),
+        (Priority.LOW, 1, timedelta(), Priority.NORMAL),
+        (Priority.LOW, 0, LATE_AFTER * 2, Priority.NORMAL),
+        (Priority.LOW, 3, LATE_AFTER * 2, Priority.HIGH),
+        (Priority.NORMAL, 1, timedelta(), Priority.HIGH),
+        (Priority.HIGH, 9, LATE_AFTER * 9, Priority.HIGH),
+    ],
+)
+def test_waiting_and_retries_raise_the_priority(
+    priority: Priority, attempt: int, late: timedelta, expected: Priority
+) -> None:
+    assert aged_priority(priority, attempt, late) is expected

@@ -1,15 +1,15 @@
-"""Deadline forecasts of one execution: its expected end, and the cause and remedy when it is in danger."""
+"""Deadline forecasts of one execution: its expected end, and its state."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, ProgressSample
-from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome, Progress
+from punctual.domain.executions.execution import Outcome
+from punctual.domain.executions.progress import Progress
 from punctual.domain.forecasts.deadline_forecast import (
     MAX_PROGRESS_SAMPLES,
     UpstreamEnd,
@@ -20,83 +20,24 @@ from punctual.domain.forecasts.queue_backlog import Backlog
 from punctual.domain.forecasts.system_load import SystemLoad
 from punctual.domain.jobs.batch import Batch
 from punctual.domain.jobs.dependency import Dependency
-from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.partitions import Partitions
 from punctual.domain.lane import Lane
-from punctual.domain.long_lane.lane_forecast import LaneOutlook, StartForecast
-from punctual.domain.long_lane.laxity import LaneLimits
+from punctual.domain.long_lane.lane_forecast import LaneOutlook
 from punctual.domain.planning.upstreams import Upstream
-from punctual.domain.schedules.schedule import Now
 from punctual.domain.status import Status
-
-NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
-SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
-EIGHT_HOUR_RUNS = tuple(28_800 + 600 * (n % 5 - 2) for n in range(50))
-IDLE = SystemLoad(limits=LaneLimits(tasks=4, cpu=4096, starts_per_second=1), concurrency={"normal": 10})
-
-
-def job(**more: Any) -> Job:
-    usual: dict[str, Any] = {
-        "job_id": "j",
-        "name": "job",
-        "owner": "team",
-        "created_by": "me",
-        "task": "echo",
-        "schedule": Now(NOW),
-        "created_at": NOW,
-        "updated_at": NOW,
-        "timeout_seconds": 43_200,
-    }
-    return Job(**usual | more)
-
-
-def execution(status: Status = Status.QUEUED, due: timedelta = timedelta(), **more: Any) -> Execution:
-    usual: dict[str, Any] = {
-        "job_id": "j",
-        "execution_id": "e",
-        "owner": "team",
-        "task": "echo",
-        "scheduled_at": NOW - due,
-        "status": status,
-        "deadline_at": NOW + 10 * HOUR,
-        "timeout_seconds": 43_200,
-    }
-    return Execution(**usual | more)
-
-
-def attempt(outcome: Outcome, hours: float = 1) -> Attempt:
-    return Attempt(number=1, outcome=outcome, started_at=NOW - hours * HOUR, ended_at=NOW)
-
-
-def running(percent: float | None, elapsed: timedelta, left: timedelta, **more: Any) -> Execution:
-    progress = None if percent is None else Progress(percent=percent)
-    return execution(
-        Status.RUNNING,
-        elapsed,
-        **{"started_at": NOW - elapsed, "attempt": 1, "progress": progress, "deadline_at": NOW + left} | more,
-    )
-
-
-def backlog(depth: int, capacity: float | None, arrival: float = 0.0) -> Backlog:
-    return Backlog(
-        depth=depth,
-        in_flight=0,
-        delayed=0,
-        arrival_per_minute=arrival,
-        finished_per_minute=capacity,
-        capacity_per_minute=capacity,
-        drain_minutes=None,
-        drains=None,
-        oldest_seconds=None,
-        minutes_until_breach=None,
-        limit_minutes=30,
-        limit_messages=1000,
-    )
-
-
-def regular_job(**more: Any) -> Job:
-    """A job whose runs take about eight hours."""
-    return job(run_times={"execution": EIGHT_HOUR_RUNS}, **more)
+from tests.unit.domain.forecasts.deadlines import (
+    HOUR,
+    IDLE,
+    MINUTE,
+    NOW,
+    SECOND,
+    attempt,
+    backlog,
+    execution,
+    job,
+    regular_job,
+    running,
+)
 
 
 def test_an_eight_hour_job_at_30_percent_after_five_hours_will_miss() -> None:
@@ -114,14 +55,6 @@ def test_a_run_at_its_usual_pace_is_on_track_without_cause_and_remedy() -> None:
     assert (outlook.state, outlook.cause, outlook.remedy) == (DeadlineState.ON_TRACK, None, None)
     assert outlook.latest_safe_start is None
     assert abs(outlook.median_end - (NOW + 4 * HOUR)) < 30 * MINUTE
-
-
-def test_a_late_start_is_named_as_the_cause() -> None:
-    late = running(30, 2.4 * HOUR, 4 * HOUR, scheduled_at=NOW - 9 * HOUR)
-    outlook = outlook_of(late, regular_job(), IDLE, NOW)
-    assert outlook.state is DeadlineState.WILL_MISS
-    assert outlook.cause is not None
-    assert outlook.cause.startswith("started 6.6 hours after its due instant: 30% done after 2.4 hours")
 
 
 def test_recent_progress_samples_change_the_forecast() -> None:
@@ -179,16 +112,6 @@ def test_an_execution_that_has_not_started_has_a_latest_safe_start() -> None:
     assert NOW + 8 * HOUR < outlook.median_end < NOW + 10 * HOUR
 
 
-def test_a_backlog_is_the_cause_and_the_remedy_names_the_needed_concurrency() -> None:
-    load = replace(IDLE, queues={"normal": backlog(600, 10)})
-    minutes = tuple(180 + n % 30 for n in range(50))
-    one = execution(deadline_at=NOW + 30 * MINUTE, timeout_seconds=600)
-    outlook = outlook_of(one, job(run_times={"execution": minutes}, timeout_seconds=600), load, NOW)
-    assert outlook.state is DeadlineState.WILL_MISS
-    assert outlook.cause == "not started: waits in queue normal behind 600 messages for about 60 minutes more"
-    assert outlook.remedy == "raise concurrency.normal to 23"
-
-
 def test_an_execution_that_has_waited_longer_has_fewer_messages_ahead() -> None:
     load = replace(IDLE, queues={"normal": backlog(600, 60, arrival=60)})
     minutes = tuple(180 + n % 30 for n in range(50))
@@ -202,75 +125,6 @@ def test_an_execution_that_has_waited_longer_has_fewer_messages_ahead() -> None:
         for due in (timedelta(), 9 * MINUTE)
     )
     assert new.median_end - old.median_end > 5 * MINUTE
-
-
-def test_waiting_for_a_slot_names_the_limits_to_raise_and_the_execution_to_pause() -> None:
-    lane = LaneOutlook(
-        at=NOW,
-        first_free=NOW + HOUR,
-        taken_cpu=4096,
-        taken_tasks=4,
-        waiting=2,
-        waiting_cpu=3072,
-        starts=(StartForecast(NOW, NOW + 2 * HOUR),),
-        laxest="other",
-    )
-    outlook = outlook_of(
-        execution(Status.WAITING, lane=Lane.LONG, batch=Batch()), regular_job(), replace(IDLE, lane=lane), NOW
-    )
-    assert outlook.state is not DeadlineState.ON_TRACK
-    assert outlook.cause == (
-        "not started: waits for a slot of the long lane for about 2 hours more; tasks running: 4, waiting: 2"
-    )
-    assert outlook.remedy == (
-        "raise long.vcpus to 7 and long.tasks to 6, "
-        "or pause or cancel execution other, which has the most time to spare"
-    )
-
-
-@pytest.mark.parametrize(
-    ("one", "its_job", "cause", "remedy"),
-    [
-        (
-            execution(
-                Status.RETRYING,
-                attempt=1,
-                attempts=(attempt(Outcome.FAILED),),
-                error=Failure(type="Broken", message="disk full"),
-                retry_at=NOW,
-            ),
-            regular_job(),
-            "retrying: attempt 2 of 3: Broken: disk full",
-            "fix the error",
-        ),
-        (execution(Status.STARTING, lane=Lane.LONG), regular_job(), "its container is still starting", "ECS"),
-        (
-            execution(due=2 * MINUTE),
-            regular_job(),
-            "starved: due 2 minutes ago, but no worker has claimed it",
-            "check the alarms",
-        ),
-        (execution(), job(), "run time unknown: fewer than 5 recorded runs", "set expected_seconds"),
-        (
-            execution(),
-            job(expected_seconds=28_800),
-            "it is expected to take 8 hours, and its deadline leaves less time than that",
-            "schedule it earlier",
-        ),
-        (
-            execution(),
-            regular_job(),
-            "it usually takes 8 hours, and its deadline leaves less time than that",
-            "reduce its work",
-        ),
-        (execution(lane=Lane.LONG), regular_job(), "it usually takes 8 hours", "more partitions"),
-    ],
-)
-def test_each_danger_has_its_cause_and_remedy(one: Execution, its_job: Job, cause: str, remedy: str) -> None:
-    outlook = outlook_of(replace(one, deadline_at=NOW + 5 * HOUR), its_job, IDLE, NOW)
-    assert outlook.state in (DeadlineState.AT_RISK, DeadlineState.WILL_MISS)
-    assert cause in (outlook.cause or "")
-    assert remedy in (outlook.remedy or "")
 
 
 def full_lane(hours: float) -> SystemLoad:

@@ -1,3 +1,5 @@
+"""Samples of a queue, and the forecast of its backlog."""
+
 from __future__ import annotations
 
 import heapq
@@ -5,8 +7,7 @@ import json
 import random
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
@@ -23,76 +24,20 @@ from punctual.domain.forecasts.queue_backlog import (
     sample_of,
 )
 from punctual.domain.forecasts.queue_capacity import Depth
-from punctual.domain.forecasts.queue_flow import LATENESS_BOUNDS, Flow, FlowCounter
+from punctual.domain.forecasts.queue_flow import Flow, FlowCounter
 from punctual.domain.metrics import Metric
-
-START = datetime(2026, 11, 16, 12, tzinfo=UTC)
-MINUTE = timedelta(minutes=1)
-SECOND = timedelta(seconds=1)
-WORKERS = 10
-LIMITS = BacklogLimits(minutes=30, messages=100_000)
-NO_FLOW = Flow()
-
-
-def late(**by_bound: int) -> tuple[int, ...]:
-    """Lateness counts: ``late(_60=3)`` is three starts in the bucket up to 60 seconds."""
-    return tuple(by_bound.get(f"_{bound:g}".replace(".", "_"), 0) for bound in LATENESS_BOUNDS)
-
-
-def depth(visible: int, in_flight: int = 0, delayed: int = 0) -> Depth:
-    return Depth(visible=visible, in_flight=in_flight, delayed=delayed)
-
-
-@dataclass
-class SampledQueue:
-    """One queue that is sampled repeatedly."""
-
-    sample: Sample | None = None
-    now: datetime = START
-    flow: Flow = NO_FLOW
-    limits: BacklogLimits = LIMITS
-    workers: int = WORKERS
-
-    def sample_after(
-        self,
-        visible: int | None,
-        *,
-        in_flight: int = 0,
-        after: timedelta = MINUTE,
-        waited: tuple[timedelta, timedelta] | None = None,
-        **moved: Any,
-    ) -> Backlog:
-        """Sample the queue ``after`` some time, in which the counts ``moved`` were added.
-
-        ``visible`` is ``None`` for an unreadable queue. ``waited`` is the wait of the last start, and how long ago that
-        start was.
-        """
-        self.now += after
-        self.flow = self.flow.plus(Flow(**moved))
-        if waited is not None:
-            wait, ago = waited
-            self.flow = replace(
-                self.flow, last_wait_ms=wait // timedelta(milliseconds=1), last_started_at=self.now - ago
-            )
-        depths = {} if visible is None else {"normal": depth(visible, in_flight)}
-        self.sample = sample_of(
-            self.now,
-            depths,
-            {"normal": self.flow},
-            self.sample,
-            concurrency={"normal": self.workers},
-            limits=self.limits,
-        )
-        return self.sample.queues["normal"]
-
-
-def backlogged(*, in_flight: int = WORKERS, done: int = 600, was: int = 6000) -> SampledQueue:
-    """A permanently backlogged queue in which ``done`` messages were finished in the last minute."""
-    queue = SampledQueue()
-    queue.sample_after(was, in_flight=in_flight)
-    queue.sample_after(was - done, in_flight=in_flight, finished=done, busy_ms=done * 1000, late=late(_60=done))
-    return queue
-
+from tests.unit.domain.forecasts.sampled_queue import (
+    LIMITS,
+    MINUTE,
+    NO_FLOW,
+    SECOND,
+    START,
+    WORKERS,
+    SampledQueue,
+    backlogged,
+    depth,
+    late,
+)
 
 # depth and rates
 
@@ -109,132 +54,19 @@ def test_an_empty_queue_has_drain_time_zero_even_in_the_first_sample() -> None:
     assert (first.drain_minutes, first.oldest_seconds, first.minutes_until_breach) == (0, 0, None)
 
 
-def test_arrivals_are_finished_messages_plus_growth() -> None:
-    queue = SampledQueue()
-    queue.sample_after(100, in_flight=4)
-    later = queue.sample_after(130, in_flight=10, after=timedelta(seconds=30), finished=50, passed=4)
-    assert (later.finished_per_minute, later.arrival_per_minute) == (108, 180)
-
-
-def test_a_shrinking_queue_counts_as_finished_work_before_the_counters_arrive() -> None:
-    queue = SampledQueue()
-    queue.sample_after(100, in_flight=4)
-    later = queue.sample_after(30, in_flight=4, finished=9)
-    assert (later.finished_per_minute, later.arrival_per_minute) == (70, 0)
-
-
 def test_delayed_messages_are_not_part_of_the_backlog() -> None:
     waiting = {"normal": Depth(visible=0, in_flight=0, delayed=5000)}
     sample = sample_of(START, waiting, {}, None, concurrency={"normal": 1}, limits=LIMITS)
     assert (sample.queues["normal"].delayed, sample.queues["normal"].drain_minutes) == (5000, 0)
 
 
-# capacity
+# forecast
 
 
-def test_throughput_during_a_backlog_is_the_capacity() -> None:
-    queue = backlogged(done=600, was=6000)
-    assert queue.sample_after(
-        4800, in_flight=WORKERS, finished=600, late=late(_300=600)
-    ).drain_minutes == pytest.approx(8, 0.03)
-
-
-def test_throughput_without_a_backlog_does_not_limit_the_capacity() -> None:
-    queue = SampledQueue()
-    queue.sample_after(0)
-    later = queue.sample_after(0, finished=30, busy_ms=30_000)
-    assert later.finished_per_minute == 30
-    assert later.capacity_per_minute == pytest.approx(WORKERS * 60 / 1.05, 0.001)
-
-
-@pytest.mark.parametrize("waits", [late(_1=10, _5=40), late(_5=10, _15=15, _60=25)], ids=["5 s", "30 s"])
-def test_jobs_due_on_the_minute_are_not_taken_for_a_backlog(waits: tuple[int, ...]) -> None:
-    """They wait in every sample and are done some seconds later."""
-    queue = SampledQueue()
-    queue.sample_after(50)
-    for _ in range(5):
-        later = queue.sample_after(50, finished=50, busy_ms=50_000, late=waits)
-    assert later.capacity_per_minute == pytest.approx(WORKERS * 60 / 1.05, 0.001)
-
-
-def test_fewer_waiting_messages_than_workers_are_no_backlog() -> None:
-    queue = SampledQueue(workers=2)
-    queue.sample_after(1, in_flight=2)
-    later = queue.sample_after(1, in_flight=2, finished=6, busy_ms=60_000, late=late(_15=6))
-    assert later.capacity_per_minute == pytest.approx(12, 0.01)
-
-
-def test_messages_in_transit_are_not_taken_for_a_backlog() -> None:
-    queue = SampledQueue(workers=1000)
-    queue.sample_after(100)
-    later = queue.sample_after(100, in_flight=50, finished=6000, busy_ms=6_000_000, late=late(_1=6000))
-    assert later.capacity_per_minute == pytest.approx(1000 * 60 / 1.05, 0.001)
-
-
-def test_the_capacity_is_remembered_for_the_next_backlog() -> None:
-    queue = backlogged(done=300, in_flight=0)
-    queue.sample_after(0, after=20 * MINUTE, finished=5700, busy_ms=5_700_000)
-    for _ in range(100):
-        queue.sample_after(0)
-    assert queue.sample_after(1000).drain_minutes == pytest.approx(1000 / 300, 0.001)
-
-
-def test_a_remembered_capacity_is_limited_by_the_current_run_time() -> None:
+def test_a_queue_drains_when_the_arrival_rate_is_below_the_capacity() -> None:
     queue = backlogged(done=600)
-    queue.sample_after(0, finished=5400, busy_ms=5_400_000)
-    queue.sample_after(0, finished=200, busy_ms=200 * 60_000)
-    assert queue.sample_after(1000).capacity_per_minute == pytest.approx(10, 0.1)
-
-
-def test_the_capacity_is_at_least_the_observed_throughput() -> None:
-    queue = backlogged(done=60, in_flight=0)
-    queue.sample_after(0, after=timedelta(hours=2), finished=5940, busy_ms=5_940_000)
-    assert queue.sample_after(0, finished=300, busy_ms=300_000).capacity_per_minute == 300
-
-
-def test_a_purged_queue_does_not_raise_the_capacity() -> None:
-    queue = backlogged(done=60, in_flight=0)
-    assert queue.sample_after(0).capacity_per_minute == 60
-
-
-def test_small_capacity_changes_are_smoothed_and_large_ones_adopted_at_once() -> None:
-    queue = backlogged(done=500, in_flight=0)
-    assert queue.sample_after(4960, finished=540, busy_ms=540_000, late=late(_60=540)).capacity_per_minute == 520
-    queue = backlogged(done=500, in_flight=0)
-    assert queue.sample_after(5400, finished=100, busy_ms=100_000, late=late(_60=100)).capacity_per_minute == 100
-
-
-def test_tasks_as_long_as_the_interval_are_forecast_by_their_run_time() -> None:
-    queue = SampledQueue()
-    waiting = 200
-    queue.sample_after(waiting, in_flight=10)
-    capacities = []
-    for done in (0, 0, 0, 10, 0, 0, 0, 10, 0):  # ten workers in parallel, four minutes per task
-        waiting -= done
-        shown = queue.sample_after(waiting, in_flight=10, finished=done, busy_ms=done * 240_000, late=late(_300=done))
-        capacities.append(shown.capacity_per_minute)
-    assert capacities[:3] == [None] * 3
-    assert capacities[3:] == [pytest.approx(2.5, 0.01)] * 6
-
-
-def test_messages_hidden_after_a_failure_are_not_counted_as_workers() -> None:
-    queue = backlogged(done=600, in_flight=80)
-    hung = queue.sample_after(5400, in_flight=80)
-    assert hung.capacity_per_minute == WORKERS
-
-
-def test_one_outlier_hardly_changes_the_mean_run_time() -> None:
-    queue = SampledQueue()
-    queue.sample_after(0, finished=100, busy_ms=100 * 10_000)
-    queue.sample_after(0, finished=1, busy_ms=60_000)
-    assert queue.sample_after(100).capacity_per_minute == pytest.approx(60 * WORKERS / (10 + 50 / 11 + 0.05), abs=0.001)
-
-
-def test_stuck_workers_lower_the_capacity_despite_their_old_run_time() -> None:
-    queue = backlogged(done=600)
-    hung = queue.sample_after(5400, in_flight=WORKERS)
-    assert hung.capacity_per_minute is not None
-    assert hung.capacity_per_minute <= WORKERS
+    assert queue.sample_after(5000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is True
+    assert queue.sample_after(6000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is False
 
 
 def test_a_backlog_without_throughput_never_drains() -> None:
@@ -251,24 +83,6 @@ def test_a_backlog_that_never_had_throughput_never_drains() -> None:
     queue = SampledQueue()
     queue.sample_after(7)
     assert queue.sample_after(7).drain_minutes == MAX_DRAIN_MINUTES
-
-
-@pytest.mark.parametrize("seconds", [5, 3600])
-def test_an_interval_that_is_too_short_or_too_long_does_not_change_the_capacity(seconds: int) -> None:
-    queue = backlogged(done=600)
-    before = queue.sample_after(5400, in_flight=WORKERS, finished=600, late=late(_60=600)).capacity_per_minute
-    later = queue.sample_after(5400, in_flight=WORKERS, after=seconds * SECOND, finished=2, late=late(_1800=2))
-    assert later.capacity_per_minute == before
-    assert later.finished_per_minute == pytest.approx(120 / seconds, abs=0.001)
-
-
-# forecast
-
-
-def test_a_queue_drains_when_the_arrival_rate_is_below_the_capacity() -> None:
-    queue = backlogged(done=600)
-    assert queue.sample_after(5000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is True
-    assert queue.sample_after(6000, in_flight=WORKERS, finished=600, late=late(_60=600)).drains is False
 
 
 def test_the_limit_in_minutes_applies_to_the_drain_time() -> None:

@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.errors import Invalid
-from punctual.domain.executions.work_order import LATE_AFTER, aged_priority
 from punctual.domain.instant import in_milliseconds
-from punctual.domain.jobs.concurrency import Concurrency, parse_concurrency
 from punctual.domain.jobs.gate import Gate, Rate, WhenFull, of_entry, queue_key
-from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.lane import Priority
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -72,45 +68,8 @@ def test_a_gate_round_trips_through_a_work_order(gate: Gate) -> None:
     assert of_entry(gate.to_entry()) == gate
 
 
-def test_only_the_allow_policy_needs_no_gate() -> None:
-    assert [rule for rule in Overlap if rule.gate("a") is None] == [Overlap.ALLOW]
-
-
 @given(waited=st.integers(0, 3600), priority=st.sampled_from(Priority), other=st.sampled_from(Priority))
 def test_a_waiter_twenty_minutes_ahead_precedes_any_priority(waited: int, priority: Priority, other: Priority) -> None:
     earlier = queue_key("a", NOW, priority)
     later = queue_key("b", NOW + timedelta(minutes=20, seconds=waited + 1), other)
     assert earlier < later
-
-
-@pytest.mark.parametrize(
-    ("priority", "attempt", "late", "expected"),
-    [
-        (Priority.LOW, 0, timedelta(), Priority.LOW),
-        (Priority.LOW, 1, timedelta(), Priority.NORMAL),
-        (Priority.LOW, 0, LATE_AFTER * 2, Priority.NORMAL),
-        (Priority.LOW, 3, LATE_AFTER * 2, Priority.HIGH),
-        (Priority.NORMAL, 1, timedelta(), Priority.HIGH),
-        (Priority.HIGH, 9, LATE_AFTER * 9, Priority.HIGH),
-    ],
-)
-def test_waiting_and_retries_raise_the_priority(
-    priority: Priority, attempt: int, late: timedelta, expected: Priority
-) -> None:
-    assert aged_priority(priority, attempt, late) is expected
-
-
-def test_a_key_is_filled_in_from_the_parameters_and_scoped_to_its_owner() -> None:
-    rule = Concurrency(key="{region}/customer-{id}", limit=2)
-    assert rule.gate("team-a", {"region": "eu", "id": 7}).name == "key#team-a#eu/customer-7"
-
-
-@pytest.mark.parametrize("value", [None, 1.5, True, [1], {"a": 1}])
-def test_a_key_accepts_only_text_and_whole_numbers(value: object) -> None:
-    with pytest.raises(Invalid, match="names the parameter 'id'"):
-        Concurrency(key="c-{id}", limit=1).gate("team-a", {"id": value})
-
-
-def test_a_concurrency_rule_round_trips_through_its_spec() -> None:
-    rule = Concurrency(key="c-{id}", limit=2, rate=Rate(10, 60))
-    assert parse_concurrency(rule.to_spec()) == rule

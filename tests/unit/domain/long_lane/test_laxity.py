@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punctual.domain.executions.attempt_decision import AttemptDecision
-from punctual.domain.executions.execution import Attempt, Outcome, Progress
+from punctual.domain.executions.execution import Attempt, Outcome
+from punctual.domain.executions.progress import Progress
 from punctual.domain.instant import from_epoch_ms
 from punctual.domain.lane import Priority
 from punctual.domain.long_lane.laxity import (

@@ -14,7 +14,7 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-def running(*, checkpoint: str | None = None, leave: str | None = None) -> Part:
+def running(*, checkpoint: str | None = None, preempt_reason: str | None = None) -> Part:
     """A part that has run for one of its four hours."""
     return Part(
         execution_id="e",
@@ -29,7 +29,7 @@ def running(*, checkpoint: str | None = None, leave: str | None = None) -> Part:
         attempt=1,
         started_at=NOW - HOUR,
         checkpoint=checkpoint,
-        leave=leave,
+        preempt_reason=preempt_reason,
     )
 
 
@@ -53,9 +53,9 @@ def test_only_an_interruption_after_a_checkpoint_shortens_the_forecast(
     assert after.latest_start == NOW + HOUR + (4 - remaining_hours) * HOUR
 
 
-def test_the_interruption_of_a_part_that_was_asked_to_leave_is_a_preemption() -> None:
+def test_the_interruption_of_a_part_that_was_preempted_is_a_preemption() -> None:
     interrupted = AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message="SIGTERM"))
-    part = running(checkpoint="s3", leave="x needs its slot")
+    part = running(checkpoint="s3", preempt_reason="x needs its slot")
     after, decision = decide_part(part, interrupted, now=NOW, uniform=lambda low, _high: low)
     assert decision.attempt.outcome is Outcome.PREEMPTED
     assert decision.attempt.error == Failure(type="Preempted", message="x needs its slot")
@@ -64,7 +64,9 @@ def test_the_interruption_of_a_part_that_was_asked_to_leave_is_a_preemption() ->
 
 
 @pytest.mark.parametrize("outcome", [Outcome.SUCCEEDED, Outcome.FAILED, Outcome.LOST])
-def test_any_other_end_of_a_part_that_was_asked_to_leave_keeps_its_outcome(outcome: Outcome) -> None:
+def test_any_other_end_of_a_part_that_was_preempted_keeps_its_outcome(outcome: Outcome) -> None:
     result = AttemptResult(outcome=outcome)
-    _, decision = decide_part(running(leave="x needs its slot"), result, now=NOW, uniform=lambda low, _high: low)
+    _, decision = decide_part(
+        running(preempt_reason="x needs its slot"), result, now=NOW, uniform=lambda low, _high: low
+    )
     assert decision.attempt.outcome is outcome

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.execution_factory import execution_of
-from punctual.domain.identity import created_at, execution_id, new_job_id
+from punctual.domain.identity import execution_id, new_job_id
 from punctual.domain.jobs.dependency import Condition, Dependency
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.planning.upstreams import (
@@ -257,11 +257,6 @@ def hours(number: float) -> timedelta:
 
 
 # Ids.
-
-
-def test_a_job_id_contains_its_creation_time() -> None:
-    moment = NOW + timedelta(milliseconds=123)
-    assert created_at(new_job_id(moment)) == moment
 
 
 def test_the_id_of_an_upstream_execution_is_derived_from_its_due_instant() -> None:

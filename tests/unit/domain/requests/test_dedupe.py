@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from punctual.domain.errors import Invalid
-from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
+from punctual.domain.jobs.job import Job
 from punctual.domain.requests.dedupe import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.schedules.schedule import Now
 
@@ -24,13 +24,6 @@ JOB = Job(
     updated_at=NOW,
     dedupe_key="orders",
 )
-
-
-def test_a_job_is_live_until_it_is_done_deleted_or_cancelled():
-    assert set(JobState) - LIVE_STATES == {"done", "deleted", "cancelled"}
-    for state in JobState:
-        assert replace(JOB, state=state).is_live is (state in LIVE_STATES)
-    assert JOB.is_live
 
 
 def test_a_duplicate_policy_requires_a_key():

@@ -11,9 +11,9 @@ import pytest
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import from_text
 from punctual.domain.schedules.calendar import WEEKENDS, OnSkip, Skip, check_calendar, parse_skip
-from punctual.domain.schedules.cron import Cron, OccurrenceFlag
+from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.every import Every
-from punctual.domain.schedules.schedule import check_comes_due, from_stored, parse_schedule, preview
+from punctual.domain.schedules.schedule import from_stored, parse_schedule
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)  # a Monday
 CALENDARS = {"holidays-us": frozenset({date(2026, 11, 26), date(2026, 12, 25)}), "none": frozenset()}
@@ -120,39 +120,6 @@ def test_skipped_dates_round_trip_and_are_stored_resolved(spec, on_skip):
     assert from_stored(stored).next_after(NOW) == schedule.next_after(NOW)
 
 
-def test_a_preview_lists_each_skipped_date_once_and_flags_moved_runs():
-    hourly = schedule_of(cron="0 * * * *", skip=[WEEKENDS, "2026-11-23"])
-    found = preview(hourly, from_text("2026-11-20T22:30Z"), 2)
-    assert [(one.local.strftime("%a %H:%M"), one.at is not None, one.flag) for one in found] == [
-        ("Fri 23:00", True, None),
-        ("Sat 00:00", False, OccurrenceFlag.EXCLUDED),
-        ("Sun 00:00", False, OccurrenceFlag.EXCLUDED),
-        ("Mon 00:00", False, OccurrenceFlag.EXCLUDED),
-        ("Tue 00:00", True, None),
-    ]
-    first = schedule_of(cron="30 2 1 * *", skip=[WEEKENDS], on_skip="next_business_day")
-    [moved, own] = preview(first, from_text("2026-10-15T00:00Z"), 2)
-    assert (moved.local.strftime("%a %d"), moved.at.strftime("%a %d"), moved.flag) == (
-        "Sun 01",
-        "Mon 02",
-        OccurrenceFlag.MOVED,
-    )
-    assert own.flag is None
-    daily = schedule_of(every_seconds=86_400, skip=[WEEKENDS], on_skip="next_business_day")
-    assert {one.flag for one in preview(daily, NOW, 20)} == {None}
-
-
-def test_a_preview_shows_skipped_dates_between_runs_that_are_far_apart():
-    weekly = schedule_of(cron="0 2 * * SUN", skip=["2026-11-22", "2026-11-25", "2026-12-06"])
-    found = preview(weekly, NOW, 2)
-    assert [(one.local.strftime("%d.%m."), one.flag) for one in found] == [
-        ("22.11.", OccurrenceFlag.EXCLUDED),
-        ("29.11.", None),
-        ("06.12.", OccurrenceFlag.EXCLUDED),
-        ("13.12.", None),
-    ]
-
-
 @pytest.mark.parametrize(
     ("spec", "field", "message"),
     [
@@ -183,21 +150,6 @@ def test_more_than_a_thousand_skipped_dates_are_rejected():
     assert len(parse_skip(days[:1000], None).dates) == 1000
     with pytest.raises(Invalid, match="has 1,001 dates; the limit is 1,000"):
         parse_skip(days, None)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        {"cron": "0 2 * * SAT"},
-        {"cron": "* * * * SAT,SUN", "timezone": "America/New_York"},
-        {"every_seconds": 7 * 86_400, "starts_at": "2026-11-21T12:00:00Z"},
-    ],
-)
-def test_a_schedule_whose_every_date_is_skipped_is_rejected(spec):
-    with pytest.raises(Invalid, match=r"all dates of schedule\.\w+ are skipped") as refused:
-        check_comes_due(schedule_of(**spec, skip=["weekends"]), NOW)
-    assert refused.value.field == "schedule.skip"
-    check_comes_due(schedule_of(**spec, skip=["weekends"], on_skip="next_business_day"), NOW)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The kinds of schedule: parsing, storage, API representation and preview."""
+"""The kinds of schedule: parsing, storage, API representation, preview, and the first and last due instant."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from punctual.domain.errors import Invalid, Unreadable
 from punctual.domain.instant import from_text
+from punctual.domain.schedules.calendar import WEEKENDS
 from punctual.domain.schedules.cron import Cron, Fold, Gap, OccurrenceFlag
 from punctual.domain.schedules.every import Every
-from punctual.domain.schedules.schedule import At, Now, Queue, from_stored, parse_schedule, preview
+from punctual.domain.schedules.schedule import (
+    At,
+    Now,
+    Queue,
+    check_comes_due,
+    from_stored,
+    last_due,
+    parse_schedule,
+    preview,
+)
+from tests.unit.domain.schedules.submitted import SUBMITTED_AT, dues, schedule_of
 
 NOW = datetime(2026, 11, 15, 7, 0, 0, 123000, UTC)
 SPECS = [
@@ -52,15 +61,6 @@ def test_at_may_be_a_few_seconds_in_the_past_because_of_clock_skew():
 def test_cron_has_default_time_zone_and_policies():
     assert parse_schedule({"cron": "0 2 * * *"}, now=NOW) == Cron("0 2 * * *", "UTC", Gap.SHIFT, Fold.FIRST)
     assert parse_schedule(SPECS[2], now=NOW) == Cron("0 2 * * SUN", "America/New_York", Gap.SKIP, Fold.BOTH)
-
-
-def test_an_interval_is_counted_from_its_submission():
-    schedule = parse_schedule({"every_seconds": 60}, now=NOW)
-    assert schedule == Every(60, NOW)
-    assert schedule.next_after(NOW - timedelta(days=1)) == NOW + timedelta(seconds=60)
-    assert schedule.next_after(NOW) == NOW + timedelta(seconds=60)
-    assert schedule.next_after(NOW + timedelta(seconds=60)) == NOW + timedelta(seconds=120)
-    assert schedule.next_after(NOW + timedelta(seconds=179.5)) == NOW + timedelta(seconds=180)
 
 
 def test_a_queue_job_is_never_due_by_time():
@@ -105,6 +105,24 @@ def test_an_invalid_schedule_is_rejected_naming_the_field(spec, field, message):
     refused = refusal(spec)
     assert refused.field == field
     assert message in refused.message
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"starts_at": "2026-12-01T00:00Z"},
+        {"ends_at": "2026-12-01T00:00Z"},
+        {"max_runs": 3},
+        {"jitter_seconds": 5},
+        {"skip": ["weekends"]},
+        {"on_skip": "skip"},
+    ],
+)
+@pytest.mark.parametrize("once", [{"at": "2026-12-01T00:00:00Z"}, {"queue": True}, {}])
+def test_bounds_are_rejected_for_a_schedule_that_does_not_recur(once, rule):
+    with pytest.raises(Invalid, match="requires cron or every_seconds") as refused:
+        schedule_of(**once, **rule)
+    assert refused.value.field == f"schedule.{next(iter(rule))}"
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -162,18 +180,83 @@ def test_a_preview_of_a_schedule_that_never_runs_terminates():
     assert all(occurrence.at is None for occurrence in found)
 
 
-intervals = st.integers(1, 31_622_400)
-instants = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+def test_a_preview_ends_at_the_end_of_the_schedule():
+    schedule = schedule_of(cron="0 2 * * *", skip=["2026-11-18", "2026-11-21"], max_runs=3)
+    found = preview(schedule, SUBMITTED_AT, 10)
+    assert [(one.local.day, one.at is not None) for one in found] == [(17, True), (18, False), (19, True), (20, True)]
 
 
-@given(intervals, instants, instants)
-def test_an_interval_is_due_at_every_multiple_of_its_seconds(seconds, anchor, instant):
-    schedule = Every(seconds, anchor)
-    following, previous = schedule.next_after(instant), schedule.previous_before(instant)
-    assert following > instant
-    assert (following - anchor) % timedelta(seconds=seconds) == timedelta(0)
-    assert following > anchor
-    if previous is None:
-        assert instant <= anchor + timedelta(seconds=seconds)
-    else:
-        assert previous < instant <= schedule.next_after(previous)
+def test_a_preview_lists_each_skipped_date_once_and_flags_moved_runs():
+    hourly = schedule_of(cron="0 * * * *", skip=[WEEKENDS, "2026-11-23"])
+    found = preview(hourly, from_text("2026-11-20T22:30Z"), 2)
+    assert [(one.local.strftime("%a %H:%M"), one.at is not None, one.flag) for one in found] == [
+        ("Fri 23:00", True, None),
+        ("Sat 00:00", False, OccurrenceFlag.EXCLUDED),
+        ("Sun 00:00", False, OccurrenceFlag.EXCLUDED),
+        ("Mon 00:00", False, OccurrenceFlag.EXCLUDED),
+        ("Tue 00:00", True, None),
+    ]
+    first = schedule_of(cron="30 2 1 * *", skip=[WEEKENDS], on_skip="next_business_day")
+    [moved, own] = preview(first, from_text("2026-10-15T00:00Z"), 2)
+    assert (moved.local.strftime("%a %d"), moved.at.strftime("%a %d"), moved.flag) == (
+        "Sun 01",
+        "Mon 02",
+        OccurrenceFlag.MOVED,
+    )
+    assert own.flag is None
+    daily = schedule_of(every_seconds=86_400, skip=[WEEKENDS], on_skip="next_business_day")
+    assert {one.flag for one in preview(daily, SUBMITTED_AT, 20)} == {None}
+
+
+def test_a_preview_shows_skipped_dates_between_runs_that_are_far_apart():
+    weekly = schedule_of(cron="0 2 * * SUN", skip=["2026-11-22", "2026-11-25", "2026-12-06"])
+    found = preview(weekly, SUBMITTED_AT, 2)
+    assert [(one.local.strftime("%d.%m."), one.flag) for one in found] == [
+        ("22.11.", OccurrenceFlag.EXCLUDED),
+        ("29.11.", None),
+        ("06.12.", OccurrenceFlag.EXCLUDED),
+        ("13.12.", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"at": "2026-12-24T18:00:00Z"},
+        {"every_seconds": 60, "max_runs": 7},
+        {"every_seconds": 60, "ends_at": "2026-11-16T12:30:30Z"},
+        {"cron": "*/20 * * * *", "max_runs": 3, "skip": ["weekends"]},
+        {"cron": "0 2 * * *", "starts_at": "2026-12-01T00:00:00Z", "ends_at": "2026-12-03T02:00:00Z"},
+    ],
+)
+def test_the_last_due_instant_of_a_finite_schedule_is_known(spec):
+    schedule = schedule_of(**spec)
+    assert last_due(schedule) == dues(schedule)[-1]
+
+
+@pytest.mark.parametrize(
+    "spec", [{"every_seconds": 60}, {"cron": "0 2 * * *", "starts_at": "2026-12-01T00:00:00Z"}, {"queue": True}]
+)
+def test_a_schedule_without_an_end_has_no_last_due_instant(spec):
+    assert last_due(schedule_of(**spec)) is None
+
+
+def test_an_end_before_the_first_due_instant_is_rejected():
+    with pytest.raises(Invalid, match="never comes due before 2026-11-16T13:00") as refused:
+        check_comes_due(schedule_of(cron="0 2 * * *", ends_at="2026-11-16T13:00Z"), SUBMITTED_AT)
+    assert refused.value.field == "schedule.ends_at"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"cron": "0 2 * * SAT"},
+        {"cron": "* * * * SAT,SUN", "timezone": "America/New_York"},
+        {"every_seconds": 7 * 86_400, "starts_at": "2026-11-21T12:00:00Z"},
+    ],
+)
+def test_a_schedule_whose_every_date_is_skipped_is_rejected(spec):
+    with pytest.raises(Invalid, match=r"all dates of schedule\.\w+ are skipped") as refused:
+        check_comes_due(schedule_of(**spec, skip=["weekends"]), SUBMITTED_AT)
+    assert refused.value.field == "schedule.skip"
+    check_comes_due(schedule_of(**spec, skip=["weekends"], on_skip="next_business_day"), SUBMITTED_AT)

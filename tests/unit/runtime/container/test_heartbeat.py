@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import signal
 import time
@@ -12,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from punctual.aws.reporter_client import ReporterClient, ReporterUnreachable
 from punctual.domain.executions.progress import Progress
-from punctual.domain.long_lane.assignment import Assignment
 from punctual.runtime.container.heartbeat import Heartbeat, TaskInterrupted, interrupt_on_sigterm, record_sigterm
 from punctual.runtime.tasks.time_limit import TimeLimitReached, time_limit
+from tests.unit.reporters import Lambda, accepted, reporter
 
 
 @pytest.fixture(autouse=True)
@@ -25,33 +22,6 @@ def _new_container() -> Iterator[None]:
     record_sigterm()
     yield
     signal.signal(signal.SIGTERM, before)
-
-
-ASSIGNMENT = Assignment(job_id="j", execution_id="e", part="all", attempt=1, key="k")
-
-
-class Lambda:
-    """The Lambda service as far as a container uses it: answers each call with the test's reply."""
-
-    def __init__(self, reply: Callable[[dict[str, Any]], Any]) -> None:
-        self.requests: list[dict[str, Any]] = []
-        self._reply = reply
-
-    def invoke(self, FunctionName: str, Payload: bytes) -> dict[str, Any]:
-        assert FunctionName == "reporter"
-        request = json.loads(Payload)
-        self.requests.append(request)
-        reply = self._reply(request)
-        if isinstance(reply, Exception):
-            return {"FunctionError": "Unhandled", "Payload": io.BytesIO(json.dumps(str(reply)).encode())}
-        return {"Payload": io.BytesIO(json.dumps(reply).encode())}
-
-    def of(self, action: str) -> list[dict[str, Any]]:
-        return [request for request in self.requests if request["do"] == action]
-
-
-def reporter(client: Lambda) -> ReporterClient:
-    return ReporterClient("reporter", ASSIGNMENT, client, sleep=lambda _: None)
 
 
 def heartbeat_of(client: Lambda, interval: float = 0.02) -> Heartbeat:
@@ -63,10 +33,6 @@ def wait_until(condition: Callable[[], Any]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
-
-
-def accepted(_request: dict[str, Any]) -> dict[str, Any]:
-    return {"ok": True, "leave": None}
 
 
 def test_heartbeats_carry_progress_only_when_it_has_changed() -> None:
@@ -101,9 +67,9 @@ def test_a_checkpoint_is_a_snapshot_of_the_state() -> None:
 
 def test_a_request_to_leave_interrupts_at_the_next_checkpoint_which_is_sent() -> None:
     reason = "execution e2 needs its slot to be in time"
-    client = Lambda(lambda request: {"ok": True, "leave": reason if request["do"] == "heartbeat" else None})
+    client = Lambda(lambda request: {"ok": True, "preempt_reason": reason if request["do"] == "heartbeat" else None})
     with heartbeat_of(client) as heartbeat:
-        wait_until(lambda: heartbeat.should_leave)
+        wait_until(lambda: heartbeat.is_preempted)
         with pytest.raises(TaskInterrupted):
             heartbeat.checkpoint({"last": True})
     heartbeat.flush_checkpoint()
@@ -111,7 +77,7 @@ def test_a_request_to_leave_interrupts_at_the_next_checkpoint_which_is_sent() ->
 
 
 def test_a_superseded_attempt_is_interrupted_at_its_next_checkpoint_and_sends_nothing() -> None:
-    client = Lambda(lambda _: {"ok": False, "leave": None})
+    client = Lambda(lambda _: {"ok": False, "preempt_reason": None})
     with heartbeat_of(client) as heartbeat:
         wait_until(lambda: heartbeat.superseded)
         with pytest.raises(TaskInterrupted):
@@ -130,15 +96,6 @@ def test_progress_is_repeated_until_the_reporter_accepts_it() -> None:
     assert [beat["progress"]["percent"] for beat in client.of("heartbeat") if beat["progress"]] == [10, 10, 10, 10]
 
 
-def test_call_with_retries_repeats_the_call_and_gives_up_in_the_end() -> None:
-    failures = iter([RuntimeError("down")] * 4)
-    recovers = reporter(Lambda(lambda request: next(failures, None) or accepted(request)))
-    assert recovers.call_with_retries("conclude")["ok"] is True
-    stays_down = reporter(Lambda(lambda _: RuntimeError("down")))
-    with pytest.raises(ReporterUnreachable):
-        stays_down.call_with_retries("conclude")
-
-
 @pytest.mark.parametrize("state", [{"a": {1, 2}}, {"a": float("nan")}])
 def test_a_checkpoint_that_is_not_json_raises_in_the_task(state: Any) -> None:
     with heartbeat_of(Lambda(accepted)) as heartbeat, pytest.raises((TypeError, ValueError)):
@@ -154,7 +111,7 @@ def test_sigterm_interrupts_at_the_next_checkpoint() -> None:
     client = Lambda(accepted)
     with heartbeat_of(client, interval=60) as heartbeat, time_limit(60), interrupt_on_sigterm(heartbeat, 60):
         os.kill(os.getpid(), signal.SIGTERM)
-        wait_until(lambda: heartbeat.should_leave)  # it asked for the reason at once, without waiting for the interval
+        wait_until(lambda: heartbeat.is_preempted)  # it asked for the reason at once, without waiting for the interval
         with pytest.raises(TaskInterrupted):
             heartbeat.checkpoint({"last": 1})
 
@@ -163,11 +120,11 @@ def test_sigterm_means_leave_also_when_the_reporter_is_unreachable() -> None:
     client = Lambda(lambda _: RuntimeError("down"))
     with heartbeat_of(client, interval=60) as heartbeat, time_limit(60), interrupt_on_sigterm(heartbeat, 60):
         os.kill(os.getpid(), signal.SIGTERM)
-        wait_until(lambda: heartbeat.should_leave)
+        wait_until(lambda: heartbeat.is_preempted)
 
 
 def stop_in(seconds: float) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    return lambda _request: {"ok": True, "leave": None, "stop_in": seconds}
+    return lambda _request: {"ok": True, "preempt_reason": None, "stop_in": seconds}
 
 
 def test_a_cancelled_task_may_finish_by_itself() -> None:
@@ -208,7 +165,7 @@ def test_the_time_limit_applies_without_any_request_to_stop() -> None:
 def test_sigterm_before_the_task_starts_is_applied_when_it_starts() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     with heartbeat_of(Lambda(accepted)) as heartbeat, time_limit(60), interrupt_on_sigterm(heartbeat, 60):
-        wait_until(lambda: heartbeat.should_leave)
+        wait_until(lambda: heartbeat.is_preempted)
         with pytest.raises(TaskInterrupted):
             heartbeat.checkpoint({})
     os.kill(os.getpid(), signal.SIGTERM)  # after the task, while the result is reported, SIGTERM is ignored

@@ -9,12 +9,12 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.long_lane.laxity import GrantResult, LaneLimits, Occupancy, admission_key, with_remaining_work
+from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, SlotResult, admission_key, with_remaining_work
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 from punctual.stages.long_lane.admit import (
     AT_RISK_HORIZON,
-    MAX_CONFLICT_RETRIES,
+    MAX_LANE_READS,
     PREEMPTION_MARGIN,
     RESCUE_LIMIT,
     Admission,
@@ -37,7 +37,7 @@ class Lane:
     stopped: list[tuple[str, str]] = field(default_factory=list)
     read: int = 0
     occupancy_reads: int = 0
-    before_grant: Callable[[Part], None] = lambda _part: None
+    before_allocate: Callable[[Part], None] = lambda _part: None
     """Called just before each compare-and-swap: a concurrent change."""
 
     def add(self, *parts: Part) -> Lane:
@@ -60,24 +60,24 @@ class Lane:
     def holders(self) -> Iterator[Part]:
         return (part for part in list(self.parts.values()) if part.status in (Status.STARTING, Status.RUNNING))
 
-    def grant(
+    def allocate(
         self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
-    ) -> GrantResult:
-        self.before_grant(part)
+    ) -> SlotResult:
+        self.before_allocate(part)
         if self.parts[part.execution_id].status is not Status.WAITING:
-            return GrantResult.NOT_WAITING
+            return SlotResult.NOT_WAITING
         if self.taken != seen:
-            return GrantResult.CONTENDED
+            return SlotResult.CONTENDED
         self.parts[part.execution_id] = replace(part, status=Status.STARTING, granted_at=now)
         self.taken = after
         self.starts.append(start_at)
         self.keys.append(key)
-        return GrantResult.GRANTED
+        return SlotResult.GRANTED
 
-    def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:  # noqa: ARG002
-        if self.parts[part.execution_id].leave or part.status is not Status.RUNNING:
+    def preempt(self, part: Part, reason: str) -> bool:
+        if self.parts[part.execution_id].preempt_reason or part.status is not Status.RUNNING:
             return False
-        self.parts[part.execution_id] = replace(part, leave=reason)
+        self.parts[part.execution_id] = replace(part, preempt_reason=reason)
         return True
 
     def stop(self, task_arn: str, reason: str) -> None:
@@ -160,7 +160,7 @@ def test_a_part_that_no_longer_waits_is_skipped() -> None:
     def cancel(_part: Part) -> None:
         lane.parts["cancelled"] = replace(lane.parts["cancelled"], status=Status.CANCELLED)
 
-    lane.before_grant = cancel
+    lane.before_allocate = cancel
     assert names(lane.admission(tasks=1).admit()) == ["next"]
 
 
@@ -176,7 +176,7 @@ def test_two_concurrent_admissions_give_every_slot_once() -> None:
             busy = True
             given.extend(names(other.admit()))
 
-    lane.before_grant = admit_too
+    lane.before_allocate = admit_too
     given += names(lane.admission(tasks=10).admit())
     assert sorted(given) == [f"{n:02}" for n in range(10)]
     assert lane.taken.tasks == 10
@@ -188,9 +188,9 @@ def test_admission_gives_up_after_too_many_conflicts() -> None:
     def crowd(_part: Part) -> None:
         lane.taken = replace(lane.taken, next_start=NOW + lane.occupancy_reads * MINUTE)
 
-    lane.before_grant = crowd
+    lane.before_allocate = crowd
     assert lane.admission().admit() == []
-    assert lane.occupancy_reads == MAX_CONFLICT_RETRIES
+    assert lane.occupancy_reads == MAX_LANE_READS
 
 
 def test_a_slot_that_becomes_free_during_an_admission_is_given_by_it() -> None:
@@ -201,7 +201,7 @@ def test_a_slot_that_becomes_free_during_an_admission_is_given_by_it() -> None:
         if next(freed, False):
             lane.taken = lane.taken.minus(VCPU)
 
-    lane.before_grant = free
+    lane.before_allocate = free
     assert names(lane.admission(tasks=2).admit()) == ["first", "second"]
 
 
@@ -217,7 +217,7 @@ def test_a_lax_part_is_preempted_for_a_part_that_would_miss_its_deadline() -> No
     admission = lane.admission(tasks=2)
     assert names(admission.make_room()) == ["laxer"]
     assert lane.stopped == [("arn:laxer", "preempted for urgent")]
-    assert lane.parts["laxer"].leave == "execution urgent needs its slot to be in time"
+    assert lane.parts["laxer"].preempt_reason == "execution urgent needs its slot to be in time"
 
 
 def test_no_part_is_preempted_for_one_that_can_wait_or_that_fits() -> None:
@@ -289,7 +289,7 @@ def test_as_many_parts_at_risk_as_possible_are_rescued_in_one_call() -> None:
 
 
 def test_a_part_that_is_leaving_counts_as_gone_and_its_stop_is_repeated() -> None:
-    leaving = replace(runs("leaving", 15 * HOUR), leave="execution urgent needs its slot to be in time")
+    leaving = replace(runs("leaving", 15 * HOUR), preempt_reason="execution urgent needs its slot to be in time")
     lane = Lane().add(leaving, runs("lax", 12 * HOUR), waits("urgent", MINUTE))
     assert lane.admission(tasks=2).make_room() == []
     assert [arn for arn, _ in lane.stopped] == ["arn:leaving"]
@@ -298,7 +298,7 @@ def test_a_part_that_is_leaving_counts_as_gone_and_its_stop_is_repeated() -> Non
 
 def test_a_part_that_has_just_ended_is_not_stopped() -> None:
     lane = Lane().add(runs("ended", 9 * HOUR), waits("urgent", MINUTE))
-    lane.ask_to_leave = lambda *_: False  # type: ignore[method-assign]
+    lane.preempt = lambda *_: False  # type: ignore[method-assign]
     assert lane.admission(tasks=1).make_room() == []
     assert lane.stopped == []
 

@@ -1,7 +1,7 @@
 """The lifecycle of an execution: its statuses and the allowed transitions.
 
-Every change of status derives its condition from ``TRANSITIONS``, and a test compares the diagram in docs/lifecycle.md
-with it.
+Every change of status derives its condition from ``TRANSITIONS``, and the diagram in docs/lifecycle.md is generated
+from it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ class Status(StrEnum):
     """The status of an execution. Each member names the components that move an execution in and out."""
 
     SCHEDULED = "scheduled"
-    """Planned for an instant beyond the horizon. In: the planner. Out: the dispatcher, when the due timer fires."""
+    """Planned for an instant beyond the horizon. In: the planner. Out: the dispatcher, when the timer is
+    due; in the long lane the conductor, when the EventBridge schedule starts the state machine."""
 
     QUEUED = "queued"
     """Its work order is being sent, or waits in a queue for a worker. In: the planner, dispatcher, intake or API; or
@@ -33,8 +34,9 @@ class Status(StrEnum):
     expired lease."""
 
     RETRYING = "retrying"
-    """An attempt failed and the next one is due at ``retry_at``. In: the worker. Out: the next claim; in the long lane
-    the next request for a slot."""
+    """An attempt failed and the next one is due at ``retry_at``. In: the worker or the container; in the long lane also
+    the conductor and the reconciler. Out: the next claim, the dispatcher after a long backoff; in the long lane the
+    next request for a slot."""
 
     SUCCEEDED = "succeeded"
     """The task returned. In: the worker or the container. Final."""

@@ -100,12 +100,14 @@ class Trigger:
 # A job that is done plans nothing. The items beside the jobs (owners, dedupe keys) have no state.
 _JOB = Filter((INSERT, MODIFY), new={"state": ("active", "paused", "cancelled", "deleted")})
 _READY = Filter((INSERT, MODIFY), new={"status": ("queued", "retrying")})
-_LEADER_NOT_RUN = Filter((INSERT,), new={"status": ("skipped", "missed"), "leads": (True,)})
-_LEADER_CANCELLED = Filter((MODIFY,), old={"status": ("scheduled",)}, new={"status": ("cancelled",), "leads": (True,)})
+_LEADER_NOT_RUN = Filter((INSERT,), new={"status": ("skipped", "missed"), "is_leader": (True,)})
+_LEADER_CANCELLED = Filter(
+    (MODIFY,), old={"status": ("scheduled",)}, new={"status": ("cancelled",), "is_leader": (True,)}
+)
 _STOP = Filter((MODIFY,), new={"status": ("running",), "cancel_at": PRESENT})
 _TTL = Filter((REMOVE,), by_ttl=True)
 # Most executions of recurring short jobs need no follow-up and never invoke the settler.
-_ENDED = Filter(new={"status": ENDED, "aftermath": (True,)})
+_ENDED = Filter(new={"status": ENDED, "needs_follow_up": (True,)})
 _STOP_LONG = Filter((MODIFY,), new={"status": ("running",), "lane": ("long",), "cancel_at": PRESENT})
 _PART = Filter(
     (INSERT, MODIFY),

@@ -20,8 +20,8 @@ class HeldExecutions(ExecutionReader, Protocol):
     def mark_as_upstream(self, execution: Execution) -> Execution | None:
         """Make the end of a live execution wake its dependants. Returns the execution as stored, live or ended."""
 
-    def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
-        """Move from ``queued`` to ``waiting``. ``look_at`` is the instant of the timer that checks it again."""
+    def hold(self, execution: Execution, reason: str, recheck_at: datetime) -> bool:
+        """Move from ``queued`` to ``waiting``. ``recheck_at`` is the instant of the timer that checks it again."""
 
     def clear(self, execution: Execution) -> bool:
         """Allow a ``queued`` execution to start. Idempotent: also ``True`` when it was cleared before."""

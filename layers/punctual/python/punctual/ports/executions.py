@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Protocol
 
 from punctual.domain.executions.attempt_decision import AttemptDecision
-from punctual.domain.executions.execution import Attempt, Execution, LeaseState, LiveExecution, Progress
+from punctual.domain.executions.execution import Attempt, Execution, LeaseState, LiveExecution
+from punctual.domain.executions.progress import Progress
 from punctual.domain.executions.timer import Timer
 from punctual.domain.executions.work_order import WorkOrder
+from punctual.domain.jobs.misfire import MisfireEnding
 
 
 class Executions(Protocol):
@@ -39,8 +41,8 @@ class Executions(Protocol):
     def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
         """Move an execution that has not started to ``skipped``; ``False`` if it has."""
 
-    def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
-        """Move an execution that has not started to ``missed``; ``False`` if it has."""
+    def end_missed(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
+        """End an execution that has not started and missed its due instant; ``False`` if it has started."""
 
     def was_cancelled(self, job_id: str, due: datetime) -> bool:
         """Whether the scheduled execution of a due instant was cancelled before its first attempt."""

@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from punctual.domain.executions.attempt_decision import AttemptDecision
-from punctual.domain.executions.execution import Execution, Progress
+from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.progress import Progress
 from punctual.domain.long_lane.assignment import Assignment
-from punctual.domain.long_lane.laxity import GrantResult, Occupancy
+from punctual.domain.long_lane.laxity import Occupancy, SlotResult
 from punctual.domain.long_lane.part import Part
 from punctual.domain.long_lane.parts_status import PartsOutcome, PartsStatus
 
@@ -122,15 +123,15 @@ class Slots(Protocol):
     def holders(self) -> Iterator[Part]:
         """The parts that hold a slot."""
 
-    def grant(
+    def allocate(
         self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
-    ) -> GrantResult:
+    ) -> SlotResult:
         """Give a slot to a waiting part, if the occupancy is still as ``seen``: compare-and-swap to ``after``.
 
         Begins the part's next attempt, whose container proves its identity with ``key``.
         """
 
-    def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:
+    def preempt(self, part: Part, reason: str) -> bool:
         """Preempt a running part: ask it to stop at its next checkpoint.
 
         ``False`` if it does not run, or was asked already.

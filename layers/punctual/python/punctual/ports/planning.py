@@ -1,4 +1,4 @@
-"""Ports for planning and dispatch: timers, work queues and dead-letter queues."""
+"""Ports for planning and dispatch: timers and work queues."""
 
 from __future__ import annotations
 
@@ -34,10 +34,3 @@ class WorkQueues(Protocol):
 
         Delivery is at least once. Raises if the queue rejects any of the orders.
         """
-
-
-class DeadLetters(Protocol):
-    """A dead-letter queue: messages that cannot be processed, kept for an operator."""
-
-    def dead_letter(self, body: str, reason: str) -> None:
-        """Move a message to the dead-letter queue, with the reason."""

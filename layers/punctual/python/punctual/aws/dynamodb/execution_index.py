@@ -10,7 +10,7 @@ from punctual.aws.dynamodb.execution_table import ExecutionTable
 from punctual.aws.dynamodb.gates import DynamoGates
 from punctual.domain.executions.execution import Execution
 
-PAGE_SIZE = 200
+IDS_PER_PAGE = 200
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class DynamoExecutionIndex:
     def _dangers(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
         condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
         values = {"shard": str(shard), "low": low or "0", "high": high}
-        for page in self.executions.table.query(condition, values, index="deadlines", page_size=PAGE_SIZE):
+        for page in self.executions.table.query(condition, values, index="deadlines", page_size=IDS_PER_PAGE):
             yield [item["danger"] for item in page]
 
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
@@ -53,7 +53,9 @@ class DynamoExecutionIndex:
         # BETWEEN includes both bounds; the upper bound is filtered out below
         condition = f"#{name} = :value AND #execution_id BETWEEN :low AND :high"
         values = {"value": value, "low": low or "0", "high": high}
-        for page in self.executions.table.query(condition, values, index=index, descending=True, page_size=PAGE_SIZE):
+        for page in self.executions.table.query(
+            condition, values, index=index, descending=True, page_size=IDS_PER_PAGE
+        ):
             yield [item["execution_id"] for item in page if item["execution_id"] < high]
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, ProgressSample
-from punctual.domain.executions.execution import Attempt, Execution, Failure, Origin, Outcome, Progress, Result
+from punctual.domain.executions.execution import Attempt, Execution, Failure, Origin, Outcome, Result
+from punctual.domain.executions.progress import Progress
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.dependency import Condition, Dependency
 from punctual.domain.jobs.gate import Gate, of_entry
@@ -38,8 +39,8 @@ def execution_to_item(execution: Execution) -> Item:
         "retry": to_json(asdict(execution.retry)),
         "revision": execution.revision,
         "origin": str(execution.origin) if execution.origin is not Origin.SCHEDULE else None,
-        "once": execution.is_last_of_job or None,
-        "leads": execution.leads or None,
+        "is_last_of_job": execution.is_last_of_job or None,
+        "is_leader": execution.is_leader or None,
         "delay_ms": round(execution.delay_seconds * 1000) or None,
         "gates": gates_text(execution.gates),
         "covered_by": execution.covered_by,
@@ -47,8 +48,8 @@ def execution_to_item(execution: Execution) -> Item:
         "reason": execution.reason,
         "ended_at": instant_text(execution.ended_at),
         "depends_on": dependencies_text(execution.depends_on),
-        "cleared": execution.cleared or None,
-        "feeds": execution.is_upstream or None,
+        "is_cleared": execution.is_cleared or None,
+        "is_upstream": execution.is_upstream or None,
         "window": window_text(execution.window),
         "batch": batch_text(execution.batch),
         "run_arn": execution.run_arn,
@@ -56,7 +57,7 @@ def execution_to_item(execution: Execution) -> Item:
         "outlook": outlook_text(execution.outlook) if execution.outlook else None,
         "check_at": instant_text(execution.check_at),
         "notify": execution.notify or None,
-        "aftermath": execution.needs_follow_up or None,
+        "needs_follow_up": execution.needs_follow_up or None,
         "scheduled_at": instant_text(execution.scheduled_at),
         "queued_at": instant_text(execution.queued_at),
         "woken_at": instant_text(execution.woken_at),
@@ -80,8 +81,8 @@ def item_to_execution(item: Item) -> Execution:
             retry=RetryPolicy(**from_json(item["retry"])),
             revision=item["revision"],
             origin=Origin(item.get("origin", Origin.SCHEDULE)),
-            is_last_of_job=item.get("once", False),
-            leads=item.get("leads", False),
+            is_last_of_job=item.get("is_last_of_job", False),
+            is_leader=item.get("is_leader", False),
             delay_seconds=item.get("delay_ms", 0) / 1000,
             gates=tuple(of_entry(entry) for entry in from_json(item.get("gates"), [])),
             waits_at=item.get("waits_at"),
@@ -92,8 +93,8 @@ def item_to_execution(item: Item) -> Execution:
             covered_by=item.get("covered_by"),
             retry_of=item.get("retry_of"),
             depends_on=dependencies_of_text(item.get("depends_on")),
-            cleared=item.get("cleared", False),
-            is_upstream=item.get("feeds", False),
+            is_cleared=item.get("is_cleared", False),
+            is_upstream=item.get("is_upstream", False),
             window=window_of_text(item.get("window")),
             batch=_batch_of_text(item.get("batch")),
             run_arn=item.get("run_arn"),

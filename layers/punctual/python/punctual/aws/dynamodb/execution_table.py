@@ -18,9 +18,9 @@ from punctual.domain.status import LIVE_STATUSES, Status, sources_of
 DEADLINE_ATTRIBUTES = ("check_shard", "check_at", "deadline_shard")
 """Removed when an execution ends: only live executions are checked against their deadline."""
 
-IS_HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#cleared)"
+IS_HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#is_cleared)"
 """Condition: the execution waits for its upstreams."""
-IS_CLEARED = "(attribute_not_exists(#depends_on) OR attribute_exists(#cleared))"
+IS_CLEARED = "(attribute_not_exists(#depends_on) OR attribute_exists(#is_cleared))"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ExecutionTable:
         self, key: Item, status: Status, why: Item, now: datetime, unchanged: str = "", values: Item | None = None
     ) -> bool:
         ending = {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        removed = ["retry_at", "long_shard", "waits_at", "turn", "look_at", *DEADLINE_ATTRIBUTES]
+        removed = ["retry_at", "long_shard", "waits_at", "turn", "recheck_at", *DEADLINE_ATTRIBUTES]
         also = " AND ".join(filter(None, ["#attempt = :none", unchanged]))
         return self._move(key, status, ending, remove=removed, also=also, values={"none": 0, **(values or {})}).applied
 

@@ -11,8 +11,9 @@ from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, IS_CLEARE
 from punctual.aws.dynamodb.items import Item, instant_of, instant_text
 from punctual.aws.dynamodb.table import WriteResult
 from punctual.domain.executions.deadline_outlook import DeadlineState, danger_key
-from punctual.domain.executions.execution import Attempt, Execution, LeaseState, LiveExecution, Origin, Progress
-from punctual.domain.executions.horizon import LEASE_DURATION
+from punctual.domain.executions.execution import Attempt, Execution, LeaseState, LiveExecution, Origin
+from punctual.domain.executions.lease import LEASE_DURATION
+from punctual.domain.executions.progress import Progress
 from punctual.domain.executions.timer import Timer, TimerReason, shard_of
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.identity import due_key, due_of, execution_id
@@ -23,6 +24,7 @@ from punctual.domain.status import FINAL, LIVE_STATUSES, Status, sources_of
 
 if TYPE_CHECKING:
     from punctual.domain.executions.attempt_decision import AttemptDecision
+    from punctual.domain.jobs.misfire import MisfireEnding
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -81,9 +83,9 @@ class DynamoExecutions(ExecutionTable):
             },
         )
 
-    def miss(self, job_id: str, execution_id: str, reason: str, now: datetime) -> bool:
-        key = {"job_id": job_id, "execution_id": execution_id}
-        return self._end_unstarted(key, Status.MISSED, {"reason": reason}, now)
+    def end_missed(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
+        why = {"reason": ending.reason, "covered_by": ending.covered_by}
+        return self._end_unstarted(key_of(execution), ending.status, why, now)
 
     def was_cancelled(self, job_id: str, due: datetime) -> bool:
         one = self.get(job_id, execution_id(job_id, due))
@@ -199,7 +201,7 @@ class DynamoExecutions(ExecutionTable):
 
     def mark_last_of_job(self, job_id: str, execution_id: str) -> bool:
         return self._mark_if_live(
-            {"job_id": job_id, "execution_id": execution_id}, {"once": True, "aftermath": True}
+            {"job_id": job_id, "execution_id": execution_id}, {"is_last_of_job": True, "needs_follow_up": True}
         ).applied
 
     def _item(self, execution: Execution) -> Item:
@@ -271,7 +273,7 @@ def _timer_condition(timer: Timer) -> tuple[tuple[Status, ...], str, Item]:
     at = {"at": instant_text(timer.at)}
     if timer.reason is TimerReason.RETRY:  # ``queued`` if a rate limit postponed the start
         return (Status.RETRYING, Status.QUEUED), "#retry_at = :at", at
-    return (Status.WAITING,), f"#look_at = :at AND {IS_HELD}", at
+    return (Status.WAITING,), f"#recheck_at = :at AND {IS_HELD}", at
 
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ INSIDE = "in:"
 WAITED_AT = "waited_at"
 ASKED = {"#it": WAITED_AT, "#count": "count"}
 RATE = "rate"
-MAX_CONFLICT_RETRIES = 20
-PAGE_SIZE = 100
+MAX_RESERVE_TRIES = 20
+GATES_PER_PAGE = 100
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class DynamoGates:
         return _inside(self.table.get(self._key(name), consistent=True) or {})
 
     def held(self, shard: int) -> Iterator[dict[str, frozenset[str]]]:
-        for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=PAGE_SIZE):
+        for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=GATES_PER_PAGE):
             yield {item["entry"]: _inside(item) for item in page}
 
     def inside_jobs(self, shard: int) -> Iterator[str]:
@@ -119,13 +119,13 @@ class DynamoGates:
         condition = "attribute_not_exists(#execution_id) OR #execution_id IN (:me, :other)"
         values = {"me": execution_id, "other": instead_of or execution_id}
         place = self._place(name, ONLY, execution_id, now)
-        for _ in range(MAX_CONFLICT_RETRIES):
+        for _ in range(MAX_RESERVE_TRIES):
             if self.table.put_if(place, condition, values):
                 return None
             item = self.table.get({"gate": f"line#{name}", "entry": ONLY}, consistent=True)
             if item is not None:
                 return str(item["execution_id"])
-        raise RuntimeError(f"gate {name}: no stable read of the single waiter after {MAX_CONFLICT_RETRIES} tries")
+        raise RuntimeError(f"gate {name}: no stable read of the single waiter after {MAX_RESERVE_TRIES} tries")
 
     def first_in_line(self, name: str) -> Waiter | None:
         page = next(self.table.query("#gate = :gate", {"gate": f"line#{name}"}, consistent=True, page_size=1))
@@ -149,7 +149,7 @@ class DynamoGates:
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
         key = {"gate": RATE, "entry": name}
-        for _ in range(MAX_CONFLICT_RETRIES):
+        for _ in range(MAX_RESERVE_TRIES):
             item = self.table.get(key, consistent=True) or {}
             seen = instant_of(item.get("reserved_until"))
             start, until = rate.reserve(seen, now)
@@ -160,7 +160,7 @@ class DynamoGates:
             if self.table.update(key, set=change, condition=unchanged, values=values).applied:
                 return start
         raise RuntimeError(
-            f"gate {name}: could not reserve a start after {MAX_CONFLICT_RETRIES} tries, too much contention"
+            f"gate {name}: could not reserve a start after {MAX_RESERVE_TRIES} tries, too much contention"
         )
 
     def reserved_until(self, name: str) -> datetime | None:

@@ -17,23 +17,23 @@ from punctual.domain.status import Status
 
 class DynamoHeldExecutions(ExecutionTable):
     def mark_as_upstream(self, execution: Execution) -> Execution | None:
-        written = self._mark_if_live(key_of(execution), {"feeds": True, "aftermath": True})
+        written = self._mark_if_live(key_of(execution), {"is_upstream": True, "needs_follow_up": True})
         return item_to_execution(written.item) if written.item else None
 
-    def hold(self, execution: Execution, reason: str, look_at: datetime) -> bool:
-        changes = {"reason": reason, "look_at": instant_text(look_at)}
+    def hold(self, execution: Execution, reason: str, recheck_at: datetime) -> bool:
+        changes = {"reason": reason, "recheck_at": instant_text(recheck_at)}
         return self._move_held(execution, Status.WAITING, changes, sources=[Status.QUEUED]).applied
 
     def clear(self, execution: Execution) -> bool:
-        written = self._move_held(execution, Status.QUEUED, {"cleared": True}, sources=[Status.QUEUED])
-        return bool(written.item.get("cleared")) and written.item["status"] == Status.QUEUED
+        written = self._move_held(execution, Status.QUEUED, {"is_cleared": True}, sources=[Status.QUEUED])
+        return bool(written.item.get("is_cleared")) and written.item["status"] == Status.QUEUED
 
     def release(self, execution: Execution, now: datetime) -> bool:
         # ``queued_at`` must change even if the execution was queued in this millisecond: the planner sends an
         # execution when the stream shows a new value
         later = max(now, (execution.queued_at or now) + MILLISECOND)
-        changes = {"cleared": True, "queued_at": instant_text(later)}
-        return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "look_at"]).applied
+        changes = {"is_cleared": True, "queued_at": instant_text(later)}
+        return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "recheck_at"]).applied
 
     def recheck(self, execution: Execution, now: datetime) -> bool:
         changes = {"queued_at": instant_text(now)}
@@ -41,7 +41,7 @@ class DynamoHeldExecutions(ExecutionTable):
 
     def skip_held(self, execution: Execution, reason: str, now: datetime) -> bool:
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        removed = ["look_at", "long_shard", *DEADLINE_ATTRIBUTES]
+        removed = ["recheck_at", "long_shard", *DEADLINE_ATTRIBUTES]
         return self._move_held(execution, Status.SKIPPED, ending, remove=removed).applied
 
     def _move_held(

@@ -72,9 +72,8 @@ class DynamoJobs:
         return self._expire_marker_with(written)
 
     def replace(self, job: Job) -> bool:
-        # fail if, since the job was read, it became an upstream (`feeds`) or `live_since` moved back: the put would
-        # undo that
-        unmarked = "" if job.is_upstream else " AND attribute_not_exists(#feeds)"
+        # fail if, since the job was read, it became an upstream or `live_since` moved back: the put would undo that
+        unmarked = "" if job.is_upstream else " AND attribute_not_exists(#is_upstream)"
         since = {"since": instant_text(job.live_since)} if job.live_since else {}
         as_old = (
             "(attribute_not_exists(#live_since) OR #live_since >= :since)"
@@ -113,7 +112,9 @@ class DynamoJobs:
     def mark_as_upstream(self, job_id: str) -> bool:
         states = {"active": str(JobState.ACTIVE), "paused": str(JobState.PAUSED), "done": str(JobState.DONE)}
         condition = "#state IN (:active, :paused, :done)"
-        return self.table.update({"job_id": job_id}, set={"feeds": True}, condition=condition, values=states).applied
+        return self.table.update(
+            {"job_id": job_id}, set={"is_upstream": True}, condition=condition, values=states
+        ).applied
 
     def finish(self, job: Job, now: datetime) -> bool:
         written = self.table.update(

@@ -14,7 +14,8 @@ from punctual.aws.dynamodb.execution_item import (
 )
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.execution import Failure, Progress, Result
+from punctual.domain.executions.execution import Failure, Result
+from punctual.domain.executions.progress import Progress
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Priority
@@ -57,7 +58,7 @@ def part_to_item(part: Part) -> Item:
         "key": part.key,
         "token": part.token,
         "task_arn": part.task_arn,
-        "leave": part.leave,
+        "preempt_reason": part.preempt_reason,
         "cancel_at": instant_text(part.cancel_at),
         "cancel_reason": part.cancel_reason,
         "checkpoint": part.checkpoint,
@@ -105,7 +106,7 @@ def item_to_part(item: Item) -> Part:
             key=item.get("key"),
             token=item.get("token"),
             task_arn=item.get("task_arn"),
-            leave=item.get("leave"),
+            preempt_reason=item.get("preempt_reason"),
             cancel_at=instant_of(item.get("cancel_at")),
             cancel_reason=item.get("cancel_reason"),
             checkpoint=item.get("checkpoint"),

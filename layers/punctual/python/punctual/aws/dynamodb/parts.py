@@ -15,16 +15,16 @@ from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.part_item import item_to_part, part_to_item
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.executions.attempt_decision import AttemptDecision
-from punctual.domain.executions.execution import Progress
+from punctual.domain.executions.progress import Progress
 from punctual.domain.instant import from_text
 from punctual.domain.long_lane.assignment import Assignment
-from punctual.domain.long_lane.laxity import GrantResult, Occupancy, admission_key
+from punctual.domain.long_lane.laxity import Occupancy, SlotResult, admission_key
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status, sources_of
 
 LANE = "long"
 LANE_KEY = {"execution_id": "#lane", "part": LANE}
-PAGE_SIZE = 50
+PARTS_PER_PAGE = 50
 NEVER = "never"
 
 
@@ -56,7 +56,7 @@ class DynamoParts:
                 "ticket": ticket,
                 "asked_at": instant_text(asked_at),
                 "waiting": LANE,
-                "turn": admission_key(part, asked_at),
+                "admission_key": admission_key(part, asked_at),
             },
             remove=["retry_at"],
             sources=[*sources_of(Status.WAITING), Status.WAITING],  # a repeated request replaces the ticket
@@ -72,7 +72,7 @@ class DynamoParts:
         ).applied
 
     def waiting(self) -> Iterator[Part]:
-        for page in self.table.query("#waiting = :lane", {"lane": LANE}, index="waiting", page_size=PAGE_SIZE):
+        for page in self.table.query("#waiting = :lane", {"lane": LANE}, index="waiting", page_size=PARTS_PER_PAGE):
             yield from (item_to_part(item) for item in page)
 
     def holders(self) -> Iterator[Part]:
@@ -88,9 +88,9 @@ class DynamoParts:
             tasks=item.get("tasks", 0), cpu=item.get("cpu", 0), next_start=None if paced == NEVER else from_text(paced)
         )
 
-    def grant(
+    def allocate(
         self, part: Part, *, start_at: datetime, key: str, seen: Occupancy, after: Occupancy, now: datetime
-    ) -> GrantResult:
+    ) -> SlotResult:
         taken = self.table.update_request(
             LANE_KEY, set=_occupancy_item(after), condition=_UNCHANGED, values=_occupancy_item(seen)
         )
@@ -104,14 +104,23 @@ class DynamoParts:
                 "start_at": instant_text(start_at),
                 "holding": LANE,
             },
-            remove=["waiting", "turn", "started_at", "token", "task_arn", "leave", "progress", "reason"],
+            remove=[
+                "waiting",
+                "admission_key",
+                "started_at",
+                "token",
+                "task_arn",
+                "preempt_reason",
+                "progress",
+                "reason",
+            ],
             also="#ticket = :ticket",
             values={"ticket": part.ticket},
         )
         part_held, lane_held = self.table.transact_updates(given, taken)
         if part_held and lane_held:
-            return GrantResult.GRANTED
-        return GrantResult.CONTENDED if part_held else GrantResult.NOT_WAITING
+            return SlotResult.GRANTED
+        return SlotResult.CONTENDED if part_held else SlotResult.NOT_WAITING
 
     def claim(
         self, assignment: Assignment, token: str, task_arn: str | None, lease: datetime | None, now: datetime
@@ -149,11 +158,11 @@ class DynamoParts:
     def record_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None:
         return self._update_running(assignment, {"lease_until": instant_text(lease), "checkpoint": location})
 
-    def ask_to_leave(self, part: Part, reason: str, now: datetime) -> bool:  # noqa: ARG002 - part of the port
+    def preempt(self, part: Part, reason: str) -> bool:
         return self.table.update(
             _key(part),
-            set={"leave": reason},
-            condition="#status = :running AND #attempt = :attempt AND attribute_not_exists(#leave)",
+            set={"preempt_reason": reason},
+            condition="#status = :running AND #attempt = :attempt AND attribute_not_exists(#preempt_reason)",
             values={"running": str(Status.RUNNING), "attempt": part.attempt},
         ).applied
 
@@ -187,7 +196,7 @@ class DynamoParts:
                 "ended_at": instant_text(now) if final else None,
                 "expires_at": self._expiry(now) if final else None,
             },
-            remove=["holding", "lease_until", "ticket", "key", "leave"]
+            remove=["holding", "lease_until", "ticket", "key", "preempt_reason"]
             + ([] if error is not None else ["error"])
             + ([] if decision.reason is not None else ["reason"]),
             sources=SLOT_HOLDING_STATUSES,
@@ -199,7 +208,7 @@ class DynamoParts:
     def cancel(self, part: Part, reason: str, now: datetime) -> bool:
         """Cancel a part in any status and release its slot if it holds one; ``False`` if its status has changed."""
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        removed = ["holding", "waiting", "turn", "lease_until", "ticket", "key", "leave", "retry_at"]
+        removed = ["holding", "waiting", "admission_key", "lease_until", "ticket", "key", "preempt_reason", "retry_at"]
         ended = self._transition(part, Status.CANCELLED, ending, remove=removed, sources=[part.status])
         if part.status in SLOT_HOLDING_STATUSES:
             return all(self.table.transact_updates(ended, self._slot_release(part)))
@@ -207,13 +216,15 @@ class DynamoParts:
 
     def cancel_slot_request(self, part: Part, reason: str, now: datetime) -> bool:
         changes = {"reason": reason, "retry_at": instant_text(now)}
-        removed = ["waiting", "turn", "ticket"]
+        removed = ["waiting", "admission_key", "ticket"]
         return self._move(part, Status.RETRYING, changes, remove=removed, sources=[Status.WAITING])
 
     def fail_waiting(self, part: Part, reason: str, now: datetime) -> bool:
         """End a part that never acquired a slot."""
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        return self._move(part, Status.FAILED, ending, remove=["waiting", "turn", "ticket"], sources=[Status.WAITING])
+        return self._move(
+            part, Status.FAILED, ending, remove=["waiting", "admission_key", "ticket"], sources=[Status.WAITING]
+        )
 
     def recount(self, seen: Occupancy, holders: Iterable[Part]) -> bool:
         """Set the occupancy to the sum over ``holders``, if it is still as ``seen`` (compare-and-swap)."""

@@ -16,7 +16,7 @@ from punctual.domain.instant import from_text, to_text
 EXPIRY_DELAY = timedelta(hours=1)
 """How long after its instant a timer expires. When TTL removes it, the planner checks that the timer was handled."""
 
-PAGE_SIZE = 200
+TIMERS_PER_PAGE = 200
 """Timers swept between two records of the position: a crash repeats at most these."""
 
 
@@ -28,7 +28,7 @@ class DynamoTimers:
     def set(self, timer: Timer) -> None:
         self.table.put(
             {
-                "slot": bucket_of(timer.at, shard_of(timer.execution_id, self.shards)),
+                "bucket": bucket_of(timer.at, shard_of(timer.execution_id, self.shards)),
                 "due": timer.position,
                 "job_id": timer.job_id,
                 "expires_at": int((timer.at + EXPIRY_DELAY).timestamp()),
@@ -36,7 +36,7 @@ class DynamoTimers:
         )
 
     def swept_to(self, shard: int) -> SweepPosition | None:
-        item = self.table.get(_checkpoint(shard), consistent=True)
+        item = self.table.get(_position_key(shard), consistent=True)
         return (
             None if item is None else SweepPosition(at=from_text(item["swept_to"]), position=item.get("position", ""))
         )
@@ -44,15 +44,15 @@ class DynamoTimers:
     def due(self, shard: int, since: SweepPosition, until: datetime) -> Iterator[tuple[list[Timer], SweepPosition]]:
         lowest, highest = max(since.position, to_text(since.at)), f"{to_text(until)}~"
         for bucket, end in buckets_between(since.at, until, shard):
-            condition = "#slot = :slot AND #due BETWEEN :lowest AND :highest"
-            values = {"slot": bucket, "lowest": lowest, "highest": highest}
-            for page in self.table.query(condition, values, consistent=True, page_size=PAGE_SIZE):
+            condition = "#bucket = :bucket AND #due BETWEEN :lowest AND :highest"
+            values = {"bucket": bucket, "lowest": lowest, "highest": highest}
+            for page in self.table.query(condition, values, consistent=True, page_size=TIMERS_PER_PAGE):
                 if timers := [item_to_timer(item) for item in page if item["due"] > since.position]:
                     yield timers, SweepPosition(at=timers[-1].at, position=timers[-1].position)
             yield [], SweepPosition(at=min(end, until))
 
     def advance(self, shard: int, to: SweepPosition) -> None:
-        self.table.put({**_checkpoint(shard), "swept_to": instant_text(to.at), "position": to.position or None})
+        self.table.put({**_position_key(shard), "swept_to": instant_text(to.at), "position": to.position or None})
 
 
 def item_to_timer(item: Item) -> Timer:
@@ -64,8 +64,8 @@ def item_to_timer(item: Item) -> Timer:
         raise Unreadable(f"not a timer: {type(error).__name__}: {error}") from error
 
 
-def _checkpoint(shard: int) -> Item:
-    return {"slot": "checkpoint", "due": f"shard-{shard}"}
+def _position_key(shard: int) -> Item:
+    return {"bucket": "sweep", "due": f"shard-{shard}"}
 
 
 if TYPE_CHECKING:

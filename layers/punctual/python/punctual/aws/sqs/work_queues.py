@@ -1,4 +1,4 @@
-"""The short lane's queues, and the dead-letter queues."""
+"""The work queues of the short lane."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from punctual.domain.executions.horizon import MAX_SQS_DELAY
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.lane import Priority
 
-MAX_BODY_LENGTH = 250_000
-"""Characters kept of a dead-lettered body, so that body and reason fit into one SQS message in any encoding."""
-
 
 @dataclass(frozen=True)
 class SqsWorkQueues:
@@ -29,20 +26,6 @@ class SqsWorkQueues:
             by_priority.setdefault(order.priority, []).append(order)
         for priority, group in by_priority.items():
             send_all(self.sqs(), self.queue_urls[priority], (_message(order, now) for order in group))
-
-
-@dataclass(frozen=True)
-class SqsDeadLetters:
-    queue_url: str
-    sqs: Callable[[], Any]
-    """Called only when needed: most functions never send a dead letter, and creating the client is slow."""
-
-    def dead_letter(self, body: str, reason: str) -> None:
-        self.sqs().send_message(
-            QueueUrl=self.queue_url,
-            MessageBody=body[:MAX_BODY_LENGTH] or "(empty)",
-            MessageAttributes={"reason": {"DataType": "String", "StringValue": reason[:1000]}},
-        )
 
 
 def _message(order: WorkOrder, now: datetime) -> dict[str, Any]:
@@ -67,7 +50,6 @@ def group_id(owner: str) -> str:
 
 
 if TYPE_CHECKING:
-    from punctual.ports.planning import DeadLetters, WorkQueues
+    from punctual.ports.planning import WorkQueues
 
     _work_queues: type[WorkQueues] = SqsWorkQueues
-    _dead_letters: type[DeadLetters] = SqsDeadLetters

@@ -59,7 +59,7 @@ class LongStateMachine(LongRuns):
             _raise_unless(error, "ExecutionAlreadyExists")
 
     def create_schedule(self, execution: Execution) -> None:
-        at = execution.released_at - SCHEDULE_LEAD
+        at = execution.earliest_start - SCHEDULE_LEAD
         schedule = {
             "Name": short_name(execution.execution_id),
             "GroupName": self.schedule_group,
@@ -107,7 +107,7 @@ class FailedLongRuns:
 
 
 @dataclass(frozen=True)
-class TaskTokens:
+class StepFunctionsCallbacks:
     """Answers the states that wait for a task token. Returns ``False`` for a token that nothing waits for any more."""
 
     states: Callable[[], Any]
@@ -158,4 +158,4 @@ if TYPE_CHECKING:
     _state_machine_runs: type[StateMachineRuns] = LongRuns
     _state_machines: type[StateMachines] = LongStateMachine
     _long_run_failures: type[LongRunFailures] = FailedLongRuns
-    _callbacks: type[Callbacks] = TaskTokens
+    _callbacks: type[Callbacks] = StepFunctionsCallbacks

@@ -1,4 +1,4 @@
-"""Decides what follows from a finished attempt: success, retry, failure, time-out or cancellation.
+"""Decides what follows from a finished attempt: success, retry, failure, timeout or cancellation.
 
 The decision is a value. The caller applies it to the table.
 """
@@ -58,6 +58,7 @@ class AttemptDecision:
     result: Result | None = None
 
 
+FATAL_REASON = "fatal error: not retried"
 LOST_WORKER = Failure(type="LostWorker", message="the worker stopped renewing its lease: killed, frozen or out of time")
 
 
@@ -75,7 +76,7 @@ def decide(
     if result.outcome is Outcome.SUCCEEDED:
         return AttemptDecision(status=Status.SUCCEEDED, reason=None, attempt=attempt)
     if result.outcome is Outcome.FATAL:
-        return AttemptDecision(status=Status.FAILED, reason="fatal", attempt=attempt)
+        return AttemptDecision(status=Status.FAILED, reason=FATAL_REASON, attempt=attempt)
     if result.outcome is Outcome.CANCELLED:
         return AttemptDecision(status=Status.CANCELLED, reason=work.cancel_reason, attempt=attempt)
     if result.outcome in UNCOUNTED_OUTCOMES:
@@ -89,8 +90,15 @@ def decide(
         reason = f"attempt {counted} of {work.retry.max_attempts} {_past_tense(result.outcome)}"
         return AttemptDecision(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + backoff)
     status = Status.TIMED_OUT if result.outcome is Outcome.TIMED_OUT else Status.FAILED
-    reason = f"{counted} of {counted} attempts" + (f": {result.aws_message[:500]}" if result.aws_message else "")
+    reason = f"attempt {counted} of {counted} {_past_tense(result.outcome)}"
+    reason += f": {result.aws_message[:500]}" if result.aws_message else ""
     return AttemptDecision(status=status, reason=reason, attempt=attempt)
+
+
+def keeps_value(work: AttemptedWork, result: AttemptResult, decision: AttemptDecision, now: datetime) -> bool:
+    """Whether the task's return value is stored: after a success, and after a cancellation unless it is late."""
+    is_late = work.cancel_at is not None and now > work.cancel_at
+    return decision.status is Status.SUCCEEDED or (result.value is not None and not is_late)
 
 
 def decide_lost_worker(

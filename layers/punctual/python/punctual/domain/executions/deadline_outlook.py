@@ -96,21 +96,21 @@ def state_at_end(deadline_at: datetime, ended_at: datetime | None, *, succeeded:
     return DeadlineState.ON_TRACK if in_time else DeadlineState.MISSED
 
 
-def first_check(released_at: datetime, deadline_at: datetime, now: datetime) -> datetime:
+def first_check(earliest_start: datetime, deadline_at: datetime, now: datetime) -> datetime:
     """Return when to check an execution first.
 
     Executions planned more than 30 minutes ahead are checked immediately, so that an impossible deadline is known
     early. Others are checked when they are due. With less than an hour to the deadline, the first check is delayed by
     an eighth of that time: there may be many such executions, and most have ended by then.
     """
-    if released_at > now + MAX_CHECK_INTERVAL:
+    if earliest_start > now + MAX_CHECK_INTERVAL:
         return now
-    starts_at = max(released_at, now)
+    starts_at = max(earliest_start, now)
     left = max(deadline_at - starts_at, timedelta())
     return starts_at + left / CHECK_INTERVAL_DIVISOR if left < SHORT_DEADLINE else starts_at
 
 
-def next_check(released_at: datetime, deadline_at: datetime, now: datetime) -> datetime | None:
+def next_check(earliest_start: datetime, deadline_at: datetime, now: datetime) -> datetime | None:
     """Return when to check again, at the deadline at the latest; ``None`` once it has passed.
 
     After the deadline the state is final, and only the end of the execution is still reported.
@@ -118,7 +118,7 @@ def next_check(released_at: datetime, deadline_at: datetime, now: datetime) -> d
     if now >= deadline_at:
         return None
     interval = min(max((deadline_at - now) / CHECK_INTERVAL_DIVISOR, MIN_CHECK_INTERVAL), MAX_CHECK_INTERVAL)
-    return min(max(now + interval, released_at), deadline_at)
+    return min(max(now + interval, earliest_start), deadline_at)
 
 
 def danger_key(state: DeadlineState, deadline_at: datetime, execution_id: str) -> str:

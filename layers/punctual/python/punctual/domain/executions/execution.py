@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.executions.deadline_outlook import Outlook
-from punctual.domain.executions.progress import Progress as Progress
+from punctual.domain.executions.progress import Progress
 from punctual.domain.identity import execution_id, job_of
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.gate import Gate
@@ -31,7 +31,7 @@ class Outcome(StrEnum):
     """The task reported, or the scheduler knows, that a retry would not help."""
     TIMED_OUT = "timed_out"
     LOST = "lost"
-    """The worker stopped renewing its lease: it was killed, frozen, or reached the Lambda time-out."""
+    """The worker stopped renewing its lease: it was killed, frozen, or reached the Lambda timeout."""
     PREEMPTED = "preempted"
     """Stopped at a checkpoint to free its slot for an execution that would have missed its deadline."""
     CANCELLED = "cancelled"
@@ -104,7 +104,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """Carries everything that a worker needs, so that running it does not read the job."""
+    """One due instant of a job. Contains everything that a worker needs: the worker does not read the job."""
 
     job_id: str
     execution_id: str
@@ -121,7 +121,7 @@ class Execution:
     origin: Origin = Origin.SCHEDULE
     is_last_of_job: bool = False
     """The job's only or last execution: when it ends, the job is done."""
-    leads: bool = False
+    is_leader: bool = False
     """Leader: the last planned execution of a recurring job. Queueing it plans its successors."""
     delay_seconds: float = 0
     """Jitter: how long after the due instant it is released."""
@@ -144,7 +144,7 @@ class Execution:
     """The execution that this one retries."""
     depends_on: tuple[Dependency, ...] = ()
     """The upstreams of its job at the time of planning."""
-    cleared: bool = False
+    is_cleared: bool = False
     """Whether all upstreams have met their conditions."""
     is_upstream: bool = False
     """Whether dependants may wait for it: then its end wakes them."""
@@ -179,7 +179,7 @@ class Execution:
     @property
     def has_pending_upstreams(self) -> bool:
         """Whether it has upstreams that have not met their conditions yet. If so, it must not start."""
-        return bool(self.depends_on) and not self.cleared
+        return bool(self.depends_on) and not self.is_cleared
 
     @property
     def needs_follow_up(self) -> bool:
@@ -203,7 +203,7 @@ class Execution:
         return self.status is Status.WAITING and (self.has_pending_upstreams or self.waits_at in before)
 
     @property
-    def released_at(self) -> datetime:
+    def earliest_start(self) -> datetime:
         """The earliest start: the due instant plus jitter, or the time of the request for a past instant."""
         if self.origin in RETROACTIVE_ORIGINS and self.queued_at is not None:
             return self.queued_at

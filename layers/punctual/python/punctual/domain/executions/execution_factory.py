@@ -23,7 +23,7 @@ def execution_of(
     *,
     status: Status,
     now: datetime,
-    leads: bool = False,
+    is_leader: bool = False,
     source: str | None = None,
     parameters: dict[str, Any] | None = None,
     origin: Origin = Origin.SCHEDULE,
@@ -34,9 +34,9 @@ def execution_of(
 
     The deadline counts from ``due``, or from ``now`` for backfills and manual retries.
     """
-    released_at = now if origin in RETROACTIVE_ORIGINS else due
+    earliest_start = now if origin in RETROACTIVE_ORIGINS else due
     parameters = job.parameters if parameters is None else parameters
-    deadline_at = job.deadline.of(released_at) if job.deadline else None
+    deadline_at = job.deadline.of(earliest_start) if job.deadline else None
     return Execution(
         job_id=job.job_id,
         execution_id=identity.execution_id(job.job_id, due, source),
@@ -52,7 +52,7 @@ def execution_of(
         revision=job.revision,
         origin=origin,
         is_last_of_job=last or (not job.schedule.recurring and job.schedule.kind != "queue"),
-        leads=leads,
+        is_leader=is_leader,
         delay_seconds=_jitter(job, due) if origin is Origin.SCHEDULE else 0,
         gates=_gates(job, parameters, origin, backfill_gate),
         depends_on=job.depends_on if origin in UPSTREAM_BOUND_ORIGINS else (),
@@ -61,7 +61,7 @@ def execution_of(
         batch=job.batch,
         notify=job.notify is not None and job.notify.covers_outcomes,
         deadline_at=deadline_at,
-        check_at=in_milliseconds(first_check(released_at, deadline_at, now)) if deadline_at else None,
+        check_at=in_milliseconds(first_check(earliest_start, deadline_at, now)) if deadline_at else None,
         queued_at=now if status is Status.QUEUED else None,
     )
 

@@ -1,8 +1,15 @@
-"""How long before their due instant executions are queued, and how long leases and grace periods last."""
+"""How long before their due instant executions are queued, and what queues those that are due later."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from punctual.domain.lane import Lane
+
+if TYPE_CHECKING:
+    from punctual.domain.executions.execution import Execution
 
 TICK = timedelta(minutes=1)
 """How often the dispatcher, the monitor and admission are invoked."""
@@ -20,19 +27,21 @@ that the sweep has already passed.
 MAX_SQS_DELAY = timedelta(seconds=900)
 """The longest delay of an SQS message."""
 
-LEASE_DURATION = timedelta(seconds=30)
-"""A worker owns its execution for this long after the last lease renewal."""
 
-LEASE_RENEWAL_INTERVAL = timedelta(seconds=10)
-"""How often a worker renews its lease. Two renewals may fail before the lease expires."""
+class StartTrigger(StrEnum):
+    """What starts an execution that has not been queued."""
 
-CANCEL_GRACE = timedelta(seconds=30)
-"""How long a cancelled task has to stop by itself, unless the caller sets another grace period."""
+    NOW = "now"
+    """It is due within the planner's horizon: queue it."""
+    TIMER = "timer"
+    """The dispatcher queues it when its timer is due."""
+    SCHEDULE = "schedule"
+    """An EventBridge schedule starts its state machine. Only in the long lane, and only without pending upstreams."""
 
-MAX_CONTAINER_STOP_GRACE = timedelta(seconds=100)
-"""The longest grace period of a container. Fargate kills a container two minutes after the stop request; the remaining
-20 seconds are for the last checkpoint and the final report."""
 
-LEASE_SUSPECT_AFTER = timedelta(seconds=12)
-"""A lease not renewed for this long is suspect: the dispatcher sends a work order for the next attempt, delayed until
-the lease expires."""
+def start_trigger(execution: Execution, now: datetime) -> StartTrigger:
+    if execution.earliest_start <= now + PLANNER_HORIZON:
+        return StartTrigger.NOW
+    if execution.lane is Lane.LONG and not execution.has_pending_upstreams:
+        return StartTrigger.SCHEDULE
+    return StartTrigger.TIMER

@@ -1,6 +1,6 @@
 """Timers: re-examine an execution at an instant, for a reason. Together they form the dispatcher's timer wheel.
 
-A bucket of the wheel is one minute of one shard, and one partition of the table (attribute ``slot``). Within a bucket
+A bucket of the wheel is one minute of one shard, and one partition of the table. Within a bucket
 timers sort by instant, so a position in that order records how far a shard has been swept.
 """
 

@@ -15,7 +15,10 @@ from punctual.domain.lane import Priority
 
 @dataclass(frozen=True, kw_only=True)
 class WorkOrder:
-    """Refers to an execution by id. The task and its parameters stay in the execution, so an order is never stale."""
+    """Refers to an execution by id. The task and its parameters stay in the execution.
+
+    An order of an older revision is refused: see ``revision``.
+    """
 
     job_id: str
     execution_id: str
@@ -25,11 +28,11 @@ class WorkOrder:
     owner: str
     gates: tuple[Gate, ...] = ()
     """The gates that the execution has to acquire."""
-    released_at: datetime | None = None
+    earliest_start: datetime | None = None
     """The earliest start, if it differs from ``not_before``. Orders the queue at a gate."""
     revision: int = 1
     """The job's revision when the order was sent."""
-    rated: bool = False
+    has_reserved_start: bool = False
     """Whether a start under the rate limit is already reserved."""
 
     def to_body(self) -> str:
@@ -44,9 +47,9 @@ class WorkOrder:
             "revision": self.revision,
         }
         if self.gates:
-            fields |= {"gates": [gate.to_entry() for gate in self.gates], "rated": self.rated}
-        if self.released_at:
-            fields |= {"released_at": to_text(self.released_at)}
+            fields |= {"gates": [gate.to_entry() for gate in self.gates], "has_reserved_start": self.has_reserved_start}
+        if self.earliest_start:
+            fields |= {"earliest_start": to_text(self.earliest_start)}
         return json.dumps(fields)
 
 
@@ -57,12 +60,12 @@ def work_order_for(execution: Execution, not_before: datetime, now: datetime | N
         execution_id=execution.execution_id,
         attempt=execution.attempt + 1,
         not_before=not_before,
-        priority=aged_priority(execution.priority, execution.attempt, (now or not_before) - execution.released_at),
+        priority=aged_priority(execution.priority, execution.attempt, (now or not_before) - execution.earliest_start),
         owner=execution.owner,
         gates=execution.gates,
         revision=execution.revision,
-        released_at=execution.released_at if execution.gates and execution.released_at != not_before else None,
-        rated=execution.rate_at is not None,
+        earliest_start=execution.earliest_start if execution.gates and execution.earliest_start != not_before else None,
+        has_reserved_start=execution.rate_at is not None,
     )
 
 
@@ -88,9 +91,9 @@ def read_work_order(body: str) -> WorkOrder:
             priority=Priority(fields["priority"]),
             owner=str(fields["owner"]),
             gates=tuple(of_entry(entry) for entry in fields.get("gates", ())),
-            released_at=from_text(fields["released_at"]) if "released_at" in fields else None,
+            earliest_start=from_text(fields["earliest_start"]) if "earliest_start" in fields else None,
             revision=int(fields["revision"]),
-            rated=bool(fields.get("rated", False)),
+            has_reserved_start=bool(fields.get("has_reserved_start", False)),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Unreadable(f"not a work order: {type(error).__name__}: {error}") from error

@@ -16,7 +16,7 @@ from punctual.domain.notices.notice import format_duration
 from punctual.domain.status import Status
 
 TIMEOUT_SHARE = 0.999
-"""A run that is expected to take this share of its time-out, or more, is expected to be stopped by it."""
+"""A run that is expected to take this share of its timeout, or more, is expected to be stopped by it."""
 SLOW_FACTOR = 1.25
 """A run that is expected to take longer than this multiple of the median is slower than usual."""
 STARVATION_THRESHOLD = timedelta(seconds=30)
@@ -69,8 +69,8 @@ def explain(
         return _waits_for_slot(execution, wait, load)
     if wait > 0:
         return _waits_in_queue(execution, forecast, wait, load, now)
-    if now - execution.released_at > STARVATION_THRESHOLD:
-        overdue = format_duration(now - execution.released_at)
+    if now - execution.earliest_start > STARVATION_THRESHOLD:
+        overdue = format_duration(now - execution.earliest_start)
         return Explanation(
             f"starved: due {overdue} ago, but no worker has claimed it",
             "check the alarms: are the planner and the workers running?",
@@ -122,10 +122,10 @@ def _running(execution: Execution, forecast: Forecast, basis: ForecastBasis, now
         remedy += "; next time run it with more partitions"
     if expected.total_seconds() >= TIMEOUT_SHARE * timeout:
         limit = _seconds(execution.timeout_seconds)
-        return Explanation(f"its time-out of {limit} will stop it: {facts}", f"{remedy}; raise timeout_seconds")
+        return Explanation(f"its timeout of {limit} will stop it: {facts}", f"{remedy}; raise timeout_seconds")
     if basis.source is not RunTimeSource.TIMEOUT and expected > SLOW_FACTOR * median:
         return Explanation(f"slower than usual: {facts} and would take {format_duration(expected)}", remedy)
-    late = started - execution.released_at
+    late = started - execution.earliest_start
     if late > STARVATION_THRESHOLD:
         return Explanation(f"started {format_duration(late)} after its due instant: {facts}", remedy)
     return Explanation(f"its deadline leaves too little time: {facts}", "set a later deadline, or reduce its work")

@@ -95,7 +95,7 @@ def _forecast(
     expected = forecast(
         now=now,
         run_time=run_time,
-        not_before=execution.retry_at or execution.released_at,
+        not_before=execution.retry_at or execution.earliest_start,
         wait=wait,
         started_at=None,
         pace=None,
@@ -117,7 +117,7 @@ def _forecast_running(execution: Execution, run_time: RunTime, now: datetime) ->
     expected = forecast(
         now=as_of,
         run_time=run_time,
-        not_before=execution.released_at,
+        not_before=execution.earliest_start,
         wait=Wait(),
         started_at=_effective_start(execution),
         pace=_pace(execution, as_of),
@@ -159,7 +159,7 @@ def _remaining_share(execution: Execution) -> float:
 def _run_time(execution: Execution, job: Job) -> tuple[RunTime, RunTimeSource]:
     """The run time of the whole execution and its source.
 
-    Recorded runs cover the whole execution. ``expected_seconds`` and the time-out are per partition, and the time-out
+    Recorded runs cover the whole execution. ``expected_seconds`` and the timeout are per partition, and the timeout
     is per attempt. Partitions that exceed ``at_once`` run in several rounds, one after the other.
     """
     runs = job.run_times.get(EXECUTION, ())
@@ -180,7 +180,7 @@ def _rounds(execution: Execution) -> int:
 
 
 def _upstream_wait(upstream: UpstreamEnd, execution: Execution, now: datetime) -> Wait:
-    since = max(now, execution.released_at)
+    since = max(now, execution.earliest_start)
     median, p95 = ((end - since).total_seconds() for end in (upstream.median_end, upstream.p95_end))
     return Wait(max(median, 0.0), max(p95, 0.0))
 
@@ -191,22 +191,22 @@ def _capacity_wait(execution: Execution, run_time: RunTime, load: SystemLoad, no
     The lane's future load is unknown, so an execution of the long lane that is released later has no wait.
     """
     if execution.lane is Lane.LONG:
-        if load.lane is None or execution.deadline_at is None or execution.released_at > now:
+        if load.lane is None or execution.deadline_at is None or execution.earliest_start > now:
             return Wait()
         latest_start = execution.deadline_at - timedelta(seconds=run_time.quantile(0.9))
         seconds = (load.lane.start_of(latest_start, now) - now).total_seconds()
     else:
         backlog = load.queues.get(execution.priority)
-        seconds = 0.0 if backlog is None or execution.retry_at else _queue_wait(backlog, execution.released_at, now)
+        seconds = 0.0 if backlog is None or execution.retry_at else _queue_wait(backlog, execution.earliest_start, now)
     return Wait(seconds, seconds * WAIT_P95_FACTOR)
 
 
-def _queue_wait(backlog: Backlog, released_at: datetime, now: datetime) -> float:
+def _queue_wait(backlog: Backlog, earliest_start: datetime, now: datetime) -> float:
     """Seconds from now, or from the release if later, until the messages that are ahead at that time have started."""
     depth, capacity, arrival = backlog.depth, backlog.capacity_per_minute, backlog.arrival_per_minute or 0.0
     if depth is None or capacity is None:
         return 0.0
-    waited = (now - released_at) / timedelta(minutes=1)
+    waited = (now - earliest_start) / timedelta(minutes=1)
     ahead = depth - arrival * waited if waited > 0 else depth + (arrival - capacity) * -waited
     if ahead <= 0:
         return 0.0

@@ -31,7 +31,7 @@ class Pace:
     """The progress of a run: ``fraction`` of it was done after ``elapsed`` seconds.
 
     An earlier sample shows the recent rate. Its weight grows with the progress that was due since: a few minutes of a
-    run of hours say next to nothing.
+    run of hours carry almost no information.
     """
 
     fraction: float
@@ -86,7 +86,7 @@ def forecast(
     """Forecast the end of an execution, never before ``now``.
 
     An execution that has not started waits for ``wait`` from now on, or from ``not_before`` if that is later.
-    ``deadline_at`` may be in the past. A run that its time-out stops counts as ended, but not as a success.
+    ``deadline_at`` may be in the past. A run that its timeout stops counts as ended, but not as a success.
     """
     if started_at is None:
         since, rest = max(now, not_before), _run_after_wait(wait, run_time)
@@ -103,7 +103,7 @@ def forecast(
 
 
 def _probability(rest: RunTime, run_time: RunTime, wait: Wait, started_at: datetime | None, left: timedelta) -> float:
-    """The probability of success in the time ``left``. A run that its time-out stops does not count."""
+    """The probability of success in the time ``left``. A run that its timeout stops does not count."""
     if started_at is not None:
         return rest.success_probability(left.total_seconds())
     waits = _wait_samples(wait)

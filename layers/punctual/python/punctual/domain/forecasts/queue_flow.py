@@ -142,7 +142,7 @@ class FlowCounter:
     def count_long_execution(self, ended: Execution) -> None:
         """Count an ended execution of the long lane, start and end together. Others and unstarted ones do not count."""
         if ended.lane is Lane.LONG and ended.started_at and ended.ended_at:
-            self.count_start(LONG, ended.released_at, ended.started_at)
+            self.count_start(LONG, ended.earliest_start, ended.started_at)
             self.count_end(LONG, ended.ended_at - ended.started_at, succeeded=ended.status is Status.SUCCEEDED)
 
     def count_discard(self, queue: str) -> None:

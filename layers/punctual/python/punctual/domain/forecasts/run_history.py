@@ -9,7 +9,7 @@ RunTimes = tuple[int, ...]
 
 KEPT_RUNS = 50
 MIN_RUNS = 5
-"""With fewer recorded runs, forecasts use the declared run time or the time-out instead."""
+"""With fewer recorded runs, forecasts use the declared run time or the timeout instead."""
 QUANTILE = 90
 """Percentile of the run times that admission expects. The median would do as well if all jobs varied alike; where some
 vary more than others, it misses three times as many deadlines (docs/benchmarks.md)."""
@@ -21,7 +21,7 @@ def append_run_times(run_times: Sequence[int], *seconds: int) -> RunTimes:
 
 
 def expected_seconds(run_times: Sequence[int], declared: int | None, timeout: int) -> int:
-    """The run time that admission relies on: from enough recorded runs, else as declared, else the time-out.
+    """The run time that admission relies on: from enough recorded runs, else as declared, else the timeout.
 
     The longest run is never the result, so a single outlier moves it no further than to the next longest run.
     """

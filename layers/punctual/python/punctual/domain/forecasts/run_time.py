@@ -1,4 +1,4 @@
-"""The distribution of a run time: estimated from earlier runs, from a declaration, or from the time-out alone.
+"""The distribution of a run time: estimated from earlier runs, from a declaration, or from the timeout alone.
 
 Run times vary by factors rather than by sums, so all estimates use logarithms of seconds: a job of a minute and a job
 of a day are treated alike.
@@ -39,7 +39,7 @@ class RunTimeSource(StrEnum):
     DECLARED = "declared"
     """The job's ``expected_seconds``."""
     TIMEOUT = "timeout"
-    """The time-out alone."""
+    """The timeout alone."""
 
 
 class Distribution(Protocol):
@@ -66,7 +66,7 @@ class RunTime:
         return max(self.elapsed, min(longest, self.timeout))
 
     def end_probability(self, seconds: float) -> float:
-        """The probability that the run ends within ``seconds``, by itself or by its time-out."""
+        """The probability that the run ends within ``seconds``, by itself or by its timeout."""
         if seconds < self.elapsed:
             return 0.0
         if seconds >= self.timeout:
@@ -74,7 +74,7 @@ class RunTime:
         return 1 - self.distribution.survival(seconds) / self.distribution.survival(self.elapsed)
 
     def success_probability(self, seconds: float) -> float:
-        """The probability that the run ends within ``seconds`` and is not stopped by its time-out before."""
+        """The probability that the run ends within ``seconds`` and is not stopped by its timeout before."""
         limit = min(seconds, self.timeout)
         so_far = self.distribution.survival(self.elapsed)
         return 1 - self.distribution.survival(limit) / so_far if limit >= self.elapsed and so_far > 0 else 0.0
@@ -103,7 +103,7 @@ class _Scaled:
 
 
 def run_time_of(run_times: Sequence[int], declared: int | None, timeout: int) -> RunTime:
-    """Estimate the next run time: from enough recorded runs, else as declared, else anything up to the time-out.
+    """Estimate the next run time: from enough recorded runs, else as declared, else anything up to the timeout.
 
     ``run_times`` are in the order of the runs, newest last: a significant drift is extrapolated to the next run.
     """

@@ -103,7 +103,7 @@ class Entrant:
     """The job revision that sent it. If the job has been edited since, the new rules apply to it."""
     tried: int = 0
     """The number of attempts when it was sent. If another attempt has started since, it is not queued again."""
-    rated: bool = False
+    has_reserved_start: bool = False
     """Whether its start has already been reserved at the rate limit."""
 
 
@@ -153,6 +153,6 @@ HEAD_START = {
 difference precedes one of higher priority, which prevents starvation."""
 
 
-def queue_key(execution_id: str, released_at: datetime, priority: Priority) -> str:
+def queue_key(execution_id: str, earliest_start: datetime, priority: Priority) -> str:
     """The sort key of an execution in a gate's queue: the lowest is next."""
-    return f"{due_key(released_at - HEAD_START[priority])}#{execution_id}"
+    return f"{due_key(earliest_start - HEAD_START[priority])}#{execution_id}"

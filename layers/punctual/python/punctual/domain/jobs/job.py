@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 QUEUE_RETENTION = timedelta(days=4)
 """The retention period of the work queues: SQS deletes an older work order."""
-OLD_AGE = timedelta(days=1)
+LONG_DELAY = timedelta(days=1)
 """An execution that is to run this long or longer after its due instant is recorded on its job in ``live_since``."""
 
 
@@ -88,7 +88,7 @@ class Job:
     run_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Seconds of its recent runs, the newest last: of the whole ``execution``, and of each kind of part."""
     live_since: datetime | None = None
-    """The earliest due instant of old executions that may be live: manual runs, and those in a long retry backoff."""
+    """The earliest due instant of old executions that may be live: manual retries, backfills, long retry backoffs."""
     dedupe_key: str | None = None
     """Unique among the live jobs of the owner."""
     state: JobState = JobState.ACTIVE
@@ -135,7 +135,7 @@ class Job:
         Waiting for a slot of the long lane or for other executions has no time limit, so then it is the creation time.
         """
         may_wait = self.lane is Lane.LONG or self.may_wait
-        since = self.created_at if may_wait else max(self.created_at, now - QUEUE_RETENTION - OLD_AGE)
+        since = self.created_at if may_wait else max(self.created_at, now - QUEUE_RETENTION - LONG_DELAY)
         return min(since, self.live_since or since)
 
     def with_state(self, state: JobState, now: datetime) -> Job:

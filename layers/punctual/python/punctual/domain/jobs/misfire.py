@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.schedules.schedule import Schedule
+from punctual.domain.status import Status
 
 MAX_CATCH_UP_RUNS = 100
 """How many missed instants ``run_all`` runs: the latest ones."""
@@ -61,16 +63,16 @@ class Misfire:
         if not missed:
             return MisfireDecision()
         if self.policy is MisfirePolicy.SKIP:
-            return MisfireDecision(missed=frozenset(missed))
+            return MisfireDecision(policy=self.policy, missed=frozenset(missed))
         if self.policy is MisfirePolicy.RUN_LATEST:
             latest = _counted_back(schedule, now + MILLISECOND, 1)
             while latest is not None and was_cancelled(latest):
                 latest = _counted_back(schedule, latest, 1)
             if latest is None or latest < missed[0]:  # a one-time job, or all executions were cancelled
                 return MisfireDecision()
-            return MisfireDecision(covered=frozenset(missed) - {latest}, covered_by=latest)
+            return MisfireDecision(policy=self.policy, covered=frozenset(missed) - {latest}, covered_by=latest)
         first = _counted_back(schedule, before, MAX_CATCH_UP_RUNS) or missed[0]
-        return MisfireDecision(missed=frozenset(due for due in missed if due < first))
+        return MisfireDecision(policy=self.policy, missed=frozenset(due for due in missed if due < first))
 
     def missed_before(self, schedule: Schedule, now: datetime) -> datetime:
         """The instant before which an unplanned due instant counts as missed."""
@@ -92,11 +94,31 @@ def parse_misfire(spec: Mapping[str, Any] | None) -> Misfire:
 class MisfireDecision:
     """The instants that do not run, and why. All others run."""
 
+    policy: MisfirePolicy = MisfirePolicy.RUN_LATEST
     covered: frozenset[datetime] = field(default_factory=frozenset)
     """Skipped, because the run at ``covered_by`` covers them."""
     covered_by: datetime | None = None
     missed: frozenset[datetime] = field(default_factory=frozenset)
     """Recorded as missed."""
+
+    def ending_of(self, job_id: str, due: datetime) -> MisfireEnding | None:
+        """How the execution of ``due`` ends instead of running; ``None`` if it runs."""
+        if due in self.missed:
+            return MisfireEnding(Status.MISSED, f"missed its due instant: misfire policy {self.policy}")
+        if due in self.covered and self.covered_by is not None:
+            cover = execution_id(job_id, self.covered_by)
+            return MisfireEnding(Status.SKIPPED, f"missed its due instant; covered by {cover}", cover)
+        return None
+
+
+@dataclass(frozen=True)
+class MisfireEnding:
+    """How an execution ends that missed its due instant and does not run."""
+
+    status: Status
+    reason: str
+    covered_by: str | None = None
+    """The execution that runs instead."""
 
 
 def _counted_back(schedule: Schedule, before: datetime, count: int) -> datetime | None:
@@ -106,11 +128,3 @@ def _counted_back(schedule: Schedule, before: datetime, count: int) -> datetime 
     while count and previous_before and (due := previous_before(found or before)) is not None:
         found, count = due, count - 1
     return found
-
-
-def covered_reason(execution_id: str) -> str:
-    return f"missed its due instant; covered by {execution_id}"
-
-
-def missed_reason(misfire: Misfire) -> str:
-    return f"missed its due instant: misfire policy {misfire.policy}"

@@ -44,7 +44,7 @@ class Notify:
     on: frozenset[Event]
     to: Topic = Topic.NOTICE
 
-    def wants(self, event: Event) -> bool:
+    def includes(self, event: Event) -> bool:
         """Whether to notify about ``event``. ``deadline_at_risk`` includes the more severe ``will_miss``."""
         return event in self.on or (event is Event.WILL_MISS and Event.DEADLINE_AT_RISK in self.on)
 

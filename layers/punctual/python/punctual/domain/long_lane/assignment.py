@@ -12,9 +12,6 @@ from punctual.domain.long_lane.part import Part
 
 VARIABLE = "PUNCTUAL_ASSIGNMENT"
 """The environment variable of a container that contains its assignment."""
-FORMER_VARIABLE = "PUNCTUAL_ORDER"
-"""The former name, also set for one release: custom images may read it. Containers started by a run of the former state
-machine have only this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +43,7 @@ def assignment_of(part: Part) -> Assignment:
 
 def assignment_in(environment: Mapping[str, str]) -> Assignment:
     """Parse the assignment in the environment variables of a container. Raises ``Unreadable`` if there is none."""
-    return read_assignment(environment.get(VARIABLE) or environment.get(FORMER_VARIABLE, ""))
+    return read_assignment(environment.get(VARIABLE, ""))
 
 
 def read_assignment(payload: str | Mapping[str, Any]) -> Assignment:

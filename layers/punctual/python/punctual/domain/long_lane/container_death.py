@@ -43,7 +43,7 @@ def infer_result(part: Part, error: Mapping[str, str]) -> AttemptResult:
             return AttemptResult(outcome=Outcome.TIMED_OUT, error=Failure(type="TimedOut", message=message))
         case "States.HeartbeatTimeout" if (
             not part.uses_runner
-        ):  # such a container sends no heartbeats: this is its time-out
+        ):  # such a container sends no heartbeats: this is its timeout
             return infer_result(part, {"Error": "States.Timeout"})
         case "States.HeartbeatTimeout" | "":
             return _lost("the container stopped sending heartbeats and sent no final report")
@@ -67,9 +67,9 @@ def _stopped(part: Part, cause: str) -> AttemptResult:
     stop = _parse_cause(cause)
     code, reason = stop.get("exit_code"), stop.get("reason") or "no reason given"
     message = f"the container stopped with exit code {code}: {reason}" if code is not None else str(reason)
-    if code == 0 and not part.uses_runner and not part.leave:
+    if code == 0 and not part.uses_runner and not part.preempt_reason:
         return AttemptResult(outcome=Outcome.SUCCEEDED)
-    if part.leave or stop.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
+    if part.preempt_reason or stop.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
         return AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=message))
     outcome = Outcome.FAILED if not part.uses_runner else Outcome.LOST
     failure = Failure(type="ContainerStopped", message=message[:1000])

@@ -34,7 +34,7 @@ OVERRUN_FRACTION = 0.1
 SECOND = timedelta(seconds=1)
 
 
-class GrantResult(StrEnum):
+class SlotResult(StrEnum):
     """The result of granting a slot by compare-and-swap."""
 
     GRANTED = "granted"
@@ -70,7 +70,8 @@ class LaneLimits:
     tasks: int
     cpu: int
     """In ECS CPU units."""
-    starts_per_second: int
+    starts_per_second: int = 1
+    """How many containers admission starts per second."""
 
     def allow(self, occupancy: Occupancy) -> bool:
         """Whether ``occupancy`` is within the limits."""
@@ -82,10 +83,10 @@ class LaneLimits:
 
 
 def latest_start(
-    deadline_at: datetime | None, released_at: datetime, priority: Priority, expected_seconds: int
+    deadline_at: datetime | None, earliest_start: datetime, priority: Priority, expected_seconds: int
 ) -> datetime:
     """Return the latest start that meets the deadline, or the implicit deadline of the priority if there is none."""
-    return (deadline_at or released_at + IMPLICIT_DEADLINE[priority]) - timedelta(seconds=expected_seconds)
+    return (deadline_at or earliest_start + IMPLICIT_DEADLINE[priority]) - timedelta(seconds=expected_seconds)
 
 
 def admission_key(part: Part, asked_at: datetime) -> str:

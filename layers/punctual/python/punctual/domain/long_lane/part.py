@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from punctual.domain.executions.execution import Attempt, Failure, Progress, Result
+from punctual.domain.executions.execution import Attempt, Failure, Result
+from punctual.domain.executions.progress import Progress
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Priority
 from punctual.domain.schedules.data_window import DataWindow
@@ -69,7 +70,7 @@ class Part:
     token: str | None = None
     """The Step Functions task token with which the state machine waits for the container's end."""
     task_arn: str | None = None
-    leave: str | None = None
+    preempt_reason: str | None = None
     """Preemption: why the container was asked to stop at its next checkpoint."""
     cancel_at: datetime | None = None
     """Cancelled: the end of the grace period in which the task may stop by itself."""

@@ -17,10 +17,10 @@ def decide_part(
     """Decide what follows from ``result``, and return it with the part as it is stored.
 
     The interruption of a part that was asked to leave its slot is a preemption. A part that was interrupted after a
-    checkpoint has only the remaining work before it: its forecast is shorter and its latest start later. ``uniform``
+    checkpoint resumes with only the remaining work: its forecast is shorter and its latest start later. ``uniform``
     draws the jitter of the backoff.
     """
-    if result.outcome is Outcome.INTERRUPTED and part.leave:
-        result = AttemptResult(outcome=Outcome.PREEMPTED, error=Failure(type="Preempted", message=part.leave))
+    if result.outcome is Outcome.INTERRUPTED and part.preempt_reason:
+        result = AttemptResult(outcome=Outcome.PREEMPTED, error=Failure(type="Preempted", message=part.preempt_reason))
     decision = decide(part, result, now=now, uniform=uniform)
     return after_attempt(part, decision), decision

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from punctual.domain.executions.execution import Attempt, Failure, Progress, Result
+from punctual.domain.executions.execution import Attempt, Failure, Result
+from punctual.domain.executions.progress import Progress
 from punctual.domain.instant import to_text
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
 from punctual.domain.status import FINAL, Status
@@ -33,7 +34,7 @@ class PartsStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class PartsOutcome(PartsStatus):
-    """The fields of an ended execution. All of its parts have ended."""
+    """The fields of an ended execution."""
 
     result: Result | None = None
 
@@ -54,6 +55,11 @@ def status_of_parts(parts: Sequence[Part]) -> PartsStatus | None:
         started_at=min(started, default=None),
         progress=_progress(parts),
     )
+
+
+def outcome_when_cancelled(parts: Sequence[Part], reason: str | None) -> PartsOutcome:
+    """Return the outcome of an execution that was cancelled and has not succeeded. Its parts may not have ended."""
+    return replace(outcome_of_parts(parts, None), status=Status.CANCELLED, reason=reason)
 
 
 def outcome_of_parts(parts: Sequence[Part], result: Result | None) -> PartsOutcome:
@@ -127,7 +133,7 @@ def _single_part_reason(part: Part) -> str | None:
         case Status.STARTING:
             return "the container is starting"
         case Status.RUNNING:
-            return f"asked to stop at its next checkpoint: {part.leave}" if part.leave else None
+            return f"asked to stop at its next checkpoint: {part.preempt_reason}" if part.preempt_reason else None
         case _:
             return part.reason
 

@@ -80,7 +80,7 @@ def outcome_notice(execution: Execution, job_name: str, notify: Notify | None) -
     """The notice of an ended execution; ``None`` when the rule does not request it, or the execution was cancelled."""
     event, verb = _OUTCOMES.get(execution.status, (None, ""))
     rule = DEFAULT_RULE if notify is None else notify
-    if event is None or not rule.wants(event):
+    if event is None or not rule.includes(event):
         return None
     title = f"{job_name} {verb}"
     return Notice(

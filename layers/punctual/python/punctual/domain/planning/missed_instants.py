@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.jobs.job import JobState
+from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.planning.disposal import PAUSED_REASON
 from punctual.domain.schedules.schedule import Schedule
 
 MAX_LISTED_INSTANTS = 990
@@ -30,9 +31,14 @@ def missed_instants(schedule: Schedule, after: datetime, until: datetime) -> tup
     return latest[::-1], _count(schedule, after, due)
 
 
-def skip_reason(previous: JobState, final: JobState) -> str:
+def missed_at_removal(job: Job, last_planned: datetime | None, until: datetime) -> tuple[list[datetime], int]:
+    """Return ``missed_instants`` of a job that is cancelled or deleted right after ``until``."""
+    return missed_instants(job.schedule, job.planning_resumes_after(last_planned), until)
+
+
+def removal_reason(previous: JobState, final: JobState) -> str:
     """Return why the missed instants of a job that was cancelled or deleted are skipped."""
-    return "paused" if previous is JobState.PAUSED else f"job {final}"
+    return PAUSED_REASON if previous is JobState.PAUSED else f"job {final}"
 
 
 def _count(schedule: Schedule, after: datetime, until: datetime) -> int:

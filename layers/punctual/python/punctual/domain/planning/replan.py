@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from punctual.domain.status import Status
 
 @dataclass(frozen=True, kw_only=True)
 class Replan:
-    """The fate of all instants up to the edit. After it, the new rules decide which instants are due."""
+    """The decision on each instant up to the edit. After it, the new rules decide which instants are due."""
 
     outdated: tuple[LiveExecution, ...]
     """Executions planned under the old rules that have not started."""
@@ -26,10 +26,9 @@ class Replan:
     dropped: tuple[datetime, ...] = ()
     """Instants due before the edit, never planned, and not included in the new rules."""
 
-    def obsolete(self, instants: Iterable[datetime]) -> list[LiveExecution]:
-        """Return the outdated executions whose instant is neither in ``instants`` nor in ``kept``."""
-        stay = {*self.kept, *instants}
-        return [execution for execution in self.outdated if execution.scheduled_at not in stay]
+    def obsolete(self, has_instant: Callable[[datetime], bool]) -> list[LiveExecution]:
+        """Return the outdated executions whose instant is not in ``kept`` and not among the new instants."""
+        return [one for one in self.outdated if one.scheduled_at not in self.kept and not has_instant(one.scheduled_at)]
 
 
 def replan(job: Job, previous: Job | None, live: Iterable[LiveExecution], last_planned: datetime | None) -> Replan:

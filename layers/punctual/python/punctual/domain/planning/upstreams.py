@@ -206,4 +206,4 @@ def next_recheck_at(dependant: Execution, upstreams: Sequence[Upstream], now: da
     """
     if all(upstream.execution is not None for upstream in upstreams):
         return now + MAX_RECHECK_INTERVAL
-    return now + min(max((now - dependant.released_at) / 2, MIN_RECHECK_INTERVAL), MAX_RECHECK_INTERVAL)
+    return now + min(max((now - dependant.earliest_start) / 2, MIN_RECHECK_INTERVAL), MAX_RECHECK_INTERVAL)

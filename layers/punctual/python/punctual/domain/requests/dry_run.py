@@ -10,7 +10,8 @@ from punctual.domain.executions.execution import LiveExecution
 from punctual.domain.identity import execution_id
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.jobs.misfire import WasCancelled
-from punctual.domain.planning.missed_instants import MAX_LISTED_INSTANTS, missed_instants
+from punctual.domain.planning.disposal import CHANGED_REASON
+from punctual.domain.planning.missed_instants import MAX_LISTED_INSTANTS, missed_at_removal, missed_instants
 from punctual.domain.planning.replan import Replan
 
 MAX_UPCOMING_SHOWN = 10
@@ -25,7 +26,7 @@ class ForeseenExecution:
     execution_id: str
     scheduled_at: datetime
     note: str | None = None
-    """What would become of it, if not simply that it would run."""
+    """Its predicted outcome; ``None`` if it would simply run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,16 +69,16 @@ def changes_on_resume(job: Job, after: datetime, now: datetime, was_cancelled: W
     return DryRunChanges(appear=tuple(_with_misfires(job, instants, now, was_cancelled)), left_out=earlier)
 
 
-def changes_on_removal(job: Job, after: datetime, now: datetime, note: str) -> DryRunChanges:
-    """Predict the missed instants that are recorded when a job planned up to ``after`` is cancelled or deleted."""
-    latest, earlier = missed_instants(job.schedule, after, now)
+def changes_on_removal(job: Job, last_planned: datetime | None, now: datetime, note: str) -> DryRunChanges:
+    """Predict the missed instants that are recorded when a job is cancelled or deleted."""
+    latest, earlier = missed_at_removal(job, last_planned, now)
     return DryRunChanges(appear=tuple(_foreseen(job, due, note) for due in latest), left_out=earlier)
 
 
 def overdue_at_edit(job: Job, plan: Replan, now: datetime, was_cancelled: WasCancelled) -> list[ForeseenExecution]:
     """Return the missed instants from before an edit, in order: those dropped, and those kept under the new rules."""
     late = [due for due in plan.kept if due not in plan.in_time]
-    dropped = [_foreseen(job, due, "skipped: job changed") for due in plan.dropped]
+    dropped = [_foreseen(job, due, f"skipped: {CHANGED_REASON}") for due in plan.dropped]
     return sorted([*dropped, *_with_misfires(job, late, now, was_cancelled)], key=lambda one: one.scheduled_at)
 
 
@@ -92,8 +93,8 @@ def _with_misfires(
 ) -> list[ForeseenExecution]:
     """Annotate each instant with what the job's misfire policy would do with it."""
     decision = job.misfire.decide(instants, job.schedule, now, job.resumed_at, was_cancelled=was_cancelled)
-    notes = dict.fromkeys(decision.missed, "missed") | dict.fromkeys(decision.covered, "skipped: a later one covers it")
-    return [_foreseen(job, due, notes.get(due)) for due in instants]
+    endings = ((due, decision.ending_of(job.job_id, due)) for due in instants)
+    return [_foreseen(job, due, f"{ending.status}: {ending.reason}" if ending else None) for due, ending in endings]
 
 
 def _foreseen(job: Job, due: datetime, note: str | None = None) -> ForeseenExecution:

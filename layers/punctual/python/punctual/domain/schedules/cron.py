@@ -19,17 +19,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from heapq import heappop, heappush, merge
 from itertools import groupby, takewhile
 from typing import Any, ClassVar, TypeVar
-from zoneinfo import ZoneInfo
 
 from punctual.domain.errors import Invalid
 from punctual.domain.schedules.calendar import Skip
 from punctual.domain.schedules.cron_expression import HORIZON_YEARS, match_before, matches_after, patterns
-from punctual.domain.schedules.timezone import check_zone
+from punctual.domain.schedules.timezone import check_zone, zone_named
 
 _YEARS = range(1850, 9900)  # outside this range, date arithmetic overflows
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -134,7 +133,7 @@ class Cron:
         """The last run strictly before ``instant``; None if there is none within the horizon."""
         if instant.year not in _YEARS:
             return None
-        zone = ZoneInfo(self.timezone)
+        zone = zone_named(self.timezone)
         latest = instant.astimezone(zone).replace(tzinfo=None)
         back, wall = _HOUR, self._wall_before(latest)
         while wall is not None and wall.year >= latest.year - HORIZON_YEARS:
@@ -157,7 +156,7 @@ class Cron:
         """
         if after.year not in _YEARS:
             return
-        wall = after.astimezone(ZoneInfo(self.timezone)).replace(tzinfo=None)
+        wall = after.astimezone(zone_named(self.timezone)).replace(tzinfo=None)
         last = after
         for occurrence in self._by_instant(after):
             if occurrence.local.year > after.year + HORIZON_YEARS:
@@ -173,7 +172,7 @@ class Cron:
 
         Matches arrive in wall-clock order. Each is held back until no later match can have an earlier instant.
         """
-        zone = ZoneInfo(self.timezone)
+        zone = zone_named(self.timezone)
         waiting: list[_Waiting] = []
         for local in self._walls_after(_earliest_wall(after, zone)):
             for found in self._occurrences_at(local, zone):
@@ -185,7 +184,7 @@ class Cron:
             yield from _drain(waiting, before=min(_possible_instants(local + _MINUTE, zone)))
         yield from _drain(waiting)
 
-    def _occurrences_at(self, local: datetime, zone: ZoneInfo) -> Iterator[Occurrence]:
+    def _occurrences_at(self, local: datetime, zone: tzinfo) -> Iterator[Occurrence]:
         """The occurrences of a wall time under the gap and fold policies."""
         first, second = _possible_instants(local, zone)
         if first == second:
@@ -216,7 +215,7 @@ class Cron:
         return self.skip.wall_before(wall, self._match_before) if self.skip else self._match_before(wall)
 
 
-def _possible_instants(local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+def _possible_instants(local: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
     """The instants of a wall time by the UTC offset before and by the UTC offset after a clock change.
 
     Equal for an ordinary time. The second is later for a time that occurs twice, and earlier for one in a gap.
@@ -225,7 +224,7 @@ def _possible_instants(local: datetime, zone: ZoneInfo) -> tuple[datetime, datet
     return before, after
 
 
-def _earliest_wall(after: datetime, zone: ZoneInfo) -> datetime:
+def _earliest_wall(after: datetime, zone: tzinfo) -> datetime:
     """The latest wall time up to which (inclusive) no wall time maps to an instant later than ``after``.
 
     This is the current wall time, unless the clocks are about to be set back or have just been set forward: then
@@ -239,7 +238,7 @@ def _earliest_wall(after: datetime, zone: ZoneInfo) -> datetime:
     return after.astimezone(UTC).replace(tzinfo=None) + lowest
 
 
-def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
+def _offset(instant: datetime, zone: tzinfo) -> timedelta:
     return instant.astimezone(zone).utcoffset() or timedelta(0)
 
 

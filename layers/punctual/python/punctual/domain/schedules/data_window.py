@@ -10,9 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from zoneinfo import ZoneInfo
+
+from punctual.domain.schedules.timezone import zone_named
 
 _SECOND, _HOUR = timedelta(seconds=1), timedelta(hours=1)
 
@@ -42,7 +43,7 @@ class DataWindow:
 
         An hour that occurs twice makes two slices.
         """
-        calendar, start = UnitCalendar(unit, ZoneInfo(timezone), twice=True), self.start
+        calendar, start = UnitCalendar(unit, zone_named(timezone), twice=True), self.start
         while start < self.end:
             end = min(calendar.next_start(start), self.end)
             yield DataWindow(start, end)
@@ -54,7 +55,7 @@ class UnitCalendar:
     """The starts of the hours, days, weeks or months in a time zone."""
 
     unit: WindowUnit
-    zone: ZoneInfo
+    zone: tzinfo
     twice: bool
     """Whether an hour that occurs twice has two starts. All other units have one."""
 
@@ -102,7 +103,7 @@ _MAX_LENGTH = {
 }
 
 
-def _first_and_last_instant(local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+def _first_and_last_instant(local: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
     """The first and the last instant at which the clocks show ``local``; both are the clock change if it is skipped."""
     first, last = (local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     if first <= last:
@@ -113,5 +114,5 @@ def _first_and_last_instant(local: datetime, zone: ZoneInfo) -> tuple[datetime, 
     return clock_change, clock_change
 
 
-def _wall(instant: datetime, zone: ZoneInfo) -> datetime:
+def _wall(instant: datetime, zone: tzinfo) -> datetime:
     return instant.astimezone(zone).replace(tzinfo=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, time
 from itertools import pairwise, starmap
-from zoneinfo import ZoneInfo
 
 from punctual.domain.errors import Invalid
 from punctual.domain.schedules.bounds import Bounded
@@ -13,6 +12,7 @@ from punctual.domain.schedules.cron import Cron, Fold
 from punctual.domain.schedules.data_window import DataWindow, UnitCalendar, WindowUnit
 from punctual.domain.schedules.every import Every
 from punctual.domain.schedules.schedule import Queue, Schedule, base_of, preview
+from punctual.domain.schedules.timezone import zone_named
 
 _SAMPLE_START = datetime(2026, 1, 1, tzinfo=UTC)
 _SAMPLE_SIZE = 100
@@ -68,7 +68,7 @@ def _start(schedule: Schedule, due: datetime) -> datetime | None:
 def _calendar_window(schedule: Schedule, due: datetime, unit: WindowUnit) -> DataWindow:
     base = base_of(schedule)
     runs_twice = isinstance(base, Cron) and base.fold is Fold.BOTH
-    calendar = UnitCalendar(unit, ZoneInfo(zone_of(schedule)), twice=runs_twice)
+    calendar = UnitCalendar(unit, zone_named(zone_of(schedule)), twice=runs_twice)
     intended = _intended_times(base, due)
     if intended is None:
         first_end = end = calendar.last_start(due)
@@ -111,5 +111,5 @@ def _reopening(schedule: Schedule, skip: Skip) -> datetime | None:
     closure = skip.longest_closure()
     if closure is None:
         return None
-    midnight = datetime.combine(closure[1], time(), ZoneInfo(zone_of(schedule)))
+    midnight = datetime.combine(closure[1], time(), zone_named(zone_of(schedule)))
     return schedule.next_after(midnight - datetime.resolution)

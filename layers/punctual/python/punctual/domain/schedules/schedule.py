@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, ClassVar
-from zoneinfo import ZoneInfo
 
 from punctual.domain.errors import Invalid, Unreadable
 from punctual.domain.instant import MILLISECOND, from_text, in_milliseconds, parse, to_text
@@ -21,6 +20,7 @@ from punctual.domain.schedules.bounds import BOUNDS, Bounded, bounds_from_stored
 from punctual.domain.schedules.calendar import Calendars, Skip, parse_skip
 from punctual.domain.schedules.cron import Cron, Fold, Gap, Occurrence, OccurrenceFlag
 from punctual.domain.schedules.every import Every, parse_every, utc_wall_time
+from punctual.domain.schedules.timezone import zone_named
 
 CLOCK_SKEW = timedelta(seconds=5)
 """How far ``schedule.at`` may lie in the past, because the clocks of client and server differ."""
@@ -214,7 +214,7 @@ def _with_skipped_dates(schedule: Cron | Every | Bounded, skip: Skip, after: dat
     A moved run is listed where it runs, unless a regular run takes place at the same time.
     """
     base = schedule.base if isinstance(schedule, Bounded) else schedule
-    since = after.astimezone(ZoneInfo(getattr(schedule, "timezone", "UTC"))).replace(tzinfo=None)
+    since = after.astimezone(zone_named(getattr(schedule, "timezone", "UTC"))).replace(tzinfo=None)
     for found in schedule.occurrences(after):
         if skip.moves_runs:
             intended = skip.intended_times(found.local, base.matches_after)[1]

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from zoneinfo import ZoneInfo, available_timezones
+from datetime import UTC, tzinfo
+from functools import cache, lru_cache
 
 from punctual.domain.errors import Invalid
+
+
+@cache
+def zone_named(name: str) -> tzinfo:
+    """Return the time zone with this IANA name. UTC needs no time zone database, which is slow to load."""
+    if name == "UTC":
+        return UTC
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)
 
 
 def check_zone(name: str) -> None:
@@ -13,7 +23,7 @@ def check_zone(name: str) -> None:
     if not isinstance(name, str):
         raise Invalid("schedule.timezone", 'must be text, such as "Europe/Berlin"')
     try:
-        known = bool(name) and not name.startswith(("posix", "right/", "local", "Factory")) and ZoneInfo(name)
+        known = bool(name) and not name.startswith(("posix", "right/", "local", "Factory")) and zone_named(name)
     except (KeyError, ValueError, OSError):
         known = False
     if not known:
@@ -30,4 +40,6 @@ def _suggestion(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _zones() -> list[str]:
+    from zoneinfo import available_timezones
+
     return sorted(available_timezones())

@@ -53,7 +53,7 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
         self.superseded = False
         """Another attempt has taken over, or the execution was cancelled: the reporter refuses this container."""
-        self.should_leave = False
+        self.is_preempted = False
         """Preempted, or stopped by AWS: the task is interrupted at its next checkpoint."""
         self.should_stop = False
         """Cancelled, to stop by ``cancel_at``: a result that the task returns in time is still stored."""
@@ -92,7 +92,7 @@ class Heartbeat:
 
     def _interrupt_if_asked(self) -> None:
         """A cancelled task is not interrupted here: it may finish by ``cancel_at``."""
-        if self.superseded or (self.should_leave and not self.should_stop):
+        if self.superseded or (self.is_preempted and not self.should_stop):
             raise TaskInterrupted
 
     def on_sigterm(self) -> None:
@@ -142,7 +142,7 @@ class Heartbeat:
             except Exception as error:  # no error may end the heartbeats: the lease would expire
                 self._progress_is_unsent = self._progress_is_unsent or progress is not None
                 self._warn(f"the heartbeat failed, it is repeated after {self._interval} seconds: {error}")
-            self.should_leave = self.should_leave or got_signal
+            self.is_preempted = self.is_preempted or got_signal
 
     def _wait_is_over(self) -> bool:
         """Wait until the next heartbeat is due or requested. Returns whether the ``with`` block has ended."""
@@ -152,7 +152,7 @@ class Heartbeat:
 
     def _handle(self, reply: dict[str, Any]) -> None:
         self.superseded = self.superseded or not reply["ok"]
-        self.should_leave = self.should_leave or bool(reply.get("leave"))
+        self.is_preempted = self.is_preempted or bool(reply.get("preempt_reason"))
         seconds = reply.get("stop_in")
         if seconds is None or self.should_stop:
             return

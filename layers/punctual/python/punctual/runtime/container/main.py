@@ -22,7 +22,7 @@ from botocore.config import Config
 from punctual.aws.reporter_client import ReporterClient, ReporterUnreachable
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome
-from punctual.domain.executions.horizon import MAX_CONTAINER_STOP_GRACE
+from punctual.domain.executions.lease import MAX_CONTAINER_STOP_GRACE
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.partitions import Partition
 from punctual.domain.long_lane.assignment import assignment_in

@@ -66,6 +66,16 @@ class _Gates(Settings):
     gates_table: str
 
 
+class _Lane(Settings):
+    long_vcpus: int
+    long_tasks: int
+
+    @property
+    def cpu(self) -> int:
+        """The capacity of the long lane in ECS CPU units."""
+        return self.long_vcpus * 1024
+
+
 class _Notices(Settings):
     notices_queue_url: str
 
@@ -76,7 +86,7 @@ class _StateMachine(Settings):
     schedule_role_arn: str
 
 
-class ApiSettings(_Signals, _Gates, _Retention):
+class ApiSettings(_Lane, _Signals, _Gates, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -85,8 +95,6 @@ class ApiSettings(_Signals, _Gates, _Retention):
     worker_log_group: str
     runner_log_group: str
     long_images: str
-    long_vcpus: int
-    long_tasks: int
     concurrency: str
     timer_shards: int
     punctual_stage: str
@@ -156,13 +164,11 @@ class ReporterSettings(_Retention):
     timer_shards: int
 
 
-class AdmissionSettings(_Retention):
+class AdmissionSettings(_Lane, _Retention):
     executions_table: str
     parts_table: str
     cluster: str
     dead_letter_queue_url: str
-    long_vcpus: int
-    long_tasks: int
     long_starts_per_second: int
     heartbeat_seconds: int
     task_definitions: str
@@ -183,7 +189,7 @@ class IntakeSettings(_Signals, _Retention):
     timer_shards: int
 
 
-class MonitorSettings(_Signals, _Notices, _ShortQueues, _Retention):
+class MonitorSettings(_Lane, _Signals, _Notices, _ShortQueues, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -193,8 +199,6 @@ class MonitorSettings(_Signals, _Notices, _ShortQueues, _Retention):
     dead_letter_queue_url: str
     dead_letter_queue_urls: str
     state_machine_arn: str
-    long_vcpus: int
-    long_tasks: int
     concurrency: str
     backlog_minutes: int
     backlog_messages: int

@@ -19,7 +19,7 @@ from punctual.domain.metrics import Metric
 from punctual.runtime.lambdas.alarm_metric import AlarmMetric
 
 if TYPE_CHECKING:
-    from punctual.ports.planning import DeadLetters
+    from punctual.ports.dead_letters import DeadLetters
 
 T = TypeVar("T")
 

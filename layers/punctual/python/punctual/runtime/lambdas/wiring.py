@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.timers import DynamoTimers
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
     from punctual.aws.ecs.containers import FargateContainers
-    from punctual.aws.step_functions.long_runs import LongRuns, LongStateMachine, TaskTokens
+    from punctual.aws.step_functions.long_runs import LongRuns, LongStateMachine, StepFunctionsCallbacks
     from punctual.stages.run.gates import Gatekeeper
 
     class _WithRetention(Protocol):
@@ -163,10 +163,10 @@ def runs(settings: _WithScheduleGroup) -> LongRuns:
     return LongRuns(schedule_group=settings.schedule_group, states=states, scheduler=scheduler)
 
 
-def callbacks() -> TaskTokens:
-    from punctual.aws.step_functions.long_runs import TaskTokens
+def callbacks() -> StepFunctionsCallbacks:
+    from punctual.aws.step_functions.long_runs import StepFunctionsCallbacks
 
-    return TaskTokens(states)
+    return StepFunctionsCallbacks(states)
 
 
 def flows(settings: _WithSignals) -> DynamoFlows:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
-from punctual.domain.executions.execution import Execution, LeaseState, Progress
-from punctual.domain.executions.horizon import LEASE_RENEWAL_INTERVAL
+from punctual.domain.executions.execution import Execution, LeaseState
+from punctual.domain.executions.lease import LEASE_RENEWAL_INTERVAL
+from punctual.domain.executions.progress import Progress
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock

@@ -8,7 +8,6 @@ failed half-way, store each instant once.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import ExecutionIndex, Executions
     from punctual.ports.jobs import Jobs
+    from punctual.stages.api.find import Finder
     from punctual.stages.run.gates import Gatekeeper
 
 
@@ -38,7 +38,7 @@ class Backfill:
     index: ExecutionIndex
     gatekeeper: Gatekeeper
     clock: Clock
-    find_job: Callable[[str], Job]
+    find: Finder
 
     def backfill(self, job_id: str, wanted: BackfillRange, caller: Caller) -> list[Execution]:
         """Store the missing executions and return those that were stored, in the order in which they will run.
@@ -68,7 +68,7 @@ class Backfill:
         return existing is None
 
     def _requested(self, job_id: str, wanted: BackfillRange, caller: Caller) -> list[Execution]:
-        job = self.find_job(job_id)
+        job = self.find.job(job_id)
         caller.require_can_manage(job)
         if job.state not in LIVE_STATES:
             message = f"job {job_id!r} is {job.state}: only an active or paused job can be backfilled"

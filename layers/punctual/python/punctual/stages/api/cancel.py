@@ -6,22 +6,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from punctual.domain.errors import Conflict, NotFound
+from punctual.domain.errors import Conflict
 from punctual.domain.executions.execution import Execution
-from punctual.domain.identity import job_of
 from punctual.domain.requests.caller import Caller, Role
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.executions import Executions
+    from punctual.stages.api.find import Finder
     from punctual.stages.run.gates import Gatekeeper
 
 
 @dataclass(frozen=True)
 class Cancel:
-    executions: Executions
+    find: Finder
     gatekeeper: Gatekeeper
     clock: Clock
 
@@ -48,9 +47,7 @@ class Cancel:
 
     def _find_cancellable(self, execution_id: str, caller: Caller) -> Execution:
         caller.require_role(Role.OPERATOR)
-        execution = self.executions.get(job_of(execution_id), execution_id)
-        if execution is None:
-            raise NotFound("execution", execution_id, field="execution_id")
+        execution = self.find.execution(execution_id)
         caller.require_can_manage(execution)
         if execution.status in FINAL and execution.status is not Status.CANCELLED:
             message = f"the execution has already ended as {execution.status}: it cannot be cancelled"

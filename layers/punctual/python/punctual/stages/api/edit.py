@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from punctual.ports.executions import Executions
     from punctual.ports.jobs import Jobs
     from punctual.stages.api.dependencies import DependencyChecker
+    from punctual.stages.api.find import Finder
     from punctual.stages.api.submission import JobBuilder
 
 REPLACED = "replaced: the same instant, under the new rules"
@@ -40,7 +41,7 @@ class Edit:
     executions: Executions
     dependencies: DependencyChecker
     clock: Clock
-    find_job: Callable[[str], Job]
+    find: Finder
 
     def edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
         """Store and return the next revision of a job. A change to ``None`` resets a field to its default.
@@ -70,20 +71,19 @@ class Edit:
         plan = replan(edited, job, live, self.executions.last_planned(job_id, up_to=planned_until_edit(edited)))
         overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_cancelled, job_id))
         appear = [*overdue, *upcoming_executions(edited, old_rules_until(edited), now)]
-        kept_instants = [
-            one for one in plan.outdated if edited.state is JobState.ACTIVE and edited.has_instant(one.scheduled_at)
-        ]
+        obsolete = plan.obsolete(lambda due: edited.state is JobState.ACTIVE and edited.has_instant(due))
+        kept = [one for one in plan.outdated if one not in obsolete]
         existing = self.executions.read_many(
-            [*(one.execution_id for one in appear), *(one.execution_id for one in kept_instants)]
+            [*(one.execution_id for one in appear), *(one.execution_id for one in kept)]
         )
         # an execution of the long lane whose state machine has started is not replaced
         started = {one.execution_id for one in existing.values() if one.run_arn}
-        replaced = [one for one in kept_instants if one.execution_id not in started]
+        replaced = [one for one in kept if one.execution_id not in started]
         not_run = {one.execution_id: one for one in overdue if one.note}
         return DryRunChanges(
             appear=tuple(one for one in appear if one.execution_id not in existing),
             vanish=(
-                *foreseen_from(one for one in plan.outdated if one not in kept_instants),
+                *foreseen_from(obsolete),
                 *(not_run[one.execution_id] for one in replaced if one.execution_id in not_run),
             ),
             repeat=foreseen_from((one for one in replaced if one.execution_id not in not_run), REPLACED),
@@ -113,7 +113,7 @@ class Edit:
             raise
 
     def _find_editable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
-        job = self.find_job(job_id)
+        job = self.find.job(job_id)
         caller.require_can_manage(job)
         if job.state not in LIVE_STATES:
             message = f"job {job_id!r} is {job.state}: only an active or paused job can be changed"

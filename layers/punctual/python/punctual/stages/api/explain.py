@@ -58,8 +58,10 @@ class Explain:
             return self._for_upstreams(upstreams)
         if execution.status in (Status.SCHEDULED, Status.QUEUED) and execution.rate_at and execution.rate_at > now:
             return self._for_rate(execution, execution.rate_at, now)
-        if execution.status is Status.SCHEDULED or (execution.status is Status.QUEUED and execution.released_at > now):
-            starts = to_text(execution.released_at)
+        if execution.status is Status.SCHEDULED or (
+            execution.status is Status.QUEUED and execution.earliest_start > now
+        ):
+            starts = to_text(execution.earliest_start)
             jitter = f"{to_text(execution.scheduled_at)}, and starts at {starts} because of its jitter"
             return WaitingFor(what="time", detail=f"it is due at {jitter if execution.delay_seconds else starts}")
         is_ready = execution.status in (Status.QUEUED, Status.RETRYING)
@@ -70,6 +72,11 @@ class Explain:
         if (is_ready or execution.status in (Status.WAITING, Status.STARTING)) and execution.lane is Lane.LONG:
             return self._for_slot(execution, parts)
         return None
+
+    @staticmethod
+    def current_reason(execution: Execution, waiting_for: WaitingFor | None) -> str | None:
+        """Return the reason of the current status. The stored reason of a dependant dates from when its wait began."""
+        return waiting_for.detail if waiting_for and waiting_for.what == "upstream" else execution.reason
 
     def _at_gate(self, execution: Execution, gate: str) -> WaitingFor:
         """Explain a wait at a gate, without the holders and waiters that have ended but are still recorded there."""
@@ -126,5 +133,5 @@ class Explain:
 def _queue_of(execution: Execution) -> Priority:
     """Return the queue that holds its work order, sent when it was queued, admitted by a gate, or last retried."""
     last_ended = execution.attempts[-1].ended_at if execution.attempts else None
-    sent_at = max(filter(None, (execution.queued_at, execution.woken_at, last_ended)), default=execution.released_at)
-    return aged_priority(execution.priority, execution.attempt, sent_at - execution.released_at)
+    sent_at = max(filter(None, (execution.queued_at, execution.woken_at, last_ended)), default=execution.earliest_start)
+    return aged_priority(execution.priority, execution.attempt, sent_at - execution.earliest_start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Conflict
 from punctual.domain.jobs.job import LIVE_STATES, REMOVED_STATES, Job, JobState
-from punctual.domain.planning.missed_instants import skip_reason
+from punctual.domain.planning.disposal import Disposal, disposal_on_pause
+from punctual.domain.planning.missed_instants import removal_reason
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, changes_on_removal, changes_on_resume, foreseen_from
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
     from punctual.ports.jobs import Jobs
+    from punctual.stages.api.find import Finder
 
 ALLOWED_FROM = {
     JobState.PAUSED: {JobState.ACTIVE},
@@ -26,7 +27,7 @@ ALLOWED_FROM = {
     JobState.DELETED: {JobState.ACTIVE, JobState.PAUSED, JobState.DONE, JobState.CANCELLED},
 }
 """The states from which a caller may move a job to a state."""
-MAX_CONFLICT_RETRIES = 5
+MAX_STATE_CHANGE_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class JobStateChanger:
     jobs: Jobs
     executions: Executions
     clock: Clock
-    find_job: Callable[[str], Job]
+    find: Finder
 
     def change_state(self, job_id: str, state: JobState, caller: Caller) -> Job:
         """Change the state of a job and return the job.
@@ -42,7 +43,7 @@ class JobStateChanger:
         Idempotent, except that deleting a deleted job is a ``Conflict``. Raises ``NotFound``, ``Forbidden``, or
         ``Conflict`` when the current state does not allow the change.
         """
-        for _ in range(MAX_CONFLICT_RETRIES):
+        for _ in range(MAX_STATE_CHANGE_TRIES):
             job = self._find_changeable(job_id, state, caller)
             now = self.clock()
             if job.state is state:
@@ -59,7 +60,10 @@ class JobStateChanger:
         if state is JobState.ACTIVE:
             return self._preview_resume(job, now)
         live = self.executions.live_of(job_id, since=job.waiting_since(now))
-        vanish = foreseen_from(one for one in live if one.has_not_started or state is not JobState.PAUSED)
+        if state is JobState.PAUSED:
+            paused = job.with_state(state, now)
+            live = (one for one in live if disposal_on_pause(paused, one, now) is not Disposal.KEEP)
+        vanish = foreseen_from(live)
         is_removed = state in REMOVED_STATES and job.state in LIVE_STATES
         changes = self._preview_missed(job, state, now) if is_removed else DryRunChanges()
         return replace(changes, vanish=vanish).shortened()
@@ -68,7 +72,7 @@ class JobStateChanger:
         """List the instants missed in a pause or an outage, which the planner records when the job is removed."""
         last = self.executions.last_planned(job.job_id, up_to=job.planned_until(now))
         return self._without_existing(
-            changes_on_removal(job, job.planning_resumes_after(last), now, f"skipped: {skip_reason(job.state, state)}")
+            changes_on_removal(job, last, now, f"skipped: {removal_reason(job.state, state)}")
         )
 
     def _preview_resume(self, job: Job, now: datetime) -> DryRunChanges:
@@ -88,7 +92,7 @@ class JobStateChanger:
         return replace(changes, appear=tuple(one for one in changes.appear if one.execution_id not in existing))
 
     def _find_changeable(self, job_id: str, state: JobState, caller: Caller) -> Job:
-        job = self.find_job(job_id)
+        job = self.find.job(job_id)
         caller.require_can_manage(job)
         if job.state not in ALLOWED_FROM[state] and (job.state is not state or state is JobState.DELETED):
             raise Conflict(f"job {job_id!r} is {job.state}: it cannot be {_PARTICIPLES[state]}", field="job_id")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain import identity
-from punctual.domain.errors import Conflict, NotFound
+from punctual.domain.errors import Conflict
 from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import job_of
 from punctual.domain.instant import in_milliseconds, to_text
 from punctual.domain.jobs.gate import Gate, Rate, WhenFull
-from punctual.domain.jobs.job import OLD_AGE, REMOVED_STATES, Job
+from punctual.domain.jobs.job import LONG_DELAY, REMOVED_STATES, Job
 from punctual.domain.limits import check_parameters
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from punctual.ports.executions import Executions
     from punctual.ports.gates import Gates
     from punctual.ports.jobs import Jobs, Tasks
+    from punctual.stages.api.find import Finder
 
 RETRY_NUMBERS = range(2, 100)
 """The suffixes of further executions of a due instant."""
@@ -49,7 +50,7 @@ class Rerun:
     gates: Gates
     tasks: Tasks
     clock: Clock
-    find_job: Callable[[str], Job]
+    find: Finder
 
     def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
         """Store an execution that is due now, in addition to the schedule. ``parameters`` override those of the job.
@@ -72,7 +73,7 @@ class Rerun:
         is not due yet, or has another live retry.
         """
         manual = self._retry(execution_id, parameters, caller)
-        if manual.execution.scheduled_at < self.clock() - OLD_AGE:
+        if manual.execution.scheduled_at < self.clock() - LONG_DELAY:
             self.jobs.extend_live_since(manual.execution.job_id, manual.execution.scheduled_at)
         if self.executions.add(manual.execution) is not None:
             message = "another request retried it at the same time: read the job's executions to see that retry"
@@ -85,7 +86,7 @@ class Rerun:
         return DryRunChanges(repeat=(_foreseen(manual.execution, manual.outcome),), vanish=_giving_way(manual))
 
     def _run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
-        job = self.find_job(job_id)
+        job = self.find.job(job_id)
         caller.require_can_manage(job)
         now = in_milliseconds(self.clock())
         execution = execution_of(
@@ -100,11 +101,9 @@ class Rerun:
         return self._as_the_gates_stand(replace(execution, is_last_of_job=False))
 
     def _retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
-        failed = self.executions.get(job_of(execution_id), execution_id)
-        if failed is None:
-            raise NotFound("execution", execution_id, field="execution_id")
+        failed = self.find.execution(execution_id)
         caller.require_can_manage(failed)
-        job = self.find_job(failed.job_id)
+        job = self.find.job(failed.job_id)
         if failed.status not in FINAL or failed.status is Status.SUCCEEDED:
             remedy = "only an execution that ended without success can be retried"
             raise Conflict(f"the execution is {failed.status}: {remedy}", field="execution_id")

@@ -25,9 +25,7 @@ from punctual.domain.executions.horizon import MAX_SQS_DELAY
 from punctual.domain.executions.timer import Timer, TimerReason
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.forecasts.deadline_check import Check
-from punctual.domain.identity import execution_id
-from punctual.domain.jobs.job import OLD_AGE, REMOVED_STATES, Job, JobState
-from punctual.domain.jobs.misfire import covered_reason, missed_reason
+from punctual.domain.jobs.job import LONG_DELAY, REMOVED_STATES, Job, JobState
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, Status
 from punctual.domain.triggers import Effect
@@ -74,7 +72,7 @@ class ExecutionSender:
         self._send([one for one in ready if one.status not in FINAL])
         for leader in [*planned, *came_due]:
             job = jobs.get(leader.job_id)
-            if leader.leads and leader.attempt == 0 and job is not None and job.state is JobState.ACTIVE:
+            if leader.is_leader and leader.attempt == 0 and job is not None and job.state is JobState.ACTIVE:
                 self.planner.plan_successors(job, leader)
 
     def stop_requested(self, executions: Iterable[Execution]) -> None:
@@ -97,16 +95,16 @@ class ExecutionSender:
         execution = self.executions.get(timer.job_id, timer.execution_id)
         if execution is not None and execution.status is Status.QUEUED:
             self.executions_ready({Effect.SEND_DUE: [execution]})
-        elif execution is not None and execution.leads:
+        elif execution is not None and execution.is_leader:
             self.planner.repair_chain(execution)
 
     def _record_old_instants(self, ready: Iterable[Execution]) -> None:
-        """Record the due instant of an execution that rests for long before its retry.
+        """Record the due instant of an execution whose retry backoff is long.
 
         Otherwise the planner would not find the execution when its job is paused or deleted meanwhile.
         """
         for one in ready:
-            if one.retry_at is not None and one.retry_at - one.scheduled_at > OLD_AGE:
+            if one.retry_at is not None and one.retry_at - one.scheduled_at > LONG_DELAY:
                 self.jobs.extend_live_since(one.job_id, one.scheduled_at)
 
     def _send(self, ready: list[Execution]) -> None:
@@ -124,11 +122,11 @@ class ExecutionSender:
                 self.machines.start(execution)
 
     def _is_allowed_by_job(self, execution: Execution, job: Job | None) -> bool:
-        """Whether the job's current state lets the execution run; if not, the execution is stopped or withheld."""
+        """Whether the job's current state lets the execution run; if not, stop, skip or remove the execution."""
         if job is None or job.state in REMOVED_STATES:
             self.planner.stop(execution.job_id, execution.execution_id, f"job {job.state if job else 'deleted'}")
             return False
-        return job.state is not JobState.PAUSED or not self.planner.withhold(job, _as_live(execution))
+        return job.state is not JobState.PAUSED or not self.planner.apply_pause(job, _as_live(execution))
 
     def _apply_misfire(self, execution: Execution, job: Job) -> bool:
         """Apply the job's misfire policy to a late execution and return whether it was skipped or missed."""
@@ -145,12 +143,8 @@ class ExecutionSender:
             job.resumed_at,
             was_cancelled=partial(self.executions.was_cancelled, job.job_id),
         )
-        if misfires.covered and misfires.covered_by:
-            cover = execution_id(job.job_id, misfires.covered_by)
-            return self.executions.skip(job.job_id, execution.execution_id, covered_reason(cover), self.clock(), cover)
-        return bool(misfires.missed) and self.executions.miss(
-            job.job_id, execution.execution_id, missed_reason(job.misfire), self.clock()
-        )
+        ending = misfires.ending_of(job.job_id, execution.scheduled_at)
+        return ending is not None and self.executions.end_missed(execution, ending, self.clock())
 
     def _first_check(self, execution: Execution) -> Check | None:
         """Return the first deadline check if it is near. The monitor sends later checks, and checks that were lost."""
@@ -160,7 +154,7 @@ class ExecutionSender:
 
     def _work_order(self, execution: Execution) -> WorkOrder | None:
         """Return the work order for the next attempt; ``None`` if it is so far ahead that a timer was set for it."""
-        not_before = execution.retry_at or execution.released_at
+        not_before = execution.retry_at or execution.earliest_start
         if not_before <= self.clock() + MAX_SQS_DELAY:
             return work_order_for(execution, not_before, self.clock())
         self.planner.set_timer(execution, not_before, TimerReason.RETRY)

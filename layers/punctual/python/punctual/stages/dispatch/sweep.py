@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from punctual.domain.executions.horizon import LEASE_DURATION, LEASE_SUSPECT_AFTER, SWEEP_HORIZON, TICK
+from punctual.domain.executions.horizon import SWEEP_HORIZON, TICK
+from punctual.domain.executions.lease import LEASE_DURATION, LEASE_SUSPECT_AFTER
 from punctual.domain.executions.timer import SweepPosition
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.status import Status

@@ -21,7 +21,7 @@ class RoundReport:
     """The parts that a round acted on."""
 
     granted: list[Part] = field(default_factory=list)
-    asked_to_leave: list[Part] = field(default_factory=list)
+    preempted: list[Part] = field(default_factory=list)
     expired: list[Part] = field(default_factory=list)
 
 
@@ -41,7 +41,7 @@ class AdmissionRound:
         for part in changed:
             if part.status is Status.STARTING and part.ticket:
                 self.grants.send(part)
-        self.executions.sync(changed)
+        self.executions.update(changed)
         expired = self.leases.tick() if is_tick else []
         granted = self.admission.admit(part for part in changed if part.status is Status.WAITING)
-        return RoundReport(granted=granted, asked_to_leave=self.admission.make_room(), expired=expired)
+        return RoundReport(granted=granted, preempted=self.admission.make_room(), expired=expired)

@@ -4,10 +4,10 @@ Several admissions may run at once. A slot is given by compare-and-swap on the l
 lane is read again. An admission reads at most one waiting part more than it has slots to give: its cost does not grow
 with the queue.
 
-A part that is already too late keeps its place at the head of the queue. Letting parts overtake that can still make
-their deadline would save one deadline in five when the lane is far too small. But forecasts err, so it loses some
-deadlines whenever the lane is large enough, and the overtaken parts are late by days instead of hours
-(docs/benchmarks.md).
+A part that is already too late keeps its place at the head of the queue. If parts that can still meet
+their deadline overtook it, one deadline in five would be saved when the lane is far too small. But forecasts err, so
+some deadlines would be lost whenever the lane is large enough, and the overtaken parts would be late by days instead of
+hours (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from heapq import merge
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from punctual.domain.long_lane.laxity import GrantResult, LaneLimits, Occupancy, admission_key, pace, slack
+from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, SlotResult, admission_key, pace, slack
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.long_lane import Containers, Slots
 
-MAX_CONFLICT_RETRIES = 20
+MAX_LANE_READS = 20
 """Reads of the lane per admission. Each conflict means that another admission made progress and goes on; the next tick
 is the last resort."""
 
@@ -36,7 +36,7 @@ AT_RISK_HORIZON = timedelta(minutes=10)
 """A waiting part whose latest start lies within this is at risk of missing its deadline, if no slot is free."""
 
 RESCUE_LIMIT = timedelta(minutes=10)
-"""A part whose latest start passed longer ago than this misses its deadline anyway: no other part leaves for it."""
+"""A part whose latest start passed longer ago than this misses its deadline anyway: no part is preempted for it."""
 
 PREEMPTION_MARGIN = timedelta(minutes=30)
 """The slack beyond ``AT_RISK_HORIZON`` that a part must have to be preempted: it starts twice, and waits for a slot
@@ -61,8 +61,8 @@ class Admission:
         """
         newest = sorted(requesting, key=_admission_key)
         admitted: list[Part] = []
-        for _ in range(MAX_CONFLICT_RETRIES):
-            if self._grant_free_slots(newest, admitted) is not GrantResult.CONTENDED:
+        for _ in range(MAX_LANE_READS):
+            if self._grant_free_slots(newest, admitted) is not SlotResult.CONTENDED:
                 break
         return admitted
 
@@ -82,14 +82,16 @@ class Admission:
             return []
         holders = list(self.slots.holders())
         for part in holders:
-            if part.leave:  # an earlier admission may have crashed before it stopped the container: repeat the stop
-                self._stop(part, part.leave)
-            if part.leave or part.cancel_at:
+            if (
+                part.preempt_reason
+            ):  # an earlier admission may have crashed before it stopped the container: repeat the stop
+                self._stop(part, part.preempt_reason)
+            if part.preempt_reason or part.cancel_at:
                 projected = projected.minus(part.cpu)
         candidates = sorted((part for part in holders if _can_be_preempted(part, now)), key=lambda one: slack(one, now))
         return list(self._preempt(at_risk, projected, candidates, now))
 
-    def _grant_free_slots(self, newest: list[Part], admitted: list[Part]) -> GrantResult | None:
+    def _grant_free_slots(self, newest: list[Part], admitted: list[Part]) -> SlotResult | None:
         """Grant slots until the next part does not fit, no part waits, or a race is lost (``CONTENDED``)."""
         seen = self.slots.occupancy()
         if self.limits.are_reached_by(seen):
@@ -100,10 +102,10 @@ class Admission:
             after = seen.plus(part.cpu, next_start)
             if not self.limits.allow(after):  # no smaller part overtakes it: it would starve
                 return None
-            grant = self.slots.grant(part, start_at=start_at, key=self.new_key(), seen=seen, after=after, now=now)
-            if grant is GrantResult.CONTENDED:
+            grant = self.slots.allocate(part, start_at=start_at, key=self.new_key(), seen=seen, after=after, now=now)
+            if grant is SlotResult.CONTENDED:
                 return grant
-            if grant is GrantResult.GRANTED:
+            if grant is SlotResult.GRANTED:
                 seen = after
                 admitted.append(part)
                 if self.limits.are_reached_by(seen):
@@ -130,7 +132,7 @@ class Admission:
             for victim in self._choose_victims(projected, candidates):
                 candidates.remove(victim)
                 projected = projected.minus(victim.cpu)
-                if self.slots.ask_to_leave(victim, f"execution {part.execution_id} needs its slot to be in time", now):
+                if self.slots.preempt(victim, f"execution {part.execution_id} needs its slot to be in time"):
                     self._stop(victim, f"preempted for {part.execution_id}")
                     yield victim
 
@@ -159,7 +161,7 @@ def _can_be_rescued(part: Part, now: datetime) -> bool:
 
 
 def _can_be_preempted(part: Part, now: datetime) -> bool:
-    if part.leave is not None or part.cancel_at is not None:  # it was preempted or cancelled already
+    if part.preempt_reason is not None or part.cancel_at is not None:  # it was preempted or cancelled already
         return False
     has_slack = slack(part, now) > AT_RISK_HORIZON + PREEMPTION_MARGIN
     return part.preemptible and part.status is Status.RUNNING and has_slack

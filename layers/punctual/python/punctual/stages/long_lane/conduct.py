@@ -8,11 +8,12 @@ writes conditionally, so a call that is repeated or late is harmless.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Invalid
+from punctual.domain.executions.attempt_decision import FATAL_REASON
 from punctual.domain.executions.execution import Execution, Failure, Result
 from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.jobs.batch import Batch
@@ -23,7 +24,7 @@ from punctual.domain.long_lane.container_death import IMPOSSIBLE, infer_result
 from punctual.domain.long_lane.laxity import latest_start
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part, kind_of
 from punctual.domain.long_lane.part_decision import decide_part
-from punctual.domain.long_lane.parts_status import PartsOutcome, outcome_of_parts
+from punctual.domain.long_lane.parts_status import PartsOutcome, outcome_of_parts, outcome_when_cancelled
 from punctual.domain.schedules.due_window import zone_of
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 
@@ -87,15 +88,15 @@ class Conductor:
             parts = self.parts.of(execution_id)
             if not parts:
                 # Gates are not acquired before the release: it could wait at a gate that is free by then.
-                if self.clock() < execution.released_at:
-                    return NextStep(not_before=execution.released_at, call_again=True)
+                if self.clock() < execution.earliest_start:
+                    return NextStep(not_before=execution.earliest_start, call_again=True)
                 if not self._acquire_gates(execution):
                     return self._after_denial(execution)
             if not _are_all_created(parts):
                 parts = self._create_parts(execution)
         except Invalid as error:  # the window cannot be split into these partitions
             failure = Failure(type="BadPartitions", message=f"{error.field}: {error.message}")
-            failed = PartsOutcome(status=Status.FAILED, reason="fatal", error=failure)
+            failed = PartsOutcome(status=Status.FAILED, reason=FATAL_REASON, error=failure)
             self.executions.close(execution, failed, self.clock())
             return NextStep(not_before=self.clock())
         todo = [part for part in parts if part.status not in FINAL]
@@ -110,17 +111,17 @@ class Conductor:
             return NextStep(not_before=self.clock())
         return NextStep(
             parts=tuple(part.name for part in todo),
-            not_before=execution.released_at,
+            not_before=execution.earliest_start,
             max_parallel=_max_parallel(execution, len(todo)),
         )
 
     def _acquire_gates(self, execution: Execution) -> bool:
         entrant = Entrant(
             execution_id=execution.execution_id,
-            turn=queue_key(execution.execution_id, execution.released_at, execution.priority),
+            turn=queue_key(execution.execution_id, execution.earliest_start, execution.priority),
             revision=execution.revision,
             tried=execution.attempt,
-            rated=execution.rate_at is not None,
+            has_reserved_start=execution.rate_at is not None,
         )
         return self.gatekeeper.acquire(entrant, execution.gates)
 
@@ -215,7 +216,7 @@ class Conductor:
             cpu=batch.resources.cpu,
             memory_mb=batch.resources.memory_mb,
             spot=batch.resources.spot,
-            latest_start=latest_start(execution.deadline_at, execution.released_at, execution.priority, needed),
+            latest_start=latest_start(execution.deadline_at, execution.earliest_start, execution.priority, needed),
             expected_seconds=seconds,
             image=batch.image,
             command=batch.command,
@@ -231,9 +232,10 @@ class Conductor:
 
     def _close(self, execution: Execution, parts: list[Part]) -> None:
         complete = all(part.status is Status.SUCCEEDED for part in parts) and not _needs_collector(execution, parts)
-        ending = outcome_of_parts(parts, self._result(execution, parts) if complete else None)
         if execution.cancel_at is not None and not complete:  # a success in time is kept
-            ending = replace(ending, status=Status.CANCELLED, reason=execution.cancel_reason)
+            ending = outcome_when_cancelled(parts, execution.cancel_reason)
+        else:
+            ending = outcome_of_parts(parts, self._result(execution, parts) if complete else None)
         self.executions.close(execution, ending, self.clock())
 
     def _result(self, execution: Execution, parts: list[Part]) -> Result | None:

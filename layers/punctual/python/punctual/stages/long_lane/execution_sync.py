@@ -19,7 +19,7 @@ class ExecutionSync:
     executions: LongExecutions
     parts: Parts
 
-    def sync(self, changed: Iterable[Part], progress_at: datetime | None = None) -> None:
+    def update(self, changed: Iterable[Part], progress_at: datetime | None = None) -> None:
         """Update the executions of the ``changed`` parts, each once. Idempotent: reads the parts' current records.
 
         ``progress_at`` is the instant of a progress report, if that is the change.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RUNNER_COMMAND = ["python", "-m", "punctual.runtime.container.main"]
 OVERHEAD_SECONDS = 60
-"""Added to the task's own time-out, which the runner enforces: for the container to start and to report its result."""
+"""Added to the task's own timeout, which the runner enforces: for the container to start and to report its result."""
 MIN_HEARTBEAT_TIMEOUT_SECONDS = 300
 """Longer than any container takes to start. A container that stops sending heartbeats later is found sooner, by its
 lease."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from punctual.domain.errors import NotFound
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome
-from punctual.domain.executions.horizon import PLANNER_HORIZON
+from punctual.domain.executions.horizon import StartTrigger, start_trigger
 from punctual.domain.identity import job_of, short_name
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.container_death import STOPPED
@@ -101,7 +101,7 @@ class Reconciler:
     def _repair_schedule(self, execution: Execution, scheduled: set[str], repairs: Repairs) -> None:
         if short_name(execution.execution_id) in scheduled:
             return
-        if execution.scheduled_at > self.clock() + PLANNER_HORIZON:
+        if start_trigger(execution, self.clock()) is StartTrigger.SCHEDULE:
             self.machines.create_schedule(execution)
             repairs.scheduled.append(execution.execution_id)
         elif self.executions.detach_run(execution, STARTING_UNSCHEDULED, self.clock()):  # the planner starts a run

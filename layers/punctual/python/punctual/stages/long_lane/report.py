@@ -7,14 +7,15 @@ reads no table, no bucket and no other part. Calls of a superseded attempt are r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal, Unreadable
-from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult
-from punctual.domain.executions.execution import Execution, Failure, Outcome, Progress, Result
+from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, keeps_value
+from punctual.domain.executions.execution import Execution, Failure, Outcome, Result
+from punctual.domain.executions.progress import Progress
 from punctual.domain.long_lane.assignment import Assignment, assignment_in
 from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop, infer_result
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.long_lane import Callbacks, Checkpoints, Containers, LongExecutions, RunningParts
     from punctual.ports.running import Results
+    from punctual.stages.long_lane.execution_sync import ExecutionSync
 
 MAX_COLLECTED_BYTES = 2_000_000
 """Up to this size the collector gets the results of all partitions inline; beyond it, a link to each."""
@@ -48,8 +50,7 @@ class ClaimedWork:
 class Reporter:
     executions: LongExecutions
     parts: RunningParts
-    sync: Callable[[Iterable[Part], datetime | None], None]
-    """Updates the executions of changed parts; see ``ExecutionSync.sync``."""
+    sync: ExecutionSync
     checkpoints: Checkpoints
     results: Results
     callbacks: Callbacks
@@ -71,7 +72,7 @@ class Reporter:
         if part is None or execution is None:
             return None
         self.callbacks.heartbeat(token)
-        self.sync([part], None)
+        self.sync.update([part], None)
         resume = self.checkpoints.load(part.checkpoint) if part.checkpoint else None
         results = self._results_of_partitions(part) if part.name == COLLECT else []
         return ClaimedWork(execution=execution, part=part, resume=resume, results=results)
@@ -86,7 +87,7 @@ class Reporter:
         if part is not None:
             self.callbacks.heartbeat(part.token or "")
             if progress is not None or self._started_recently(part):
-                self.sync([part], None if progress is None else self.clock())
+                self.sync.update([part], None if progress is None else self.clock())
         return part
 
     def checkpoint(self, assignment: Assignment, state: Any) -> Part | None:
@@ -116,7 +117,7 @@ class Reporter:
             self.containers.stop(task["taskArn"], "its attempt was superseded")
         elif not part.uses_runner and part.status is Status.STARTING:
             claimed = self.parts.claim(assignment, token, task["taskArn"], None, self.clock())
-            self.sync([claimed or part], None)
+            self.sync.update([claimed or part], None)
 
     def on_task_stopped(self, task: Mapping[str, Any]) -> None:
         """Handle the event that ECS has stopped a container.
@@ -150,9 +151,9 @@ class Reporter:
 
     def _decide(self, part: Part, result: AttemptResult) -> tuple[Part, AttemptDecision]:
         """Decide what follows, and store the value. A value that cannot be stored makes the attempt fatal."""
-        after, decision = decide_part(part, result, now=self.clock(), uniform=self.uniform)
-        in_time = part.cancel_at is not None and self.clock() <= part.cancel_at
-        if decision.status is not Status.SUCCEEDED and (result.value is None or not in_time):
+        now = self.clock()
+        after, decision = decide_part(part, result, now=now, uniform=self.uniform)
+        if not keeps_value(part, result, decision, now):
             return after, decision
         try:
             name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"

@@ -24,9 +24,9 @@ from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
+    from punctual.ports.dead_letters import DeadLetters
     from punctual.ports.executions import Executions
     from punctual.ports.jobs import Jobs
-    from punctual.ports.planning import DeadLetters
 
 
 @dataclass(frozen=True, kw_only=True)

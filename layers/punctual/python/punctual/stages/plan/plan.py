@@ -28,16 +28,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.deadline_outlook import IN_DANGER
-from punctual.domain.executions.execution import Execution, LiveExecution, Origin
+from punctual.domain.executions.execution import Execution, LiveExecution
 from punctual.domain.executions.execution_factory import execution_of
-from punctual.domain.executions.horizon import CANCEL_GRACE, PLANNER_HORIZON, SWEEP_HORIZON
+from punctual.domain.executions.horizon import PLANNER_HORIZON, SWEEP_HORIZON, StartTrigger, start_trigger
+from punctual.domain.executions.lease import CANCEL_GRACE
 from punctual.domain.executions.timer import TimerReason, timer_for
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import LIVE_STATES, REMOVED_STATES, Job, JobState
-from punctual.domain.jobs.misfire import MisfireDecision, covered_reason, missed_reason
+from punctual.domain.jobs.misfire import MisfireDecision
 from punctual.domain.lane import Lane
-from punctual.domain.planning.missed_instants import missed_instants, skip_reason
+from punctual.domain.planning.disposal import (
+    CHANGED_REASON,
+    PAUSED_REASON,
+    Disposal,
+    disposal_of_unstarted,
+    disposal_on_pause,
+)
+from punctual.domain.planning.missed_instants import missed_at_removal, removal_reason
 from punctual.domain.planning.replan import Replan, old_rules_until, planned_until_edit, replan
 from punctual.domain.status import FINAL, Status
 
@@ -47,16 +55,13 @@ if TYPE_CHECKING:
     from punctual.ports.jobs import Jobs
     from punctual.ports.long_lane import StateMachines
     from punctual.ports.planning import Timers
+    from punctual.stages.plan.finish_job import JobFinisher
     from punctual.stages.plan.upstreams import UpstreamGuard
     from punctual.stages.run.gates import Gatekeeper
-    from punctual.stages.settle.finish_job import JobFinisher
 
 PLAN_BATCH_SIZE = 300
 """Maximum number of due instants per batch. Unless the schedule ends with it, the last execution of a batch is the
 leader: when it is queued, the planner stores the next batch."""
-
-PAUSED_REASON = "paused"
-CHANGED_REASON = "job changed"
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class Planner:
                 self._record_skipped(before, self._replan(job, before).dropped)
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 if current.state is JobState.PAUSED or one.revision < current.revision:
-                    self.withhold(job, one)
+                    self.apply_pause(job, one)
         elif job.state in REMOVED_STATES:
             if before is not None and before.state in LIVE_STATES:
                 self._record_missed_before_removal(before, job)
@@ -130,30 +135,16 @@ class Planner:
         if execution is not None:
             self.gatekeeper.stop(execution, reason, CANCEL_GRACE)
 
-    def withhold(self, job: Job, one: LiveExecution) -> bool:
-        """Skip or remove an execution of a paused job and return whether that was done.
+    def apply_pause(self, job: Job, one: LiveExecution) -> bool:
+        """Skip or remove an execution of a paused job and return whether that was done; see ``disposal_on_pause``."""
+        disposal = disposal_on_pause(job, one, self.clock())
+        self._dispose(job, one, disposal, PAUSED_REASON)
+        return disposal is not Disposal.KEEP
 
-        A started execution continues. So does a backfill, manual run or manual retry requested after the pause began.
-        """
-        assert job.paused_at is not None
-        if not one.has_not_started:
-            return False
-        if one.origin is not Origin.SCHEDULE and one.queued_at is not None and one.queued_at > job.paused_at:
-            return False
-        self._skip_or_remove(job, one, PAUSED_REASON, due_by=job.paused_at)
-        return True
-
-    def _skip_or_remove(self, job: Job, one: LiveExecution, reason: str, *, due_by: datetime) -> None:
-        """Skip an execution that was due by ``due_by``, or that the schedule did not plan; remove a later one.
-
-        A removed execution is planned again if the schedule still has its instant. In the long lane, every execution
-        that is due now is skipped: it may have requested slots, and the end of a skipped execution releases them.
-        """
-        if one.lane is Lane.LONG:
-            due_by = max(due_by, self.clock())
-        if one.scheduled_at <= due_by or not one.is_from_schedule:
+    def _dispose(self, job: Job, one: LiveExecution, disposal: Disposal, reason: str) -> None:
+        if disposal is Disposal.SKIP:
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
-        elif self.executions.remove_planned(job.job_id, one.execution_id, one.revision):
+        elif disposal is Disposal.REMOVE and self.executions.remove_planned(job.job_id, one.execution_id, one.revision):
             if one.lane is Lane.LONG:  # a state machine run that has started finds the execution gone when it is due
                 self.machines.delete_schedule(one.execution_id)
             if job.is_upstream:
@@ -187,7 +178,7 @@ class Planner:
                     existing = self._store(one)
         else:  # a repeated batch, which a crash may have interrupted
             for one in planned[1:]:
-                if existing is not None and existing.leads and not _ended_unstarted(existing):
+                if existing is not None and existing.is_leader and not _ended_unstarted(existing):
                     return None  # the leader is stored last, so the earlier batch is complete and has a leader
                 existing = self._store(one)
         return self._continue_after(existing, exhausted=exhausted)
@@ -218,8 +209,9 @@ class Planner:
         existing = None
         for due in dues:
             existing = self._store(self._execution(job, due, misfires, dues[-1], exhausted=exhausted))
-        for one in plan.obsolete(instants):
-            self._skip_or_remove(job, one, CHANGED_REASON, due_by=old_rules_until(job))
+        for one in plan.obsolete(instants.__contains__):
+            disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
+            self._dispose(job, one, disposal, CHANGED_REASON)
         self._plan(job, after=self._continue_after(existing, exhausted=exhausted), until=until)
 
     def _misfires(self, job: Job, instants: Sequence[datetime]) -> MisfireDecision:
@@ -237,8 +229,8 @@ class Planner:
         """
         until = removed.updated_at - MILLISECOND
         last = self.executions.last_planned(previous.job_id, up_to=previous.planned_until(until))
-        latest, _ = missed_instants(previous.schedule, previous.planning_resumes_after(last), until)
-        self._record_skipped(previous, latest, skip_reason(previous.state, removed.state))
+        latest, _ = missed_at_removal(previous, last, until)
+        self._record_skipped(previous, latest, removal_reason(previous.state, removed.state))
 
     def _record_skipped(self, job: Job | None, instants: Iterable[datetime], reason: str = CHANGED_REASON) -> None:
         """Store a ``skipped`` execution for each instant that came due under earlier rules and was not planned."""
@@ -254,17 +246,14 @@ class Planner:
     ) -> Execution:
         now = self.clock()
         is_last = due == last
-        leads = is_last and job.schedule.recurring and not exhausted
-        execution = execution_of(job, due, status=Status.SCHEDULED, now=now, leads=leads, last=is_last and exhausted)
-        if due in misfires.missed:
-            return replace(
-                execution, status=Status.MISSED, reason=missed_reason(job.misfire), ended_at=now, check_at=None
-            )
-        if due in misfires.covered and misfires.covered_by:
-            cover = execution_id(job.job_id, misfires.covered_by)
-            out = replace(execution, status=Status.SKIPPED, reason=covered_reason(cover), covered_by=cover)
-            return replace(out, ended_at=now, check_at=None)
-        if execution.released_at <= now + PLANNER_HORIZON:
+        is_leader = is_last and job.schedule.recurring and not exhausted
+        execution = execution_of(
+            job, due, status=Status.SCHEDULED, now=now, is_leader=is_leader, last=is_last and exhausted
+        )
+        if ending := misfires.ending_of(job.job_id, due):
+            ended = replace(execution, status=ending.status, reason=ending.reason, covered_by=ending.covered_by)
+            return replace(ended, ended_at=now, check_at=None)
+        if start_trigger(execution, now) is StartTrigger.NOW:
             return replace(execution, status=Status.QUEUED, queued_at=now)
         return execution
 
@@ -300,12 +289,13 @@ class Planner:
         planned = existing or execution  # the existing execution has this or a later revision, or has started
         if planned.status is not Status.SCHEDULED:
             return existing
-        if existing is not None and existing.released_at <= self.clock() + PLANNER_HORIZON:
-            self.executions.queue(timer_for(existing, existing.released_at, TimerReason.DUE), self.clock())
-        elif planned.lane is Lane.LONG and not planned.has_pending_upstreams:
-            self.machines.create_schedule(planned)
-        else:  # the short lane; or pending upstreams: a schedule would start the state machine before they have ended
-            self.set_timer(planned, planned.released_at, TimerReason.DUE)
+        match start_trigger(planned, self.clock()):
+            case StartTrigger.NOW:
+                self.executions.queue(timer_for(planned, planned.earliest_start, TimerReason.DUE), self.clock())
+            case StartTrigger.SCHEDULE:
+                self.machines.create_schedule(planned)
+            case StartTrigger.TIMER:
+                self.set_timer(planned, planned.earliest_start, TimerReason.DUE)
         return existing
 
     def set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
@@ -325,9 +315,9 @@ def _ended_unstarted(execution: Execution) -> bool:
 
 
 def _with_previous_outlook(execution: Execution, replaced: Execution) -> Execution:
-    """Carry over the outlook of a replaced execution in danger.
+    """Carry over the outlook of a replaced execution in danger, so that the same danger triggers no second notice.
 
-    So that its recovery triggers a notice, and the same danger triggers no second one.
+    Its recovery then triggers a notice, too.
     """
     in_danger = replaced.outlook is not None and replaced.outlook.state in IN_DANGER
     return replace(execution, outlook=replaced.outlook) if in_danger and execution.deadline_at else execution

@@ -4,17 +4,17 @@ Transitions: ``queued`` → ``waiting`` while an upstream is unfinished; ``waiti
 their conditions; → ``skipped`` when one of them never will.
 
 No wake-up is lost. The guard registers the dependant with each upstream execution before it reads that execution. The
-waker runs after the upstream's final status is stored, and only then reads the registrations. Whatever the order, one
-of the two sees the other. Both decide from the stored records alone, and every transition is one conditional write, so
-ends that are delivered together, twice or out of order release a dependant once. A timer rechecks the dependant, for
-cases without any stream record, such as an upstream execution that was never planned.
+waker (``punctual.stages.settle.wake_dependants``) runs after the upstream's final status is stored, and only then reads
+the registrations. Whatever the order, one of the two sees the other. Both decide from the stored records alone, and
+every transition is one conditional write, so ends that are delivered together, twice or out of order release a
+dependant once. A timer rechecks the dependant, for cases without any stream record, such as an upstream execution that
+was never planned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
@@ -30,7 +30,7 @@ from punctual.domain.planning.upstreams import (
     next_recheck_at,
     numbered_ids,
 )
-from punctual.domain.status import FINAL, Status
+from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from punctual.ports.jobs import Jobs
     from punctual.ports.planning import Timers
 
-WAKE_BATCH_SIZE = 100
-"""Dependants that are read together when an upstream has ended."""
 FIRST_RETRY_NUMBER, RETRY_BATCH_SIZE = 2, 4
 """Manual retries are numbered from 2. The lookup reads them in batches when an upstream ended without meeting its
 condition."""
@@ -117,9 +115,9 @@ class UpstreamGuard:
         now = self.clock()
         decision = decide_start(upstreams, now)
         if decision.readiness is Readiness.NOT_YET:
-            look_at = next_recheck_at(execution, upstreams, now)
-            self.timers.set(timer_for(execution, look_at, TimerReason.UPSTREAM))
-            self.executions.hold(execution, decision.reason, look_at)
+            recheck_at = next_recheck_at(execution, upstreams, now)
+            self.timers.set(timer_for(execution, recheck_at, TimerReason.UPSTREAM))
+            self.executions.hold(execution, decision.reason, recheck_at)
         elif decision.readiness is Readiness.NEVER:
             self.executions.skip_held(execution, decision.reason, now)
         elif self.executions.clear(execution):
@@ -151,38 +149,6 @@ class UpstreamGuard:
         if existing is None or existing.is_upstream or existing.status in FINAL:
             return upstream
         return replace(upstream, execution=self.executions.mark_as_upstream(existing))
-
-
-@dataclass(frozen=True)
-class DependantWaker:
-    """Releases, skips or rechecks the dependants of an execution that has ended."""
-
-    lookup: UpstreamLookup
-    executions: HeldExecutions
-    dependants: Dependants
-    clock: Clock
-
-    def execution_ended(self, ended: Execution) -> None:
-        """Wake the registered dependants. Idempotent; no effect on an execution that has not ended."""
-        if not ended.is_upstream or ended.status not in FINAL:
-            return
-        registered = self.dependants.of(ended.execution_id)
-        while some := list(islice(registered, WAKE_BATCH_SIZE)):
-            self._wake(self.executions.read_many(some).values(), ended)
-
-    def _wake(self, dependants: Iterable[Execution], ended: Execution) -> None:
-        held = [
-            one for one in dependants if one.has_pending_upstreams and one.status in (Status.QUEUED, Status.WAITING)
-        ]
-        for dependant, upstreams in zip(held, self.lookup.of(held), strict=True):
-            decision, now = decide_start(upstreams, self.clock()), self.clock()
-            if decision.readiness is Readiness.READY:
-                self.executions.release(dependant, now)
-            elif decision.readiness is Readiness.NEVER:
-                self.executions.skip_held(dependant, decision.reason, now)
-            elif ended.execution_id not in [one.execution_id for one in upstreams]:
-                # the dependant waits for another execution: an edit replaced this one, or an operator retried it
-                self.executions.recheck(dependant, now)
 
 
 def _expected(dependant: Execution, dependency: Dependency, job: Job | None) -> Upstream:

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
-from punctual.domain.executions.horizon import CANCEL_GRACE, LEASE_SUSPECT_AFTER, MAX_CONTAINER_STOP_GRACE
+from punctual.domain.executions.lease import CANCEL_GRACE, LEASE_SUSPECT_AFTER, MAX_CONTAINER_STOP_GRACE
 from punctual.domain.identity import job_of
 from punctual.domain.jobs.gate import (
     OF_BACKFILL,
@@ -61,7 +61,7 @@ class Gatekeeper:
         for gate in gates:
             if gate.limit is not None and not self._enter(gate, entrant):
                 return False
-            if gate.rate is not None and not entrant.rated and not self._in_time(gate, entrant):
+            if gate.rate is not None and not entrant.has_reserved_start and not self._in_time(gate, entrant):
                 return False  # it keeps the places it holds: the rate limit lets no other execution start earlier
         return True
 
@@ -297,7 +297,7 @@ def _of_backfill(execution: Execution) -> Gate | None:
 
 
 def _turn(execution: Execution) -> str:
-    return queue_key(execution.execution_id, execution.released_at, execution.priority)
+    return queue_key(execution.execution_id, execution.earliest_start, execution.priority)
 
 
 def _is_to_start(current: Execution, entrant: Entrant) -> bool:
@@ -320,5 +320,5 @@ def _may_be_stuck(current: Execution, name: str, now: datetime) -> bool:
         return False
     if current.status is Status.RUNNING:
         return name.startswith(OF_JOB)
-    waited = now - max(current.queued_at or current.released_at, current.retry_at or current.released_at)
+    waited = now - max(current.queued_at or current.earliest_start, current.retry_at or current.earliest_start)
     return current.status is Status.QUEUED and waited > 10 * LEASE_SUSPECT_AFTER

@@ -27,6 +27,7 @@ from punctual.domain.executions.attempt_decision import (
     decide,
     decide_lost_worker,
     decide_revocation,
+    keeps_value,
 )
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.executions.work_order import WorkOrder
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class WorkOutcome(StrEnum):
-    """What a work order led to. The value is logged."""
+    """The outcome of a work order. The value is logged."""
 
     DECIDED = "attempt finished"
     NOT_CLAIMED = "not claimed"
@@ -51,7 +52,7 @@ class WorkOutcome(StrEnum):
     due, or the execution has ended. Not an error."""
     REFUSED = "decision refused"
     """The attempt ended after another worker had taken over or ended the execution."""
-    WITHHELD = "withheld at a gate"
+    DENIED = "denied at a gate"
     """The execution waits at a gate, was postponed by a rate limit, or was skipped there."""
     REVOKED = "lease revoked"
     """A cancellation was requested, and the attempt did not end with an accepted decision. The execution is cancelled,
@@ -81,7 +82,7 @@ class Worker:
         self._wait_until_due(order)
         if order.gates and not self._acquire_gates(order):
             self.flow.count_discard(order.priority)
-            return WorkOutcome.WITHHELD
+            return WorkOutcome.DENIED
         now = self.clock()
         claimed, current = self.executions.claim(order, self.worker_id, now)
         if claimed is None and current is not None and self._is_to_be_revoked(current, order):
@@ -109,13 +110,13 @@ class Worker:
             early = (order.not_before - self.clock()) / timedelta(seconds=1)
 
     def _acquire_gates(self, order: WorkOrder) -> bool:
-        turn = queue_key(order.execution_id, order.released_at or order.not_before, order.priority)
+        turn = queue_key(order.execution_id, order.earliest_start or order.not_before, order.priority)
         entrant = Entrant(
             execution_id=order.execution_id,
             turn=turn,
             revision=order.revision,
             tried=order.attempt - 1,
-            rated=order.rated,
+            has_reserved_start=order.has_reserved_start,
         )
         return self.gatekeeper.acquire(entrant, order.gates)
 
@@ -172,8 +173,9 @@ class Worker:
     def _decide(self, execution: Execution, attempt_result: AttemptResult) -> AttemptDecision:
         """Decide on the attempt and store its result. A result that cannot be stored is a fatal failure."""
         try:
-            decision = decide(execution, attempt_result, now=self.clock(), uniform=self.uniform)
-            if decision.status is not Status.SUCCEEDED and attempt_result.value is None:
+            now = self.clock()
+            decision = decide(execution, attempt_result, now=now, uniform=self.uniform)
+            if not keeps_value(execution, attempt_result, decision, now):
                 return decision
             # the attempt number in the name keeps a late, refused attempt from overwriting the valid result
             name = f"{execution.job_id}/{execution.execution_id}/{execution.attempt}"

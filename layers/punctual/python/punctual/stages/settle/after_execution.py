@@ -13,7 +13,6 @@ that throughput counts a repeated end twice. Notices have derived ids, so the no
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -34,10 +33,11 @@ if TYPE_CHECKING:
     from punctual.ports.jobs import Jobs
     from punctual.ports.long_lane import Containers, Parts, StateMachineRuns
     from punctual.ports.notices import Notices
+    from punctual.stages.plan.finish_job import JobFinisher
     from punctual.stages.run.gates import Gatekeeper
-    from punctual.stages.settle.finish_job import JobFinisher
+    from punctual.stages.settle.wake_dependants import DependantWaker
 
-MAX_CONFLICT_RETRIES = 5
+MAX_CANCEL_TRIES = 5
 """How often a part is read again if its status changes while it is being cancelled."""
 
 
@@ -51,8 +51,7 @@ class Settler:
     notices: Notices
     gatekeeper: Gatekeeper
     finisher: JobFinisher
-    wake_dependants: Callable[[Execution], None]
-    """Wakes the dependants of an ended execution; see ``DependantWaker.execution_ended``."""
+    waker: DependantWaker
     flow: FlowCounter
     clock: Clock
 
@@ -69,7 +68,7 @@ class Settler:
             self._record_run_times(execution)
         if execution.is_last_of_job:
             self.finisher.finish_if_complete(execution.job_id)
-        self.wake_dependants(execution)
+        self.waker.execution_ended(execution)
         self.flow.count_long_execution(execution)
 
     def stop_requested(self, execution: Execution) -> None:
@@ -105,7 +104,7 @@ class Settler:
             return
         rule = job.notify or DEFAULT_RULE
         notices = [outcome_notice(execution, job.name, rule), deadline_end_notice(execution, job)]
-        self.notices.send(notice for notice in notices if notice is not None and rule.wants(notice.event))
+        self.notices.send(notice for notice in notices if notice is not None and rule.includes(notice.event))
 
     def _clean_up(self, execution: Execution) -> None:
         """Remove what an execution without an outcome has in AWS: schedule, state machine run, slots, containers."""
@@ -116,7 +115,7 @@ class Settler:
             self._cancel_part(part)
 
     def _cancel_part(self, part: Part | None) -> None:
-        for _ in range(MAX_CONFLICT_RETRIES):
+        for _ in range(MAX_CANCEL_TRIES):
             cancelled = part is not None and part.status is Status.CANCELLED
             if part is None or (part.status in FINAL and not cancelled):
                 return

@@ -120,7 +120,7 @@ class DeadlineChecker:
         outlook = self.forecaster.compute_outlook(execution, job, load)
         before = execution.outlook.state if execution.outlook else DeadlineState.ON_TRACK
         self._notify(execution, job, before, outlook)
-        following = next_check(execution.released_at, execution.deadline_at, now)
+        following = next_check(execution.earliest_start, execution.deadline_at, now)
         if not self.executions.record_outlook(execution, outlook, following):
             return None
         if following is not None and following <= now + SEND_AHEAD:
@@ -129,5 +129,5 @@ class DeadlineChecker:
 
     def _notify(self, execution: Execution, job: Job, before: DeadlineState, outlook: Outlook) -> None:
         event = event_of_change(before, outlook.state)
-        if event is not None and (job.notify or DEFAULT_RULE).wants(event):
+        if event is not None and (job.notify or DEFAULT_RULE).includes(event):
             self.notices.send([outlook_notice(execution, job, outlook, event)])

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from punctual.ports.notices import NoticeLedger, Topics, WindowEnds
 
 LEASE = timedelta(seconds=60)
-"""Longer than the function's time-out, so that a notifier whose lease has expired is dead. Shorter than the visibility
+"""Longer than the function's timeout, so that a notifier whose lease has expired is dead. Shorter than the visibility
 timeout of a message, so that the next delivery can continue."""
 
 MAX_TRIES = 10

@@ -80,7 +80,7 @@ def test_a_failed_attempt_is_retried_and_recorded(punctual: Punctual) -> None:
     assert execution["status"] == "succeeded"
     assert [one["outcome"] for one in execution["attempts"]] == ["failed", "succeeded"]
     fatal = punctual.run_job(task="fail", parameters={"fatal": True})
-    assert (fatal["status"], fatal["reason"], fatal["attempt"]) == ("failed", "fatal", 1)
+    assert (fatal["status"], fatal["reason"], fatal["attempt"]) == ("failed", "fatal error: not retried", 1)
 
 
 def test_a_task_that_exceeds_its_time_out_is_stopped(punctual: Punctual) -> None:

@@ -1,0 +1,36 @@
+"""A failed execution, and its notice."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from punctual.domain.executions.execution import Execution, Failure
+from punctual.domain.jobs.notify_rule import Event, Notify, Topic
+from punctual.domain.notices.notice import Notice, outcome_notice
+from punctual.domain.status import Status
+
+DUE = datetime(2026, 11, 15, 7, tzinfo=UTC)
+FAILED = Execution(
+    job_id="job",
+    execution_id="20261115T070000000Z-job",
+    owner="team-a",
+    task="quality.weekly",
+    scheduled_at=DUE,
+    status=Status.FAILED,
+    reason="attempt 3 of 3 failed",
+    attempt=3,
+    started_at=DUE + timedelta(seconds=1),
+    ended_at=DUE + timedelta(hours=3, seconds=1),
+    deadline_at=DUE + timedelta(hours=2),
+    error=Failure(type="EmptySource", message="no rows for Sunday", trace="Traceback: secret/path.py"),
+)
+ALL = Notify(frozenset(Event), Topic.PAGE)
+
+
+def notice_of(execution: Execution, notify: Notify | None = ALL) -> Notice:
+    notice = outcome_notice(execution, "weekly-quality", notify)
+    assert notice is not None
+    return notice
+
+
+NOTICE = notice_of(FAILED)
