@@ -11,7 +11,8 @@ export PUNCTUAL_PORT := $(PORT)
 endif
 
 .PHONY: help install up down status logs test check docs deploy bench clean constraints \
-	check-style check-types test-unit test-integration test-infrastructure test-e2e
+	check-style check-types test-unit test-integration test-infrastructure test-e2e \
+	test-model test-simulator simulate
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -56,6 +57,16 @@ test-infrastructure: install ## test the synthesised stack and the local tooling
 
 test-e2e: install ## test a separately deployed local stack
 	@echo "── end-to-end tests" && $(PYTEST) --numprocesses 4 --dist loadfile tests/e2e
+
+test-model: install ## explore every state of the gate protocol
+	@echo "── model" && $(PYTEST) tests/model
+
+test-simulator: install ## test the simulator, and run today's seeds
+	@echo "── simulator" && $(PYTEST) tests/simulator
+
+SEEDS ?= 1 100
+simulate: install ## run the engine under random schedules and faults (SEEDS="1 10000" sets the first and last seed)
+	@PYTHONPATH=layers/punctual/python:. $(PY) -m tests.simulator $(SEEDS)
 
 deploy: install ## deploy Punctual to the AWS account of your credentials
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" cdk deploy -c stage=prod

@@ -24,6 +24,7 @@ START = "[*]"
 EDGES = {
     (START, "scheduled"): "planner, due beyond the horizon",
     (START, "queued"): "planner, due within the horizon; intake, message; api, manual run, manual retry or backfill",
+    (START, "waiting"): "api, backfill with a concurrency limit",
     (START, "skipped"): "planner, covered instant or changed job; intake, paused job; api, overlap rule",
     (START, "missed"): "planner, misfire rule",
     ("scheduled", "queued"): "dispatcher, due timer; conductor, one-time schedule",
@@ -38,7 +39,6 @@ EDGES = {
     ("queued", "missed"): "planner, misfire rule",
     ("waiting", "queued"): "upstream or gate released; dispatcher, re-check",
     ("waiting", "starting"): "admission, slot granted",
-    ("waiting", "running"): "worker, a place became free",
     ("waiting", "retrying"): "reconciler, state machine stopped",
     ("waiting", "skipped"): "planner, worker or settler, a scheduling rule",
     ("waiting", "failed"): "conductor, no slot within 14 days",

@@ -19,11 +19,13 @@ LOGS = ROOT / ".build" / "tests"
 PYTEST = (sys.executable, "-m", "pytest", "-q")
 OPTIONS = {
     "unit": ("--numprocesses", "2"),
+    "model": (),
+    "simulator": (),
     "infrastructure": (),
     "integration": ("--numprocesses", "2"),
     "e2e": ("--numprocesses", "4", "--dist", "loadfile"),
 }
-TRACKS = (("e2e",), ("unit", "infrastructure", "integration"))
+TRACKS = (("e2e",), ("unit", "model", "simulator", "infrastructure", "integration"))
 """Tracks run in parallel, the suites of a track one after the other."""
 PROGRESS = re.compile(r"\[ *(\d+)%\]\s*$")
 RUN_ALONE = "run it alone: "

@@ -93,7 +93,7 @@ class Api(Construct):
         tables.parts.grant(function, "GetItem", "Query")
         tables.gates.grant(function, *GATE_ACTIONS, "BatchWriteItem")
         tables.signals.grant(function, "GetItem")
-        tables.idempotency.grant(function, "GetItem", "PutItem", "UpdateItem", "DeleteItem")
+        tables.idempotency.grant(function, "PutItem", "UpdateItem", "DeleteItem")
         results.grant(function, "GetObject")
         worker.grant_logs(function)
         containers.grant_logs(function)

@@ -90,8 +90,7 @@ class Tables(Construct):
         self.gates = self._table("Gates", partition_key=_text("gate"), sort_key=_text("entry"))
         # Counters, samples and the ledger of notices: losing this table loses no execution.
         self.signals = self._table("Signals", partition_key=_text("id"))
-        # Attribute names as Powertools' idempotency layer expects them.
-        self.idempotency = self._table("Idempotency", partition_key=_text("id"), time_to_live_attribute="expiration")
+        self.idempotency = self._table("Idempotency", partition_key=_text("id"))
 
     def _table(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import secrets
 from typing import Any
 
@@ -31,7 +32,7 @@ execution_sync = ExecutionSync(wiring.long_executions(settings), parts)
 admission_round = AdmissionRound(
     grants=GrantSender(callbacks, task_definitions, settings.heartbeat_seconds, instant.now),
     executions=execution_sync,
-    leases=LeaseWatch(parts, containers, callbacks, instant.now),
+    leases=LeaseWatch(parts, containers, callbacks, parts, instant.now, random.uniform),
     admission=Admission(
         slots=parts,
         containers=containers,

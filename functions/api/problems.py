@@ -14,10 +14,6 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
 )
-from aws_lambda_powertools.utilities.idempotency.exceptions import (
-    IdempotencyAlreadyInProgressError,
-    IdempotencyValidationError,
-)
 from strictness import claims_json
 
 from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, Stale, TooLarge
@@ -82,16 +78,6 @@ def register(app: APIGatewayHttpResolver) -> None:
     @app.exception_handler(RecursionError)
     def too_deep(_error: RecursionError) -> Response[Any]:
         return problem(HTTPStatus.BAD_REQUEST, [("body", "is nested too deeply: flatten it")])
-
-    @app.exception_handler(IdempotencyValidationError)
-    def key_reused(_error: IdempotencyValidationError) -> Response[Any]:
-        message = "was already used with a different body: use a new key"
-        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, [("Idempotency-Key", message)])
-
-    @app.exception_handler(IdempotencyAlreadyInProgressError)
-    def request_in_progress(_error: IdempotencyAlreadyInProgressError) -> Response[Any]:
-        message = "the first request with this key is still in progress: repeat the request in a few seconds"
-        return problem(HTTPStatus.CONFLICT, [("Idempotency-Key", message)])
 
     @app.not_found
     def unknown_route(_error: NotFoundError) -> Response[Any]:

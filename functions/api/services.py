@@ -6,22 +6,24 @@ import json
 import re
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from once import IdempotencyKeys
 from views import changes_view
 
-from punctual.aws.clients import cloudwatch_logs, s3
+from punctual.aws.clients import cloudwatch_logs, dynamodb, s3
 from punctual.aws.cloudwatch.execution_logs import CloudWatchLogs
 from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
+from punctual.aws.dynamodb.keyed_requests import DynamoKeyedRequests
+from punctual.aws.dynamodb.table import Table
 from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.requests.caller import Caller, Role, caller_of
 from punctual.domain.requests.dry_run import DryRunChanges
+from punctual.domain.requests.keyed_request import KeyedRequest
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.settings import ApiSettings
 from punctual.runtime.tasks.registry import Catalog
@@ -32,12 +34,15 @@ from punctual.stages.api.dependencies import DependencyChecker
 from punctual.stages.api.edit import Edit
 from punctual.stages.api.explain import Explain
 from punctual.stages.api.find import Finder
+from punctual.stages.api.idempotency import Idempotency
 from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.api.rerun import Rerun
 from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
 from punctual.stages.plan.upstreams import UpstreamLookup
 from punctual.stages.watch.check_deadlines import Forecaster
+
+T = TypeVar("T")
 
 settings = ApiSettings.from_env()
 job_store = wiring.jobs(settings)
@@ -47,7 +52,15 @@ gates, gatekeeper, catalog = wiring.gates(settings), wiring.gatekeeper(settings)
 find = Finder(jobs=job_store, executions=execution_store)
 job_builder = JobBuilder(tasks=catalog, images=settings.images, max_cpu=settings.cpu)
 dependency_checker = DependencyChecker(jobs=job_store, clock=instant.now)
-submit = Submit(jobs=job_store, builder=job_builder, dependencies=dependency_checker, clock=instant.now)
+keyed_requests = DynamoKeyedRequests(Table(settings.idempotency_table, dynamodb()))
+idempotency = Idempotency(requests=keyed_requests, clock=instant.now)
+submit = Submit(
+    jobs=job_store,
+    builder=job_builder,
+    dependencies=dependency_checker,
+    keyed_requests=keyed_requests,
+    clock=instant.now,
+)
 edit = Edit(
     jobs=job_store,
     builder=job_builder,
@@ -88,7 +101,6 @@ logs = {
     Lane.SHORT: CloudWatchLogs(settings.worker_log_group, cloudwatch_logs()),
     Lane.LONG: CloudWatchLogs(settings.runner_log_group, cloudwatch_logs()),
 }
-idempotency_keys = IdempotencyKeys(settings.idempotency_table)
 
 
 def authorize(router: APIGatewayHttpRouter, least: Role = Role.VIEWER) -> Caller:
@@ -107,13 +119,13 @@ def _groups(claim: Any) -> list[str]:
     return list(claim or ())
 
 
-def run_once(router: APIGatewayHttpRouter, act: Callable[[], dict[str, Any]], caller: Caller) -> dict[str, Any]:
-    """Return the response of ``act``; if the request's ``Idempotency-Key`` was used before, the stored response."""
+def run_once(router: APIGatewayHttpRouter, act: Callable[[KeyedRequest | None], T], caller: Caller) -> T:
+    """Return the answer of ``act``. With an ``Idempotency-Key``, a repeated request has one effect."""
     event = router.current_event
     key = event.headers.get("idempotency-key")
-    return idempotency_keys.run(
-        act, key=key, caller=caller.subject, route=event.path, body=event.body, context=router.lambda_context
-    )
+    if key is None:
+        return act(None)
+    return idempotency.run(act, key=key, caller=caller.subject, route=event.path, body=event.body or "")
 
 
 def created_response(body: Any, *, is_new: bool = True) -> Response[Any]:

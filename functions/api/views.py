@@ -23,6 +23,7 @@ from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
 from punctual.stages.api.explain import WaitingFor
 from punctual.stages.api.rerun import ManualExecution
+from punctual.stages.api.submit import Submitted
 
 
 def job_view(job: Job, now: datetime) -> answers.Job:
@@ -147,6 +148,11 @@ def backfill_view(execution: Execution) -> answers.BackfillEntry:
         scheduled_at=to_text(execution.scheduled_at),
         window=_window_view(execution.window),
     )
+
+
+def batch_view(submitted: Iterable[Submitted]) -> answers.BatchResponse:
+    items = [{"job_id": one.job.job_id, "name": one.job.name, "created": one.created} for one in submitted]
+    return answers.BatchResponse.model_validate({"items": items})
 
 
 def run_view(manual: ManualExecution) -> answers.RunResponse:

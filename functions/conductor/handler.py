@@ -17,7 +17,7 @@ settings = ConductorSettings.from_env()
 conductor = Conductor(
     jobs=wiring.jobs(settings),
     executions=wiring.long_executions(settings),
-    parts=wiring.parts(settings),
+    parts=wiring.conducted_parts(settings),
     results=S3Results(settings.results_bucket, s3),
     containers=wiring.containers(settings),
     callbacks=wiring.callbacks(),
@@ -47,7 +47,7 @@ def _next_parts(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _request_slot(item: dict[str, Any]) -> dict[str, Any]:
-    conductor.request_slot(item["execution_id"], item["part"], item["ticket"])
+    conductor.request_slot(item["execution_id"], item["part"], item["ticket"], item["run_arn"])
     return {}
 
 

@@ -19,6 +19,7 @@ dispatcher = Dispatcher(
     timers=wiring.timers(settings),
     work_queues=SqsWorkQueues(settings.queue_urls, sqs),
     gatekeeper=wiring.gatekeeper(settings),
+    shards=settings.timer_shards,
     clock=instant.now,
 )
 

@@ -55,7 +55,6 @@ sender = ExecutionSender(
     work_queues=SqsWorkQueues(settings.queue_urls, sqs),
     machines=machines,
     checks=SqsChecks(settings.checks_queue_url, sqs),
-    gatekeeper=gatekeeper,
     upstream_guard=upstream_guard,
     clock=instant.now,
 )

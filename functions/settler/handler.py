@@ -31,7 +31,7 @@ waker = DependantWaker(
 )
 settler = Settler(
     jobs=jobs,
-    executions=executions,
+    executions=wiring.long_executions(settings),
     parts=wiring.parts(settings),
     runs=wiring.runs(settings),
     containers=wiring.containers(settings),

@@ -41,12 +41,7 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesSignals.Arn": ("dynamodb:GetItem",),
         "TablesExecutions.Arn/index/by_owner": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
-        "TablesIdempotency.Arn": (
-            "dynamodb:GetItem",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            "dynamodb:DeleteItem",
-        ),
+        "TablesIdempotency.Arn": ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
         "ResultsBucket.Arn/*": ("s3:GetObject",),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:Query"),
         "WorkerFunctionLogs.Arn": ("logs:FilterLogEvents",),

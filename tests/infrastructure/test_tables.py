@@ -81,7 +81,7 @@ def test_a_table_without_stream_readers_has_no_stream(prod: Deployed, name: str)
         ("Timers", "expires_at"),
         ("Gates", "expires_at"),
         ("Signals", "expires_at"),
-        ("Idempotency", "expiration"),
+        ("Idempotency", "expires_at"),
     ],
 )
 def test_items_expire_by_time_to_live(prod: Deployed, name: str, attribute: str) -> None:

@@ -17,11 +17,6 @@ from tests.integration.world import World
 START = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the longest tests first, so that parallel runs do not end with one process still busy."""
-    items.sort(key=lambda item: "test_rules_hold" not in item.nodeid)
-
-
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):

@@ -123,13 +123,19 @@ class LongLane:
         request = {"do": "next_parts", "job_id": job["job_id"], "execution_id": execution_id}
         return self.world.call("conductor", {**request, "run_arn": run or self.run_arn(job)})
 
-    def request_slot(self, job: dict[str, Any], part: str = "all") -> str:
+    def request_slot(self, job: dict[str, Any], part: str = "all", run: str | None = None) -> str:
         """Request a slot for a part. Returns the ticket."""
         ticket = f"ticket-{uuid.uuid4()}"
         execution_id = self.execution(job)["execution_id"]
         request = {"do": "request_slot", "job_id": job["job_id"], "execution_id": execution_id, "part": part}
-        self.world.call("conductor", {**request, "ticket": ticket})
+        run_arn = run or self.attached_run(job["job_id"], execution_id)
+        self.world.call("conductor", {**request, "run_arn": run_arn, "ticket": ticket})
         return ticket
+
+    def attached_run(self, job_id: str, execution_id: str) -> str:
+        """The run that is attached to an execution."""
+        key = {"job_id": {"S": job_id}, "execution_id": {"S": execution_id}}
+        return self.world.dynamodb.get_item(TableName="executions", Key=key)["Item"]["run_arn"]["S"]
 
     def grant_for(self, ticket: str) -> dict[str, Any] | None:
         """The grant that admission sent for a ticket, if any."""

@@ -177,7 +177,8 @@ def test_recorded_run_times_forecast_the_next_run(world: World, lane: LongLane) 
         [part] = world.execution(execution["execution_id"])["parts"]
         expected = from_text(execution["deadline"]["at"]) - from_text(part["latest_start"])
         assert expected == timedelta(seconds=600 if run < 5 else 1200)
-        world.call("conductor", {"do": "request_slot", **step, "part": "all", "ticket": f"ticket-{run}"})
+        request = {"do": "request_slot", **step, "run_arn": f"run-{run}", "part": "all", "ticket": f"ticket-{run}"}
+        world.call("conductor", request)
         world.deliver_streams()
         world.deliver_streams()
         container = Container(world, lane.grant_for(f"ticket-{run}") or {})

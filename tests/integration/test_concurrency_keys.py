@@ -218,22 +218,3 @@ def test_a_waiter_of_a_key_that_gets_an_upstream_with_the_same_key_causes_no_dea
     world.work(order)
     world.run_for(600, step=20)
     assert [status(world, job) for job in (load, *reports)] == ["succeeded"] * 2
-
-
-def test_a_key_granted_to_a_waiter_of_another_gate_is_handed_over_by_the_next_sweep(world: World) -> None:
-    key = {"key": "k", "limit": 1}
-    job = submit(world, concurrency=key, schedule={"every_seconds": 10, "max_runs": 2}, overlap="queue_all")
-    handed_over: list[bool] = []
-
-    def hold(_context: Context) -> None:
-        """The second execution waits for the first, and the key of the first is handed over to the second."""
-        world.run_for(15)
-        first, second = (one["execution_id"] for one in world.executions(job))
-        gates = world.function("worker").worker.gatekeeper.gates
-        handed_over.append(gates.pass_on("key#data-quality#k", first, second))
-        raise ValueError("try again")
-
-    TASK_BODIES.append(hold)
-    world.run_for(300, step=20)
-    assert handed_over == [True]
-    assert [one["status"] for one in world.executions(job)] == ["succeeded"] * 2

@@ -150,9 +150,17 @@ def test_a_second_cancellation_changes_nothing_not_even_the_grace_period(world: 
     job, container = start_part(lane)
     until = cancel(world, lane, job)["cancel_at"]
     world.pass_time(5)
-    again = cancel(world, lane, job, "?grace_seconds=0")
+    again = cancel(world, lane, job, "?grace_seconds=90")
     assert (again["status"], again["cancel_at"]) == ("running", until)
     assert container.heartbeat()["stop_in"] == 25.0
+
+
+def test_a_cancellation_without_grace_ends_an_execution_that_was_asked_to_stop(world: World, lane: LongLane) -> None:
+    job, container = start_part(lane)
+    cancel(world, lane, job)
+    assert cancel(world, lane, job, "?grace_seconds=0")["status"] == "cancelled"
+    assert container.heartbeat()["ok"] is False
+    assert lane.used_capacity() == (0, 0)
 
 
 def test_running_parts_get_a_grace_period_and_the_others_are_cancelled_immediately(
@@ -243,8 +251,8 @@ def test_a_duplicate_or_interrupted_cancellation_record_is_harmless(world: World
     world.call("settler", {"Records": records})
     assert lane.stopped == [container.task_arn]
     container.conclude("cancelled", value=1)
-    world.call("settler", {"Records": records})
-    assert status_and_reason(lane, job)[0] == "running"  # only the conductor ends the execution
+    world.call("settler", {"Records": records})  # all parts have stopped: the execution ends with their results
+    assert status_and_reason(lane, job)[0] == "cancelled"
     lane.conclude_attempt(job, container.grant)
     assert lane.execution(job)["result"]["value"] == 1
 
@@ -309,7 +317,8 @@ def step(world: World, execution: dict[str, Any]) -> dict[str, Any]:
 def started(world: World, lane: LongLane, execution: dict[str, Any]) -> Container:
     assert step(world, execution)["parts"] == ["all"]
     key = {"job_id": execution["job_id"], "execution_id": execution["execution_id"]}
-    world.call("conductor", {"do": "request_slot", **key, "part": "all", "ticket": "ticket"})
+    run_arn = lane.attached_run(execution["job_id"], execution["execution_id"])
+    world.call("conductor", {"do": "request_slot", **key, "run_arn": run_arn, "part": "all", "ticket": "ticket"})
     world.run_until_idle()
     grant = lane.grant_for("ticket")
     assert grant is not None

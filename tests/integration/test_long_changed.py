@@ -6,7 +6,7 @@ from typing import Any
 
 from punctual.aws.dynamodb.items import plain
 from punctual.aws.dynamodb.part_item import item_to_part
-from tests.integration.long_lane import LongLane
+from tests.integration.long_lane import NO_BACKOFF, LongLane
 from tests.integration.world import World
 
 LIMIT_ONE = {"key": "one", "limit": 1}
@@ -79,7 +79,7 @@ def test_an_execution_edited_while_it_waits_at_a_gate_is_started_when_admitted(w
 
 
 def test_a_pause_does_not_skip_a_partitioned_execution_that_has_run(world: World, lane: LongLane) -> None:
-    job = lane.submit(partitions=1)
+    job = lane.submit(partitions=1, retry=NO_BACKOFF)
     [part] = lane.next_parts(job)["parts"]
     container = lane.container(job, part)
     assert container.claim()["ok"]

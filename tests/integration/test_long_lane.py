@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
+from punctual.aws.dynamodb import conducted_parts
 from punctual.domain.instant import from_text, to_text
+from tests.integration.faults import crash_at
+from tests.integration.fixture_tasks import Killed
 from tests.integration.long_lane import Container, LongLane, start_part
 from tests.integration.world import World
 from tests.resources import STATE_MACHINE
@@ -223,20 +225,9 @@ def test_a_crash_while_parts_are_created_is_repaired_by_the_next_call(
     lane: LongLane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = lane.submit(partitions=["a", "b", "c"])
-    parts = lane.world.function("conductor").conductor.parts
-    added: list[str] = []
-
-    def crash_after_one(_self: Any, part: Any) -> None:
-        if added:
-            raise ConnectionError("the function was killed")
-        added.append(part.name)
-        add(parts, part)
-
-    add = type(parts).add
-    with monkeypatch.context() as crashing:
-        crashing.setattr(type(parts), "add", crash_after_one)
-        with pytest.raises(ConnectionError):
-            lane.next_parts(job)
+    monkeypatch.setattr(conducted_parts, "PARTS_PER_TRANSACTION", 1)
+    with crash_at("TransactWriteItems", after=1, table="parts"), pytest.raises(Killed):
+        lane.next_parts(job)
     assert len(lane.execution(job)["parts"]) == 1
     assert lane.next_parts(job)["parts"] == ["0000", "0001", "0002"]
 

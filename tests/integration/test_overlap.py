@@ -323,7 +323,7 @@ def test_a_freed_gate_goes_to_the_waiter_before_a_new_execution(world: World) ->
     world.run_until_idle()
     world.pass_time(60)
     [order] = world.orders()
-    with crash_at("Query", after=1), pytest.raises(Killed):  # the first query was made for the waiter
+    with crash_at("TransactWriteItems", after=1), pytest.raises(Killed):  # the first was made by the waiter
         world.work(order)
     waiter = answers[0]["execution"]["execution_id"]
     assert (statuses(world, job_id)[0], world.execution(waiter)["status"]) == ("succeeded", "waiting")

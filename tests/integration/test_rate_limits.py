@@ -156,18 +156,21 @@ def test_an_edit_to_another_key_releases_the_old_key(world: World) -> None:
     assert world.execution(world.executions(waits)[0]["execution_id"])["waiting_for"]["what"] == "rate"
 
 
-def test_an_execution_admitted_while_it_joins_the_queue_is_delayed_by_its_rate(world: World) -> None:
+def test_an_execution_granted_a_place_while_it_joins_the_queue_is_delayed_by_its_rate(world: World) -> None:
     rare = {**KEY_WITH_RATE, "rate": {"starts": 1, "per_seconds": 600}}
     first, second = submit(world, concurrency=rare), submit(world, concurrency=rare)
     orders = {json.loads(order["body"])["job_id"]: order for order in work_orders(world)}
     first_id = world.executions(first)[0]["execution_id"]
 
     def release() -> None:
-        world.function("worker").worker.gatekeeper.gates.release(GATE, first_id)
+        world.function("worker").worker.gatekeeper.gates.release(GATE, first_id, None)
 
     def join_queue(_context: Context) -> None:
-        with just_before("PutItem", release, on_table("gates")):
+        with just_before("TransactWriteItems", release, on_table("gates")):
             world.work(orders[second])
+        assert status(world, second) == "queued"
+        for order in work_orders(world):
+            world.work(order)
 
     TASK_BODIES.append(join_queue)
     world.work(orders[first])

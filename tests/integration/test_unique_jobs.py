@@ -149,7 +149,7 @@ def test_the_longest_key_of_four_byte_characters_is_accepted(world: World) -> No
     assert post(world, dedupe_key="\U0001f600" * 200)[0] == 409
 
 
-def test_an_idempotency_key_returns_the_first_response_and_its_status(world: World) -> None:
+def test_a_repeated_idempotency_key_answers_with_the_first_status_and_the_job_as_it_is_now(world: World) -> None:
     body = {"task": "echo", **KEY, **HOURLY, **RETURN_EXISTING}
     first = world.request("POST", "/jobs", body, headers={"idempotency-key": "a"})
     assert first[0] == 201
@@ -157,7 +157,9 @@ def test_an_idempotency_key_returns_the_first_response_and_its_status(world: Wor
     second = world.request("POST", "/jobs", body, headers={"idempotency-key": "b"})
     assert second == (200, first[1])
     world.request("DELETE", f"/jobs/{first[1]['job_id']}")
-    assert world.request("POST", "/jobs", body, headers={"idempotency-key": "b"}) == second
+    repeated = world.request("POST", "/jobs", body, headers={"idempotency-key": "b"})
+    assert (repeated[0], repeated[1]["job_id"], repeated[1]["state"]) == (200, first[1]["job_id"], "deleted")
+    assert stored_job_ids(world) == [first[1]["job_id"]]
 
 
 # batches

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -173,10 +174,8 @@ def retry_execution(
     if dry_run:
         return dry_run_response(rerun.preview_retry(execution_id, parameters, caller))
 
-    def act() -> dict[str, Any]:
-        return run_view(rerun.retry(execution_id, parameters, caller)).model_dump(mode="json")
-
-    return created_response(answers.RunResponse(**run_once(router, act, caller)))
+    manual = run_once(router, partial(rerun.retry, execution_id, parameters, caller), caller)
+    return created_response(run_view(manual))
 
 
 @router.get(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 
 import answers
 import bodies
@@ -24,7 +25,7 @@ from services import (
     run_once,
     submit,
 )
-from views import backfill_view, changes_view, job_view, run_view
+from views import backfill_view, batch_view, changes_view, job_view, run_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Invalid
@@ -84,12 +85,8 @@ def submit_job(submission: bodies.Submission, dry_run: DryRunQuery = False) -> R
     if dry_run:
         return dry_run_response(submit.preview(submission.to_submission(), caller))
 
-    def act() -> dict[str, Any]:
-        submitted = submit.submit(submission.to_submission(), caller)
-        return job_view(submitted.job, instant.now()).model_dump(mode="json") | {"created": submitted.created}
-
-    answer = run_once(router, act, caller)
-    return created_response(answers.Job(**answer), is_new=answer.get("created", True))
+    submitted = run_once(router, partial(submit.submit, submission.to_submission(), caller), caller)
+    return created_response(job_view(submitted.job, instant.now()), is_new=submitted.created)
 
 
 @router.post(
@@ -106,14 +103,9 @@ def submit_jobs(
     if dry_run:
         return dry_run_response(submit.preview_all((one.to_submission() for one in batch.jobs), caller))
 
-    def act() -> dict[str, Any]:
-        submitted = submit.submit_all((one.to_submission() for one in batch.jobs), caller)
-        return {
-            "items": [{"job_id": one.job.job_id, "name": one.job.name, "created": one.created} for one in submitted]
-        }
-
-    answer = answers.BatchResponse(**run_once(router, act, caller))
-    return created_response(answer, is_new=any(one.created for one in answer.items))
+    submissions = [one.to_submission() for one in batch.jobs]
+    submitted = run_once(router, partial(submit.submit_all, submissions, caller), caller)
+    return created_response(batch_view(submitted), is_new=any(one.created for one in submitted))
 
 
 @router.get("/jobs", summary="List jobs, newest first", tags=["jobs"], responses=LIST_RESPONSES)
@@ -199,10 +191,8 @@ def run_job(
     if dry_run:
         return dry_run_response(rerun.preview_run(job_id, parameters, caller))
 
-    def act() -> dict[str, Any]:
-        return run_view(rerun.run(job_id, parameters, caller)).model_dump(mode="json")
-
-    return created_response(answers.RunResponse(**run_once(router, act, caller)))
+    manual = run_once(router, partial(rerun.run, job_id, parameters, caller), caller)
+    return created_response(run_view(manual))
 
 
 @router.post(
@@ -221,11 +211,8 @@ def backfill_job(
     if dry_run:
         return dry_run_response(backfill.preview(job_id, wanted, caller))
 
-    def act() -> dict[str, Any]:
-        stored = backfill.backfill(job_id, wanted, caller)
-        return answers.BackfillResponse(items=[backfill_view(one) for one in stored]).model_dump(mode="json")
-
-    return created_response(answers.BackfillResponse(**run_once(router, act, caller)))
+    stored = run_once(router, partial(backfill.backfill, job_id, wanted, caller), caller)
+    return created_response(answers.BackfillResponse(items=[backfill_view(one) for one in stored]))
 
 
 def _revision(if_match: str | None) -> int | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from punctual.domain.status import FINAL, PENDING_STATUSES, TRANSITIONS, Status, sources_of
+from punctual.domain.status import FINAL, TRANSITIONS, Status, sources_of
 
 LIFECYCLE = Path(__file__).parents[3] / "docs" / "lifecycle.md"
 EDGE = re.compile(r"^\s*(\w+) --> (\w+)", re.MULTILINE)
@@ -27,10 +27,6 @@ def test_every_status_is_reachable_and_either_has_transitions_or_is_final() -> N
     assert set(Status) - entered == {Status.SCHEDULED}
     ran = {Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT}
     assert ran | {Status.CANCELLED, Status.SKIPPED, Status.MISSED} == FINAL
-
-
-def test_not_started_statuses_are_those_no_worker_has_claimed() -> None:
-    assert {Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RETRYING} == PENDING_STATUSES
 
 
 @pytest.mark.parametrize("status", Status)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -25,7 +25,7 @@ PART = Part(
     expected_seconds=60,
     timeout_seconds=3600,
     attempt=2,
-    ticket="ticket",
+    tickets=frozenset({"ticket"}),
     key="key",
 )
 
@@ -37,15 +37,15 @@ class Answers:
     succeeded: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     failed: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    def succeed(self, token: str, answer: Mapping[str, Any]) -> bool:
-        self.succeeded[token] = answer
+    def succeed(self, tokens: Iterable[str], answer: Mapping[str, Any]) -> bool:
+        self.succeeded |= dict.fromkeys(tokens, answer)
         return True
 
-    def fail(self, token: str, error: str, cause: str) -> bool:
-        self.failed[token] = (error, cause)
+    def fail(self, tokens: Iterable[str], error: str, cause: str) -> bool:
+        self.failed |= dict.fromkeys(tokens, (error, cause))
         return True
 
-    def heartbeat(self, token: str) -> bool:  # noqa: ARG002
+    def heartbeat(self, tokens: Iterable[str]) -> bool:  # noqa: ARG002
         return True
 
 

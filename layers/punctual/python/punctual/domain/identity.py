@@ -27,9 +27,10 @@ _JOB_ID = re.compile(rf"[{_ALPHABET}]{{26}}")
 _EXECUTION_ID = re.compile(rf"(?P<due>\d{{8}}T\d{{9}}Z)-(?P<job>[{_ALPHABET}]{{26}})(-[A-Za-z0-9_-]{{1,80}})?")
 
 
-def new_job_id(now: datetime) -> str:
-    """Generate a ULID in lower case: 48 bits of epoch milliseconds, then 80 random bits."""
-    number = (to_epoch_ms(now) << 80) | secrets.randbits(80)
+def new_job_id(now: datetime, seed: str | None = None) -> str:
+    """Generate a ULID in lower case: 48 bits of epoch milliseconds, then 80 bits, random or derived from a seed."""
+    bits = secrets.randbits(80) if seed is None else int(hashlib.sha256(seed.encode()).hexdigest()[:20], 16)
+    number = (to_epoch_ms(now) << 80) | bits
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 

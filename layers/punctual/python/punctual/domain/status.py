@@ -71,7 +71,6 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
         {
             Status.QUEUED,
             Status.STARTING,
-            Status.RUNNING,
             Status.RETRYING,
             Status.SKIPPED,
             Status.FAILED,
@@ -91,8 +90,6 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 }
 
 FINAL = frozenset(status for status, targets in TRANSITIONS.items() if not targets)
-PENDING_STATUSES = frozenset({Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RETRYING})
-"""Before its first or next attempt."""
 SLOT_HOLDING_STATUSES = frozenset({Status.STARTING, Status.RUNNING})
 """A part in one of these statuses occupies a slot of the long lane."""
 LIVE_STATUSES = frozenset(Status) - FINAL

@@ -20,6 +20,9 @@ class Executions(Protocol):
     def add(self, execution: Execution) -> Execution | None:
         """Store a new execution. If its id exists already, change nothing and return the existing execution."""
 
+    def add_once(self, execution: Execution) -> bool:
+        """Store a new execution; ``False`` if its id exists already. A lost response is not taken for a conflict."""
+
     def add_all(self, executions: Iterable[Execution]) -> None:
         """Call ``add`` for each execution, in no particular order."""
 
@@ -35,8 +38,11 @@ class Executions(Protocol):
         ``False`` if that execution has started, or its state machine run has.
         """
 
-    def remove_planned(self, job_id: str, execution_id: str, revision: int) -> bool:
-        """Delete an execution that has not started; ``False`` if it has, or was planned under another revision."""
+    def remove_planned(self, job_id: str, execution_id: str, revision: int, reason: str, now: datetime) -> bool:
+        """Delete an execution of this revision that has not started; ``False`` if it has, or was replaced.
+
+        One that covers a skipped execution is skipped instead, with ``reason``: it has to stay on record.
+        """
 
     def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
         """Move an execution that has not started to ``skipped``; ``False`` if it has."""

@@ -1,13 +1,16 @@
-"""Ports to the gates, which limit how many executions run at once, and to the executions that pass them."""
+"""Ports to the gates, which limit how many executions run at once, and to the executions that pass them.
+
+docs/gates.md specifies the operations. Each method that writes makes one conditional write, or one transaction.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from punctual.domain.executions.execution import Execution
-from punctual.domain.jobs.gate import Entrant, Gate, Rate, Waiter
+from punctual.domain.jobs.gate import Entrant, FullGateDecision, Gate, GateState, Rate, Waiter
 from punctual.ports.executions import ExecutionCanceller
 
 
@@ -19,20 +22,14 @@ class GatedExecutions(ExecutionCanceller, Protocol):
     def get_many(self, execution_ids: Iterable[str]) -> list[Execution]:
         """Return the executions that exist, in no particular order, with an eventually consistent read."""
 
-    def wait(self, entrant: Entrant, gate: str, reason: str) -> bool:
-        """Move an execution that has not started to ``waiting`` at a gate."""
-
-    def wake(self, job_id: str, execution_id: str, gate: str, now: datetime) -> bool:
-        """Move an execution that waits at this gate to ``queued``."""
+    def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """Return the executions that exist, by id, with a strongly consistent read."""
 
     def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
         """Postpone the start of an execution that has not started: ``queued`` until then."""
 
     def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
-        """Move it to ``skipped`` if it still has the revision and the attempt that its order was sent for."""
-
-    def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
-        """Move an execution that has not started to ``skipped``."""
+        """Move it to ``skipped`` if it still has the revision and the attempt that it was sent for."""
 
     def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
         """Ask a running execution to stop by ``until``; ``None`` if it no longer runs. Idempotent: the first wins."""
@@ -41,38 +38,61 @@ class GatedExecutions(ExecutionCanceller, Protocol):
 class Gates(Protocol):
     """The gates: holders, waiters and reserved starts."""
 
-    def enter(self, gate: Gate, execution_id: str) -> frozenset[str] | None:
-        """Take a place and return ``None``, also if it is held already; if the gate is full, return the holders."""
+    def acquire(self, gate: Gate, entrant: Entrant) -> GateState | None:
+        """Take a place and return ``None``, also if it is held already.
 
-    def release(self, name: str, execution_id: str) -> bool:
-        """Give up a place and return whether the queue may have waiters. Idempotent."""
+        If the gate is full, or others wait for it, return its state.
+        """
 
-    def ask_for_word(self, name: str) -> bool:
-        """Mark the gate so that the next release checks the queue; ``False`` if the gate has no holder."""
+    def release(self, name: str, execution_id: str, attempt: int | None) -> bool:
+        """Give up a place and return whether executions may be waiting for it. Idempotent.
 
-    def pass_on(self, name: str, execution_id: str, to: str) -> bool:
-        """Transfer a place; ``False`` if ``execution_id`` does not hold one, or ``to`` does already."""
+        A place that is held for a later attempt than ``attempt`` is kept. ``None``: the execution has ended.
+        """
 
-    def inside(self, name: str) -> frozenset[str]:
-        """Return the holders."""
+    def evict(self, name: str, execution_id: str, seen: Execution | None) -> bool:
+        """Remove a holder whose record is still as ``seen``, ``None`` if it does not exist. ``False`` if it changed."""
 
-    def held(self, shard: int) -> Iterator[Mapping[str, frozenset[str]]]:
-        """Yield all gates that have holders, with the holders, in pages."""
+    def enqueue(self, gate: Gate, entrant: Entrant, reason: str) -> bool:
+        """Move an execution to ``waiting`` and append it to the queue.
 
-    def stand_in_line(self, name: str, execution_id: str, turn: str, now: datetime) -> None:
-        """Append an execution to the queue, ordered by ``turn``. Idempotent."""
+        ``False`` if it is not to start any more, holds a place, or finds the only place in the queue taken.
+        """
 
-    def form_line(self, name: str, waiters: Iterable[Waiter], now: datetime) -> None:
-        """Append many executions to the queue."""
+    def enqueue_new(self, gate: Gate, executions: Sequence[Execution]) -> list[Execution]:
+        """Store executions as ``waiting`` in the queue, and return those whose ids were free."""
 
-    def stand_alone(self, name: str, execution_id: str, instead_of: str | None, now: datetime) -> str | None:
-        """Take the only place of the queue if it is free or held by ``instead_of``; otherwise return its holder."""
+    def skip_for_waiter(
+        self, entrant: Entrant, gate: str, waiter: Waiter, decision: FullGateDecision, now: datetime
+    ) -> bool:
+        """Move an execution to ``skipped`` if ``waiter`` waits at the gate to run instead; ``False`` otherwise."""
 
-    def first_in_line(self, name: str) -> Waiter | None:
-        """Return the first waiter of the queue."""
+    def replace_waiter(self, gate: Gate, entrant: Entrant, waiter: Waiter, reason: str, now: datetime) -> bool:
+        """Move the only waiter to ``skipped`` and let this execution wait in its place; ``False`` if either changed."""
 
-    def step_out(self, name: str, waiter: Waiter) -> None:
-        """Remove a waiter from the queue. Idempotent."""
+    def grant(self, gate: Gate, waiter: Waiter, now: datetime) -> bool:
+        """Give a waiter a place and move it to ``queued``; ``False`` if there is no room, or the waiter has changed."""
+
+    def drop(self, name: str, waiter: Waiter) -> bool:
+        """Remove a waiter whose execution does not wait here any more; ``False`` if it does."""
+
+    def clear_queue_mark(self, name: str, mark: str) -> None:
+        """Record that the queue is empty, unless an execution joined it since ``mark`` was read."""
+
+    def remove_if_empty(self, name: str) -> None:
+        """Remove the record of a gate that has neither holders nor waiters."""
+
+    def state(self, name: str) -> GateState:
+        """Return the holders and the queue mark, with a strongly consistent read."""
+
+    def first_waiter(self, name: str) -> Waiter | None:
+        """Return the first waiter of the queue, with a strongly consistent read."""
+
+    def gates(self, share: int, shares: int) -> Iterator[Mapping[str, GateState]]:
+        """Yield the gates with holders or waiters, in pages: one of ``shares`` equal shares of them.
+
+        With an eventually consistent read.
+        """
 
     def ahead_of(self, name: str, turn: str) -> list[str]:
         """Return the waiters before this turn, including ended executions that were not removed yet."""

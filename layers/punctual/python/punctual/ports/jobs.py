@@ -16,6 +16,9 @@ class Jobs(Protocol):
     def add(self, jobs: Iterable[Job]) -> None:
         """Store new jobs."""
 
+    def add_missing(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        """Store the jobs whose ids do not exist yet, and return the existing ones, by id."""
+
     def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
         """Store new jobs, each with a ``dedupe_key``, in one transaction: all of them or none.
 

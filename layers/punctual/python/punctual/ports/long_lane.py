@@ -5,7 +5,7 @@ Most methods are conditional writes. A lost race is a return value (``False`` or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -16,10 +16,11 @@ from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.laxity import Occupancy, SlotResult
 from punctual.domain.long_lane.part import Part
 from punctual.domain.long_lane.parts_status import PartsOutcome, PartsStatus
+from punctual.ports.executions import ExecutionCanceller
 
 
-class LongExecutions(Protocol):
-    """The executions of the long lane, for the conductor and the reconciler."""
+class LongExecutions(ExecutionCanceller, Protocol):
+    """The executions of the long lane, for the conductor, the reconciler and the settler."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None: ...
 
@@ -53,20 +54,10 @@ class LongExecutions(Protocol):
 class Parts(Protocol):
     """The parts of long executions, for the conductor, the reconciler and the settler."""
 
-    def add(self, part: Part) -> None:
-        """Store a new part. An existing part is left unchanged."""
-
     def get(self, execution_id: str, name: str) -> Part | None: ...
 
     def of(self, execution_id: str) -> list[Part]:
         """The parts of an execution, ordered by name."""
-
-    def request_slot(self, part: Part, ticket: str, now: datetime) -> bool:
-        """Set a part to ``waiting`` for a slot; ``False`` if its container has started, or if it has ended.
-
-        ``ticket`` is the task token that admission answers with the grant. A repeated request replaces the ticket,
-        also that of a part which has a slot but no container yet.
-        """
 
     def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
         """Apply the decision on an ended attempt, and free the slot; ``False`` if that was done already."""
@@ -84,6 +75,23 @@ class Parts(Protocol):
         """Fail a waiting part that never got a slot; ``False`` if it does not wait."""
 
 
+class ConductedParts(Parts, Protocol):
+    """The parts, for the conductor. It writes them only for the run that is attached to their execution."""
+
+    def add_all(self, parts: Sequence[Part], run_arn: str) -> bool:
+        """Store new parts; an existing part is left unchanged.
+
+        ``False`` if another run is attached to the execution, or if it was asked to stop or has ended.
+        """
+
+    def request_slot(self, part: Part, ticket: str, run_arn: str, now: datetime) -> bool:
+        """Set a part to ``waiting`` for a slot, or add a ticket to a part that waits or has got its slot.
+
+        ``ticket`` is the task token that admission answers with the grant. ``False`` if the part's container has
+        started, if the part has ended, or for the reasons of ``add_all``.
+        """
+
+
 class RunningParts(Protocol):
     """The parts, for the reporter. ``None`` means that the container's attempt was superseded."""
 
@@ -94,12 +102,12 @@ class RunningParts(Protocol):
     def claim(
         self, assignment: Assignment, token: str, task_arn: str | None, lease: datetime | None, now: datetime
     ) -> Part | None:
-        """Set a part to ``running``, with a lease. Idempotent for the same container, known by its ``token``."""
+        """Set a part to ``running``, with a lease. Idempotent for the same container."""
 
-    def replace_token(self, assignment: Assignment, token: str) -> bool:
-        """Replace the task token of a running part; ``False`` if no container runs.
+    def add_token(self, assignment: Assignment, token: str) -> bool:
+        """Add the task token of another container that was started for the same attempt; ``False`` if none runs.
 
-        For a container that was started twice for one attempt: the state machine waits for the second token.
+        The state machine waits for the newer token, which may be that of either container.
         """
 
     def renew(self, assignment: Assignment, lease: datetime, progress: Progress | None) -> Part | None:
@@ -160,13 +168,16 @@ class InspectableContainers(Containers, Protocol):
 
 
 class Callbacks(Protocol):
-    """Answers to state machine runs that wait for a task token. ``False`` if the run no longer waits for it."""
+    """Answers to the states of the state machine that wait for a task token.
 
-    def succeed(self, token: str, answer: Mapping[str, Any]) -> bool: ...
+    Each answer goes to all tokens that the state may wait for. ``False`` if nothing waits for any of them any more.
+    """
 
-    def fail(self, token: str, error: str, cause: str) -> bool: ...
+    def succeed(self, tokens: Iterable[str], answer: Mapping[str, Any]) -> bool: ...
 
-    def heartbeat(self, token: str) -> bool: ...
+    def fail(self, tokens: Iterable[str], error: str, cause: str) -> bool: ...
+
+    def heartbeat(self, tokens: Iterable[str]) -> bool: ...
 
 
 class StateMachineRuns(Protocol):

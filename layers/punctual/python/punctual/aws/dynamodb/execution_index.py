@@ -31,11 +31,10 @@ class DynamoExecutionIndex:
         """
         shards = range(self.executions.shards)
         indexed = [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
-        return [*indexed, *(self._inside(shard, low, high) for shard in shards)]
+        return [*indexed, self._inside(low, high)]
 
-    def _inside(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
-        inside = self.gates.inside_jobs(shard)
-        yield sorted((held for held in inside if low <= held < high), reverse=True)
+    def _inside(self, low: str, high: str) -> Iterator[list[str]]:
+        yield sorted((held for held in self.gates.inside_jobs() if low <= held < high), reverse=True)
 
     def danger_keys(self, low: str, high: str) -> list[Iterator[list[str]]]:
         return [self._dangers(shard, low, high) for shard in range(self.executions.shards)]

@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import Any
 
-from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.dynamodb.execution_item import execution_to_item, item_to_execution
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.table import Table, WriteResult
+from punctual.domain.executions.deadline_outlook import DeadlineState, danger_key
 from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.timer import shard_of
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
-from punctual.domain.status import LIVE_STATUSES, Status, sources_of
+from punctual.domain.status import FINAL, LIVE_STATUSES, Status, sources_of
 
 DEADLINE_ATTRIBUTES = ("check_shard", "check_at", "deadline_shard")
 """Removed when an execution ends: only live executions are checked against their deadline."""
@@ -74,7 +77,21 @@ class ExecutionTable:
             values={str(status): str(status) for status in LIVE_STATUSES},
         )
 
-    def _move(
+    def _move(self, key: Item, target: Status, changes: Item, **conditions: Any) -> WriteResult:
+        """Apply ``_transition`` as a single write.
+
+        If the condition fails because botocore has repeated a write whose response was lost, the item has all of its
+        values: then the write counts as applied.
+        """
+        written = self.table.apply(self._transition(key, target, changes, **conditions))
+        own = {"status": str(target), **changes}
+        if not written.applied and all(
+            written.item.get(name) == value for name, value in own.items() if value is not None
+        ):
+            return WriteResult(bool(written.item), written.item)
+        return written
+
+    def _transition(
         self,
         key: Item,
         target: Status,
@@ -85,19 +102,32 @@ class ExecutionTable:
         sources: Iterable[Status] | None = None,
         also: str = "",
         values: Item | None = None,
-    ) -> WriteResult:
-        """Set the status to ``target`` if the current status is in ``sources`` and the condition ``also`` holds.
+    ) -> dict[str, Any]:
+        """Build the update to ``target`` if the current status is in ``sources`` and the condition ``also`` holds.
 
         ``sources`` defaults to all statuses with a transition to ``target``. No other method changes a status.
         """
         origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
         condition = f"#status IN ({', '.join(f':{name}' for name in origins)})" + (f" AND {also}" if also else "")
-        changes = {"status": str(target), **changes}
-        values = {**origins, **(values or {})}
-        request = self.table.update_request(
-            key, set=changes, remove=remove, add=add, condition=condition, values=values
+        return self.table.update_request(
+            key,
+            set={"status": str(target), **changes},
+            remove=remove,
+            add=add,
+            condition=condition,
+            values={**origins, **(values or {})},
         )
-        return self.table.apply(request)
+
+    def _item(self, execution: Execution) -> Item:
+        shard = str(shard_of(execution.execution_id, self.shards))
+        item = execution_to_item(execution)
+        if execution.lane is Lane.LONG and execution.status not in FINAL:
+            item["long_shard"] = shard
+        if execution.deadline_at is not None and execution.status not in FINAL:
+            item["check_shard"] = item["deadline_shard"] = shard
+            state = execution.outlook.state if execution.outlook else DeadlineState.ON_TRACK
+            item["danger"] = danger_key(state, execution.deadline_at, execution.execution_id)
+        return item
 
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())

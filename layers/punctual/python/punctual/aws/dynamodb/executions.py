@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from punctual.aws.dynamodb.execution_item import as_text, attempts_text, execution_to_item, item_to_execution
+from punctual.aws.dynamodb.execution_item import as_text, attempts_text, item_to_execution
 from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, IS_CLEARED, IS_HELD, ExecutionTable, key_of
 from punctual.aws.dynamodb.items import Item, instant_of, instant_text
-from punctual.aws.dynamodb.table import WriteResult
-from punctual.domain.executions.deadline_outlook import DeadlineState, danger_key
+from punctual.aws.dynamodb.table import WriteResult, transact
 from punctual.domain.executions.execution import Attempt, Execution, LeaseState, LiveExecution, Origin
 from punctual.domain.executions.lease import LEASE_DURATION
 from punctual.domain.executions.progress import Progress
@@ -20,7 +19,7 @@ from punctual.domain.identity import due_key, due_of, execution_id
 from punctual.domain.instant import MILLISECOND, from_text
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.lane import Lane
-from punctual.domain.status import FINAL, LIVE_STATUSES, Status, sources_of
+from punctual.domain.status import FINAL, LIVE_STATUSES, Status
 
 if TYPE_CHECKING:
     from punctual.domain.executions.attempt_decision import AttemptDecision
@@ -37,6 +36,11 @@ class DynamoExecutions(ExecutionTable):
     def add(self, execution: Execution) -> Execution | None:
         existing = self.table.put_new(self._item(execution), key="execution_id")
         return None if existing is None else item_to_execution(existing)
+
+    def add_once(self, execution: Execution) -> bool:
+        # a transaction has a token, by which DynamoDB recognizes it if botocore repeats it
+        put = self.table.put_request(self._item(execution), "attribute_not_exists(#execution_id)")
+        return all(transact(self.table.client, [{"Put": put}]))
 
     def replace(self, execution: Execution) -> bool:
         return self.table.put_if(
@@ -70,18 +74,15 @@ class DynamoExecutions(ExecutionTable):
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
         return sum(self._map_concurrently(lambda timer: self.queue(timer, now), list(timers)))
 
-    def remove_planned(self, job_id: str, execution_id: str, revision: int) -> bool:
-        return self.table.delete_if(
-            {"job_id": job_id, "execution_id": execution_id},
-            "#attempt = :none AND #revision = :revision AND #status IN (:scheduled, :queued, :waiting)",
-            {
-                "none": 0,
-                "revision": revision,
-                "scheduled": str(Status.SCHEDULED),
-                "queued": str(Status.QUEUED),
-                "waiting": str(Status.WAITING),
-            },
-        )
+    def remove_planned(self, job_id: str, execution_id: str, revision: int, reason: str, now: datetime) -> bool:
+        key = {"job_id": job_id, "execution_id": execution_id}
+        same, values = "#attempt = :none AND #revision = :revision", {"none": 0, "revision": revision}
+        statuses = {str(one): str(one) for one in (Status.SCHEDULED, Status.QUEUED, Status.WAITING)}
+        unstarted = f"{same} AND #status IN ({', '.join(f':{one}' for one in statuses)})"
+        if self.table.delete_if(key, f"{unstarted} AND attribute_not_exists(#covers)", {**values, **statuses}):
+            return True
+        covers = f"{same} AND attribute_exists(#covers)"
+        return self._end_unstarted(key, Status.SKIPPED, {"reason": reason}, now, covers, values)
 
     def end_missed(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
         why = {"reason": ending.reason, "covered_by": ending.covered_by}
@@ -132,18 +133,13 @@ class DynamoExecutions(ExecutionTable):
             {"job_id": order.job_id, "execution_id": order.execution_id},
             Status.RUNNING,
             self._lease(order.execution_id, order.attempt, worker_id, now, order.gates),
-            remove=["retry_at", "reason", "progress", "waits_at", "turn", "rate_at"],
-            sources=[source for source in sources_of(Status.RUNNING) if source is not Status.RUNNING],
+            remove=["retry_at", "reason", "progress", "rate_at"],
+            sources=[Status.QUEUED, Status.RETRYING],
             # A work order sent while the previous attempt still ran must not shorten the retry backoff. A work order
             # sent before an edit must not apply the old rules, or bypass a gate or upstream that the edit added.
             also="#attempt = :attempt_before AND (attribute_not_exists(#retry_at) OR #retry_at <= :now)"
-            f" AND #revision = :revision AND (#status <> :waiting OR attribute_exists(#waits_at)) AND {IS_CLEARED}",
-            values={
-                "attempt_before": order.attempt - 1,
-                "now": instant_text(now),
-                "revision": order.revision,
-                "waiting": str(Status.WAITING),
-            },
+            f" AND #revision = :revision AND {IS_CLEARED}",
+            values={"attempt_before": order.attempt - 1, "now": instant_text(now), "revision": order.revision},
         )
         if not written.item:  # the execution has expired, or never existed
             return None, None
@@ -203,17 +199,6 @@ class DynamoExecutions(ExecutionTable):
         return self._mark_if_live(
             {"job_id": job_id, "execution_id": execution_id}, {"is_last_of_job": True, "needs_follow_up": True}
         ).applied
-
-    def _item(self, execution: Execution) -> Item:
-        shard = str(shard_of(execution.execution_id, self.shards))
-        item = execution_to_item(execution)
-        if execution.lane is Lane.LONG and execution.status not in FINAL:
-            item["long_shard"] = shard
-        if execution.deadline_at is not None and execution.status not in FINAL:
-            item["check_shard"] = item["deadline_shard"] = shard
-            state = execution.outlook.state if execution.outlook else DeadlineState.ON_TRACK
-            item["danger"] = danger_key(state, execution.deadline_at, execution.execution_id)
-        return item
 
     def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime, gates: Iterable[Gate]) -> Item:
         """The attributes of a claim. The holder of a job's gate is found through the gate and needs no index entry."""

@@ -2,61 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.execution_item import item_to_execution
-from punctual.aws.dynamodb.execution_table import ExecutionTable, key_of
+from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, ExecutionTable, key_of
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import job_of
-from punctual.domain.jobs.gate import Entrant
+from punctual.domain.jobs.gate import Entrant, Waiter
 from punctual.domain.status import Status
+
+STARTABLE = (Status.QUEUED, Status.RETRYING)
+"""The statuses in which an execution acquires its gates."""
 
 
 class DynamoGatedExecutions(ExecutionTable):
-    def wait(self, entrant: Entrant, gate: str, reason: str) -> bool:
-        key, unchanged, values = _key_and_condition(entrant)
-        return self._move(
-            key,
-            Status.WAITING,
-            {"waits_at": gate, "turn": entrant.turn, "reason": reason},
-            # when it is woken, a new state machine run executes it and a new start is reserved at the rate limit
-            remove=["retry_at", "rate_at", "run_arn"],
-            add={"restarts": 1},
-            sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
-            also=unchanged,
-            values=values,
-        ).applied
-
-    def wake(self, job_id: str, execution_id: str, gate: str, now: datetime) -> bool:
-        return self._move(
-            {"job_id": job_id, "execution_id": execution_id},
-            Status.QUEUED,
-            {"woken_at": instant_text(now)},
-            remove=["waits_at", "turn", "reason"],
-            sources=[Status.WAITING],
-            also="#waits_at = :gate",
-            values={"gate": gate},
-        ).applied
-
     def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
-        key, unchanged, values = _key_and_condition(entrant)
         at = instant_text(until)
+        changes = {"retry_at": at, "rate_at": at, "reason": reason}
         return self._move(
-            key,
-            Status.QUEUED,
-            {"retry_at": at, "rate_at": at, "reason": reason},
-            remove=["waits_at", "turn"],
-            # a waiter may acquire the gate while it is being queued
-            sources=[Status.QUEUED, Status.RETRYING, Status.WAITING],
-            also=f"{unchanged} AND (#status <> :waiting OR attribute_exists(#waits_at))",
-            values={**values, "waiting": str(Status.WAITING)},
+            _key(entrant.execution_id), Status.QUEUED, changes, sources=STARTABLE, **_as_sent(entrant)
         ).applied
 
     def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
-        key, unchanged, values = _key_and_condition(entrant)
-        return self._end_unstarted(key, Status.SKIPPED, {"reason": reason}, now, unchanged, values)
+        return self.table.apply(self.skip_request(entrant, {"reason": reason}, now)).applied
 
     def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
         written = self.table.update(
@@ -70,12 +41,112 @@ class DynamoGatedExecutions(ExecutionTable):
         stored = item_to_execution(written.item)
         return stored if stored.status is Status.RUNNING and stored.cancel_at else None
 
+    # writes that are part of a transaction with a gate
 
-def _key_and_condition(entrant: Entrant) -> tuple[Item, str, Item]:
-    """The key of an entrant, and the condition that its revision and attempt have not changed since it was sent."""
-    key = {"job_id": job_of(entrant.execution_id), "execution_id": entrant.execution_id}
-    condition = "#revision = :revision AND #attempt = :tried"
-    return key, condition, {"revision": entrant.revision, "tried": entrant.tried}
+    def wait_request(
+        self, entrant: Entrant, gate: str, turn: str, reason: str, *, covers: bool = False
+    ) -> dict[str, Any]:
+        """Let an execution wait at a gate, if it still has the attempt, revision and run that it was sent for."""
+        return self._transition(
+            _key(entrant.execution_id),
+            Status.WAITING,
+            {"waits_at": gate, "turn": turn, "reason": reason, "covers": covers or None},
+            # once it has a place, a new state machine run executes it, and a new start is reserved at the rate limit
+            remove=["retry_at", "rate_at", "run_arn"],
+            add={"restarts": 1},
+            sources=STARTABLE,
+            **_as_sent(entrant),
+        )
+
+    def new_waiter_request(self, execution: Execution, gate: str, turn: str) -> dict[str, Any]:
+        """Store a new execution that waits at a gate from the start."""
+        waiting = {**self._item(execution), "status": str(Status.WAITING), "waits_at": gate, "turn": turn}
+        return self.table.put_request(waiting, "attribute_not_exists(#execution_id)")
+
+    def skip_request(self, entrant: Entrant, why: Item, now: datetime) -> dict[str, Any]:
+        """Skip an execution that has not started."""
+        return self._transition(
+            _key(entrant.execution_id),
+            Status.SKIPPED,
+            {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)},
+            remove=["retry_at", "long_shard", *DEADLINE_ATTRIBUTES],
+            sources=[Status.QUEUED],
+            **_as_sent(entrant),
+        )
+
+    def queue_request(self, waiter: Waiter, gate: str, now: datetime) -> dict[str, Any]:
+        """Queue a waiter that has got a place at the gate."""
+        return self._from_queue(
+            waiter, gate, Status.QUEUED, {"woken_at": instant_text(now)}, remove=["waits_at", "turn", "reason"]
+        )
+
+    def skip_waiter_request(self, waiter: Waiter, gate: str, why: Item, now: datetime) -> dict[str, Any]:
+        """Skip a waiter that another execution replaces."""
+        ending = {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
+        removed = ["waits_at", "turn", "long_shard", *DEADLINE_ATTRIBUTES]
+        return self._from_queue(waiter, gate, Status.SKIPPED, ending, remove=removed)
+
+    def cover_request(self, waiter: Waiter, gate: str) -> dict[str, Any]:
+        """Mark a waiter that covers a skipped execution, so that an edit does not remove it."""
+        condition, values = waits_condition(waiter, gate)
+        return self.table.update_request(
+            _key(waiter.execution_id), set={"covers": True}, condition=condition, values=values
+        )
+
+    def unchanged_request(self, execution_id: str, seen: Execution | None) -> dict[str, Any]:
+        """Require that the record of an execution is still as ``seen``."""
+        key = _key(execution_id)
+        if seen is None:
+            return self.table.check_request(key, "attribute_not_exists(#execution_id)", {})
+        condition = "#status = :status AND #attempt = :attempt AND #revision = :revision"
+        values: Item = {"status": str(seen.status), "attempt": seen.attempt, "revision": seen.revision}
+        if seen.waits_at is None:
+            return self.table.check_request(key, f"{condition} AND attribute_not_exists(#waits_at)", values)
+        return self.table.check_request(
+            key, f"{condition} AND #waits_at = :waits_at", {**values, "waits_at": seen.waits_at}
+        )
+
+    def not_waiting_request(self, waiter: Waiter, gate: str) -> dict[str, Any]:
+        """Require that an execution does not wait at the gate as ``waiter`` says."""
+        condition, values = waits_condition(waiter, gate)
+        return self.table.check_request(
+            _key(waiter.execution_id), f"attribute_not_exists(#execution_id) OR NOT ({condition})", values
+        )
+
+    def _from_queue(
+        self, waiter: Waiter, gate: str, target: Status, changes: Item, remove: Iterable[str]
+    ) -> dict[str, Any]:
+        condition, values = waits_condition(waiter, gate)
+        return self._transition(
+            _key(waiter.execution_id),
+            target,
+            changes,
+            remove=remove,
+            sources=[Status.WAITING],
+            also=condition,
+            values=values,
+        )
+
+
+def waits_condition(waiter: Waiter, gate: str) -> tuple[str, Item]:
+    """The condition that an execution waits at the gate, for the attempt and the revision of ``waiter``."""
+    return (
+        "#waits_at = :gate AND #attempt = :before AND #revision = :revision",
+        {"gate": gate, "before": waiter.attempt - 1, "revision": waiter.revision},
+    )
+
+
+def _as_sent(entrant: Entrant) -> dict[str, Any]:
+    """The condition that the execution still has the revision, the attempt and the run that it was sent for."""
+    condition = "#revision = :revision AND #attempt = :before"
+    values: Item = {"revision": entrant.revision, "before": entrant.attempt - 1}
+    if entrant.run_arn is None:
+        return {"also": condition, "values": values}
+    return {"also": f"{condition} AND #run_arn = :run_arn", "values": {**values, "run_arn": entrant.run_arn}}
+
+
+def _key(execution_id: str) -> Item:
+    return {"job_id": job_of(execution_id), "execution_id": execution_id}
 
 
 if TYPE_CHECKING:

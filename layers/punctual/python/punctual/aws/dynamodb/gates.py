@@ -2,156 +2,191 @@
 
 ::
 
-    held#<shard>   <gate>           one item per gate with holders: their number and their execution ids
-    line#<gate>    <turn>           one item per waiter; <turn> is ``only`` if the gate admits a single waiter
-    rate           <gate>           the instant until which starts are reserved
+    held#<shard>    <gate>    one item per gate with holders or waiters: their number, the attempt of each holder, and
+                              ``enqueued``, which exists while the queue may have waiters
+    queue#<gate>    <turn>    one item per waiter; <turn> is ``only`` if the gate admits a single waiter
+    rate            <gate>    the instant until which starts are reserved
 
-Each method that writes makes one conditional write of one item. Exceptions: ``release`` may need two, and ``form_line``
-writes in bulk.
+docs/gates.md specifies the operations, and why each of their conditions is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
+from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
+from punctual.aws.dynamodb.items import Item, instant_of, instant_text
+from punctual.aws.dynamodb.table import Table, transact
+from punctual.domain.executions.execution import Execution
+from punctual.domain.jobs.gate import OF_JOB, ONLY, Entrant, FullGateDecision, Gate, GateState, Rate, Waiter, queue_key
+from punctual.domain.status import Status
 
-from punctual.aws.dynamodb.items import Item, instant_of, instant_text, typed
-from punctual.aws.dynamodb.table import Table, conflicting_item
-from punctual.domain.executions.timer import shard_of
-from punctual.domain.jobs.gate import OF_JOB, ONLY, Gate, Rate, Waiter
-
-INSIDE = "in:"
-WAITED_AT = "waited_at"
-ASKED = {"#it": WAITED_AT, "#count": "count"}
-RATE = "rate"
+SHARDS = 16
+"""Spreads the gates over partition keys. Constant, because the key of a gate contains its shard. DynamoDB splits a
+partition key that is hot, so that this does not limit the number of starts per second."""
+HOLDER = "in:"
+HAS_ROOM = "attribute_not_exists(#holder) AND (attribute_not_exists(#count) OR #count < :limit)"
 MAX_RESERVE_TRIES = 20
 GATES_PER_PAGE = 100
+NEW_WAITERS_PER_TRANSACTION = 25
 
 
 @dataclass(frozen=True)
 class DynamoGates:
     table: Table
-    shards: int
-    retention: timedelta
+    executions: DynamoGatedExecutions
 
-    def enter(self, gate: Gate, execution_id: str) -> frozenset[str] | None:
-        try:
-            self._update(
-                gate.name,
-                "SET #me = :yes ADD #count :one",
-                "attribute_not_exists(#me) AND (attribute_not_exists(#count) OR #count < :limit)",
-                {"#me": INSIDE + execution_id, "#count": "count"},
-                {":yes": True, ":one": 1, ":limit": gate.limit},
+    def acquire(self, gate: Gate, entrant: Entrant) -> GateState | None:
+        me = entrant.execution_id
+        while True:
+            written = self.table.apply(
+                self._update(
+                    gate.name,
+                    me,
+                    set={"holder": entrant.attempt},
+                    add={"count": 1},
+                    condition=f"{HAS_ROOM} AND attribute_not_exists(#enqueued)",
+                    values={"limit": gate.limit},
+                )
             )
-        except ClientError as error:
-            inside = _inside(conflicting_item(error))
-            return None if execution_id in inside else inside
-        return None
-
-    def release(self, name: str, execution_id: str) -> bool:
-        me = {"#me": INSIDE + execution_id, "#count": "count"}
-        try:  # the last holder deletes the gate's item
-            left = self.table.client.delete_item(
-                TableName=self.table.name,
-                Key=typed(self._key(name)),
-                ConditionExpression="attribute_exists(#me) AND #count = :one",
-                ExpressionAttributeNames=me,
-                ExpressionAttributeValues=typed({":one": 1}),
-                ReturnValues="ALL_OLD",
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
-            )
-        except ClientError as error:
-            if execution_id in _inside(conflicting_item(error)):
-                self._let_go(name, me)
-            return True
-        return WAITED_AT in left["Attributes"]
-
-    def ask_for_word(self, name: str) -> bool:
-        try:
-            self._update(name, "SET #it = :yes", "attribute_exists(#count)", ASKED, {":yes": True})
-        except ClientError as error:
-            conflicting_item(error)
-            return False
-        return True
-
-    def pass_on(self, name: str, execution_id: str, to: str) -> bool:
-        try:
-            self._update(
-                name,
-                "SET #other = :yes REMOVE #me",
-                "attribute_exists(#me) AND attribute_not_exists(#other)",
-                {"#me": INSIDE + execution_id, "#other": INSIDE + to},
-                {":yes": True},
-            )
-        except ClientError as error:
-            conflicting_item(error)
-            return False
-        return True
-
-    def inside(self, name: str) -> frozenset[str]:
-        return _inside(self.table.get(self._key(name), consistent=True) or {})
-
-    def held(self, shard: int) -> Iterator[dict[str, frozenset[str]]]:
-        for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=GATES_PER_PAGE):
-            yield {item["entry"]: _inside(item) for item in page}
-
-    def inside_jobs(self, shard: int) -> Iterator[str]:
-        """The executions that hold their own job's gate."""
-        for page in self.held(shard):
-            for name, inside in page.items():
-                if name.startswith(OF_JOB):
-                    yield from inside
-
-    def count_inside_jobs(self) -> int:
-        return sum(1 for shard in range(self.shards) for _ in self.inside_jobs(shard))
-
-    def stand_in_line(self, name: str, execution_id: str, turn: str, now: datetime) -> None:
-        self.table.put(self._place(name, turn, execution_id, now))
-
-    def form_line(self, name: str, waiters: Iterable[Waiter], now: datetime) -> None:
-        self.table.put_many(self._place(name, one.turn, one.execution_id, now) for one in waiters)
-
-    def stand_alone(self, name: str, execution_id: str, instead_of: str | None, now: datetime) -> str | None:
-        condition = "attribute_not_exists(#execution_id) OR #execution_id IN (:me, :other)"
-        values = {"me": execution_id, "other": instead_of or execution_id}
-        place = self._place(name, ONLY, execution_id, now)
-        for _ in range(MAX_RESERVE_TRIES):
-            if self.table.put_if(place, condition, values):
+            state = _state(written.item)
+            attempt = state.holders.get(me)
+            if written.applied or (attempt is not None and attempt >= entrant.attempt):
                 return None
-            item = self.table.get({"gate": f"line#{name}", "entry": ONLY}, consistent=True)
-            if item is not None:
-                return str(item["execution_id"])
-        raise RuntimeError(f"gate {name}: no stable read of the single waiter after {MAX_RESERVE_TRIES} tries")
-
-    def first_in_line(self, name: str) -> Waiter | None:
-        page = next(self.table.query("#gate = :gate", {"gate": f"line#{name}"}, consistent=True, page_size=1))
-        return Waiter(page[0]["execution_id"], page[0]["entry"]) if page else None
-
-    def step_out(self, name: str, waiter: Waiter) -> None:
-        try:
-            self.table.client.delete_item(
-                TableName=self.table.name,
-                Key=typed({"gate": f"line#{name}", "entry": waiter.turn}),
-                ConditionExpression="#id = :id",  # another waiter may have taken the single place in the meantime
-                ExpressionAttributeNames={"#id": "execution_id"},
-                ExpressionAttributeValues=typed({":id": waiter.execution_id}),
+            if attempt is None:
+                return state
+            # the place of its earlier attempt, unless that is being released
+            raised = self._update(
+                gate.name, me, set={"holder": entrant.attempt}, condition="#holder = :was", values={"was": attempt}
             )
-        except ClientError as error:
-            conflicting_item(error)
+            if self.table.apply(raised).applied:
+                return None
+
+    def release(self, name: str, execution_id: str, attempt: int | None) -> bool:
+        held, values = _is_held(attempt)
+        last = f"{held} AND #count = :one AND attribute_not_exists(#enqueued)"
+        if self.table.delete_if(_key(name), last, {**values, "one": 1}, holder=HOLDER + execution_id):
+            return False  # the last holder deletes the gate's item
+        return "enqueued" in self.table.apply(self._removal(name, execution_id, held, values)).item
+
+    def evict(self, name: str, execution_id: str, seen: Execution | None) -> bool:
+        # the worker of its next attempt may have acquired the place, and be about to claim
+        is_retrying = seen is not None and seen.status is Status.RETRYING
+        held, values = _is_held(seen.attempt if seen and is_retrying else None)
+        return self._transact(
+            {"Update": self._removal(name, execution_id, held, values)},
+            {"ConditionCheck": self.executions.unchanged_request(execution_id, seen)},
+        )
+
+    def enqueue(self, gate: Gate, entrant: Entrant, reason: str) -> bool:
+        turn = ONLY if gate.has_single_waiter else entrant.turn
+        free = "attribute_not_exists(#execution_id) OR #execution_id = :me"  # its own waiter may be left from before
+        waiter = self._waiter_item(gate.name, Waiter(entrant.execution_id, turn, entrant.attempt, entrant.revision))
+        return self._transact(
+            {"Update": self._mark(gate.name, entrant.execution_id)},
+            {"Put": self.table.put_request(waiter, free, {"me": entrant.execution_id})},
+            {"Update": self.executions.wait_request(entrant, gate.name, turn, reason)},
+        )
+
+    def enqueue_new(self, gate: Gate, executions: Sequence[Execution]) -> list[Execution]:
+        stored: list[Execution] = []
+        for start in range(0, len(executions), NEW_WAITERS_PER_TRANSACTION):
+            chunk = list(executions[start : start + NEW_WAITERS_PER_TRANSACTION])
+            while chunk:
+                results = transact(self.table.client, list(self._new_waiters(gate, chunk)))
+                taken = [one for one, is_free in zip(chunk, results[1::2], strict=True) if not is_free]
+                if not taken:
+                    stored += chunk
+                    break
+                chunk = [one for one in chunk if one not in taken]
+        return stored
+
+    def skip_for_waiter(
+        self, entrant: Entrant, gate: str, waiter: Waiter, decision: FullGateDecision, now: datetime
+    ) -> bool:
+        why = {"reason": decision.reason, "covered_by": decision.covered_by}
+        return self._transact(
+            {"Update": self.executions.skip_request(entrant, why, now)},
+            {"Update": self.executions.cover_request(waiter, gate)},
+        )
+
+    def replace_waiter(self, gate: Gate, entrant: Entrant, waiter: Waiter, reason: str, now: datetime) -> bool:
+        successor = Waiter(entrant.execution_id, ONLY, entrant.attempt, entrant.revision)
+        condition, values = _same(waiter)
+        why = {"reason": reason, "covered_by": entrant.execution_id}
+        waits = self.executions.wait_request(entrant, gate.name, ONLY, f"waits for {waiter.execution_id}", covers=True)
+        return self._transact(
+            {"Update": self._mark(gate.name, entrant.execution_id)},
+            {"Put": self.table.put_request(self._waiter_item(gate.name, successor), condition, values)},
+            {"Update": waits},
+            {"Update": self.executions.skip_waiter_request(waiter, gate.name, why, now)},
+        )
+
+    def grant(self, gate: Gate, waiter: Waiter, now: datetime) -> bool:
+        given = self._update(
+            gate.name,
+            waiter.execution_id,
+            set={"holder": waiter.attempt},
+            add={"count": 1},
+            condition=HAS_ROOM,
+            values={"limit": gate.limit},
+        )
+        return self._transact(
+            {"Update": given},
+            {"Delete": self.table.delete_request(_waiter_key(gate.name, waiter.turn), *_same(waiter))},
+            {"Update": self.executions.queue_request(waiter, gate.name, now)},
+        )
+
+    def drop(self, name: str, waiter: Waiter) -> bool:
+        return self._transact(
+            {"Delete": self.table.delete_request(_waiter_key(name, waiter.turn), *_same(waiter))},
+            {"ConditionCheck": self.executions.not_waiting_request(waiter, name)},
+        )
+
+    def clear_queue_mark(self, name: str, mark: str) -> None:
+        unchanged, values = "#enqueued = :mark", {"mark": mark}
+        is_empty = f"{unchanged} AND (attribute_not_exists(#count) OR #count = :none)"
+        if not self.table.delete_if(_key(name), is_empty, {**values, "none": 0}):
+            self.table.apply(
+                self.table.update_request(_key(name), remove=["enqueued"], condition=unchanged, values=values)
+            )
+
+    def remove_if_empty(self, name: str) -> None:
+        is_empty = "(attribute_not_exists(#count) OR #count = :none) AND attribute_not_exists(#enqueued)"
+        self.table.delete_if(_key(name), is_empty, {"none": 0})
+
+    def state(self, name: str) -> GateState:
+        return _state(self.table.get(_key(name), consistent=True) or {})
+
+    def first_waiter(self, name: str) -> Waiter | None:
+        page = next(self.table.query("#gate = :gate", {"gate": f"queue#{name}"}, consistent=True, page_size=1))
+        return _waiter(page[0]) if page else None
+
+    def gates(self, share: int = 0, shares: int = 1) -> Iterator[Mapping[str, GateState]]:
+        for shard in range(share, SHARDS, shares):
+            for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=GATES_PER_PAGE):
+                yield {item["entry"]: _state(item) for item in page}
+
+    def inside_jobs(self) -> Iterator[str]:
+        """The executions that hold their own job's gate."""
+        for page in self.gates():
+            for name, state in page.items():
+                if name.startswith(OF_JOB):
+                    yield from state.holders
 
     def ahead_of(self, name: str, turn: str) -> list[str]:
-        pages = self.table.query("#gate = :gate AND #entry < :turn", {"gate": f"line#{name}", "turn": turn})
+        pages = self.table.query("#gate = :gate AND #entry < :turn", {"gate": f"queue#{name}", "turn": turn})
         return [item["execution_id"] for page in pages for item in page]
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
-        key = {"gate": RATE, "entry": name}
+        key = {"gate": "rate", "entry": name}
         for _ in range(MAX_RESERVE_TRIES):
-            item = self.table.get(key, consistent=True) or {}
-            seen = instant_of(item.get("reserved_until"))
+            seen = self.reserved_until(name)
             start, until = rate.reserve(seen, now)
             unchanged = "#reserved_until = :seen" if seen else "attribute_not_exists(#reserved_until)"
             values = {"seen": instant_text(seen)} if seen else {}
@@ -164,37 +199,72 @@ class DynamoGates:
         )
 
     def reserved_until(self, name: str) -> datetime | None:
-        return instant_of((self.table.get({"gate": RATE, "entry": name}, consistent=True) or {}).get("reserved_until"))
-
-    def _let_go(self, name: str, me: Mapping[str, str]) -> None:
-        try:
-            self._update(name, "REMOVE #me ADD #count :less", "attribute_exists(#me)", me, {":less": -1})
-        except ClientError as error:
-            conflicting_item(error)
-
-    def _update(
-        self, name: str, expression: str, condition: str, names: Mapping[str, str], values: Mapping[str, Any]
-    ) -> None:
-        self.table.client.update_item(
-            TableName=self.table.name,
-            Key=typed(self._key(name)),
-            UpdateExpression=expression,
-            ConditionExpression=condition,
-            ExpressionAttributeNames=names,
-            ExpressionAttributeValues=typed(values),
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        return instant_of(
+            (self.table.get({"gate": "rate", "entry": name}, consistent=True) or {}).get("reserved_until")
         )
 
-    def _key(self, name: str) -> Item:
-        return {"gate": f"held#{shard_of(name, self.shards)}", "entry": name}
+    def _new_waiters(self, gate: Gate, executions: Sequence[Execution]) -> Iterator[dict[str, Any]]:
+        yield {"Update": self._mark(gate.name)}
+        for one in executions:
+            turn = queue_key(one.execution_id, one.earliest_start, one.priority)
+            waiter = Waiter(one.execution_id, turn, one.attempt + 1, one.revision)
+            yield {"Put": self.executions.new_waiter_request(one, gate.name, turn)}
+            yield {"Put": self.table.put_request(self._waiter_item(gate.name, waiter), "attribute_not_exists(#entry)")}
 
-    def _place(self, name: str, turn: str, execution_id: str, now: datetime) -> Item:
-        expires_at = int((now + self.retention).timestamp())
-        return {"gate": f"line#{name}", "entry": turn, "execution_id": execution_id, "expires_at": expires_at}
+    def _mark(self, name: str, execution_id: str = "") -> dict[str, Any]:
+        """Build the write that announces a waiter. The waiter must not hold a place."""
+        mark = {"enqueued": os.urandom(8).hex()}  # a value that was never used, so that clearing it can be compared
+        return self._update(name, execution_id, set=mark, condition="attribute_not_exists(#holder)")
+
+    def _removal(self, name: str, execution_id: str, held: str, values: Item) -> dict[str, Any]:
+        return self._update(name, execution_id, remove=["holder"], add={"count": -1}, condition=held, values=values)
+
+    def _update(self, name: str, execution_id: str, **changes: Any) -> dict[str, Any]:
+        """Build an update of a gate, in which ``holder`` stands for the attribute of an execution."""
+        return self.table.update_request(_key(name), names={"holder": HOLDER + execution_id}, **changes)
+
+    def _waiter_item(self, name: str, waiter: Waiter) -> Item:
+        return {
+            **_waiter_key(name, waiter.turn),
+            "execution_id": waiter.execution_id,
+            "attempt": waiter.attempt,
+            "revision": waiter.revision,
+        }
+
+    def _transact(self, *writes: Mapping[str, Any]) -> bool:
+        return all(transact(self.table.client, writes))
 
 
-def _inside(item: Item) -> frozenset[str]:
-    return frozenset(name.removeprefix(INSIDE) for name in item if name.startswith(INSIDE))
+def _is_held(attempt: int | None) -> tuple[str, Item]:
+    """The condition that a place is held for ``attempt`` or an earlier one; ``None``: for any."""
+    if attempt is None:
+        return "attribute_exists(#holder)", {}
+    return "#holder <= :attempt", {"attempt": attempt}
+
+
+def _state(item: Item) -> GateState:
+    holders = {name.removeprefix(HOLDER): value for name, value in item.items() if name.startswith(HOLDER)}
+    return GateState(holders, item.get("enqueued"))
+
+
+def _waiter(item: Item) -> Waiter:
+    return Waiter(item["execution_id"], item["entry"], item["attempt"], item["revision"])
+
+
+def _same(waiter: Waiter) -> tuple[str, Item]:
+    """The condition that the item of a waiter is unchanged."""
+    return (
+        "#execution_id = :id AND #attempt = :attempt AND #revision = :revision",
+        {"id": waiter.execution_id, "attempt": waiter.attempt, "revision": waiter.revision},
+    )
+
+
+def _waiter_key(name: str, turn: str) -> Item:
+    return {"gate": f"queue#{name}", "entry": turn}
+
+
+def _key(name: str) -> Item:
+    return {"gate": f"held#{zlib.crc32(name.encode()) % SHARDS}", "entry": name}
 
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
 from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, marker_key
-from punctual.aws.dynamodb.table import Table, WriteResult
+from punctual.aws.dynamodb.table import Table, WriteResult, transact
 from punctual.domain.forecasts.run_history import append_run_times
 from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
 
@@ -30,6 +30,13 @@ class DynamoJobs:
             self.table.put(items[0])
         else:
             self.table.put_many(items)
+
+    def add_missing(self, jobs: Sequence[Job]) -> dict[str, Job]:
+        existing = self.get_many(job.job_id for job in jobs)
+        for job in jobs:
+            if job.job_id not in existing:
+                self.table.put_new(job_to_item(job), key="job_id")  # a concurrent request may have stored it meanwhile
+        return existing
 
     def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
         own, seen = {job.job_id for job in jobs}, dict[str, str]()
@@ -158,7 +165,7 @@ class DynamoJobs:
             marker = {**marker_key(job.owner, key), "dedupe_key": key, "holder": job.job_id}
             puts.append(self.table.put_request(job_to_item(job), free))
             puts.append(self.table.put_request(marker, f"{free} OR #holder = :before" if before else free, before))
-        return all(self.table.transact_puts(puts))
+        return all(transact(self.table.client, [{"Put": put} for put in puts]))
 
     def _markers(self, jobs: Sequence[Job]) -> dict[str, Item]:
         keys = (marker_key(job.owner, job.dedupe_key or "") for job in jobs)

@@ -22,7 +22,8 @@ class DynamoLongExecutions(ExecutionTable):
     def attach_run(self, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Execution | None:
         """Attach a state machine run to an execution that has none. Idempotent.
 
-        Returns ``None`` if another run is attached, or if the execution has ended.
+        Returns ``None`` if another run is attached, if the execution waits at a gate, or if it has ended. Once it has a
+        place at the gate, a new run is started.
         """
         key = {"job_id": job_id, "execution_id": execution_id}
         written = self._move(
@@ -30,7 +31,8 @@ class DynamoLongExecutions(ExecutionTable):
             Status.QUEUED,
             {"queued_at": instant_text(now), "run_arn": run_arn},
             sources=LIVE_STATUSES,  # after a restart, the parts may already have changed the status
-            also=f"attribute_not_exists(#run_arn) AND #lane = :lane AND {IS_CLEARED}",
+            also="attribute_not_exists(#run_arn) AND attribute_not_exists(#waits_at) AND #lane = :lane"
+            f" AND {IS_CLEARED}",
             values={"lane": str(Lane.LONG)},
         )
         if not written.item:

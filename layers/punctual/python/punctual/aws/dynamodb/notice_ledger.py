@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.items import Item, instant_text
-from punctual.aws.dynamodb.table import Table
+from punctual.aws.dynamodb.table import Table, transact
 from punctual.domain.instant import from_text
 from punctual.domain.notices.digest_window import (
     MAX_NAMED_EXECUTIONS,
@@ -72,7 +72,7 @@ class DynamoNoticeLedger:
             condition=condition,
             values=values,
         )
-        return _record_result(self.table.transact_updates(due, opened))
+        return _record_result(transact(self.table.client, [{"Update": due}, {"Update": opened}]))
 
     def count(self, notice: Notice, seen: DigestWindow, now: datetime) -> RecordResult:
         counted = self.table.update_request(
@@ -89,7 +89,7 @@ class DynamoNoticeLedger:
             condition="#until = :until",
             values={"until": instant_text(seen.until)},
         )
-        return _record_result(self.table.transact_updates(counted, kept))
+        return _record_result(transact(self.table.client, [{"Update": counted}, {"Update": kept}]))
 
     def close(self, seen: DigestWindow) -> bool:
         condition, values = _unchanged(seen)

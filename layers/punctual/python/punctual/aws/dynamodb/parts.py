@@ -5,20 +5,21 @@ A part acquires and releases its slot in one transaction with that record, so pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.execution_item import as_text, attempts_text
 from punctual.aws.dynamodb.items import Item, instant_text
-from punctual.aws.dynamodb.part_item import item_to_part, part_to_item
-from punctual.aws.dynamodb.table import Table
+from punctual.aws.dynamodb.part_item import item_to_part
+from punctual.aws.dynamodb.table import Table, transact
 from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.progress import Progress
 from punctual.domain.instant import from_text
 from punctual.domain.long_lane.assignment import Assignment
-from punctual.domain.long_lane.laxity import Occupancy, SlotResult, admission_key
+from punctual.domain.long_lane.laxity import Occupancy, SlotResult
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status, sources_of
 
@@ -26,16 +27,15 @@ LANE = "long"
 LANE_KEY = {"execution_id": "#lane", "part": LANE}
 PARTS_PER_PAGE = 50
 NEVER = "never"
+START_LEASE = timedelta(minutes=10)
+"""How long a container may take to start, from the granted instant on: longer than Step Functions waits for its first
+heartbeat. A part that is ``starting`` for longer has lost its state machine run."""
 
 
 @dataclass(frozen=True)
 class DynamoParts:
     table: Table
     retention: timedelta
-
-    def add(self, part: Part) -> None:
-        """Store a new part; an existing part stays unchanged."""
-        self.table.put_new(part_to_item(part), key="part")
 
     def get(self, execution_id: str, name: str) -> Part | None:
         item = self.table.get({"execution_id": execution_id, "part": name}, consistent=True)
@@ -44,32 +44,6 @@ class DynamoParts:
     def of(self, execution_id: str) -> list[Part]:
         pages = self.table.query("#execution_id = :id", {"id": execution_id}, consistent=True)
         return [item_to_part(item) for page in pages for item in page]
-
-    def request_slot(self, part: Part, ticket: str, now: datetime) -> bool:
-        if part.status is Status.STARTING:
-            return self._transfer_grant(part, ticket)
-        asked_at = part.asked_at or now
-        return self._move(
-            part,
-            Status.WAITING,
-            {
-                "ticket": ticket,
-                "asked_at": instant_text(asked_at),
-                "waiting": LANE,
-                "admission_key": admission_key(part, asked_at),
-            },
-            remove=["retry_at"],
-            sources=[*sources_of(Status.WAITING), Status.WAITING],  # a repeated request replaces the ticket
-        )
-
-    def _transfer_grant(self, part: Part, ticket: str) -> bool:
-        """Give a slot that was granted after its requester had stopped to the current requester."""
-        return self.table.update(
-            _key(part),
-            set={"ticket": ticket},
-            condition="#attempt = :attempt AND #status = :starting AND attribute_not_exists(#token)",
-            values={"attempt": part.attempt, "starting": str(Status.STARTING)},
-        ).applied
 
     def waiting(self) -> Iterator[Part]:
         for page in self.table.query("#waiting = :lane", {"lane": LANE}, index="waiting", page_size=PARTS_PER_PAGE):
@@ -103,21 +77,21 @@ class DynamoParts:
                 "granted_at": instant_text(now),
                 "start_at": instant_text(start_at),
                 "holding": LANE,
+                "lease_until": instant_text(start_at + START_LEASE),
             },
             remove=[
                 "waiting",
                 "admission_key",
                 "started_at",
-                "token",
+                "tokens",
                 "task_arn",
+                "claimed_by",
                 "preempt_reason",
                 "progress",
                 "reason",
             ],
-            also="#ticket = :ticket",
-            values={"ticket": part.ticket},
         )
-        part_held, lane_held = self.table.transact_updates(given, taken)
+        part_held, lane_held = transact(self.table.client, [{"Update": given}, {"Update": taken}])
         if part_held and lane_held:
             return SlotResult.GRANTED
         return SlotResult.CONTENDED if part_held else SlotResult.NOT_WAITING
@@ -125,31 +99,36 @@ class DynamoParts:
     def claim(
         self, assignment: Assignment, token: str, task_arn: str | None, lease: datetime | None, now: datetime
     ) -> Part | None:
-        """Move the part to ``running``. Idempotent for the same container; ``None`` for a superseded container."""
-        written = self.table.update(
-            {"execution_id": assignment.execution_id, "part": assignment.part},
+        container = task_arn or token
+        request = self.table.update_request(
+            _assigned_key(assignment),
             set={
                 "status": str(Status.RUNNING),
                 "started_at": instant_text(now),
-                "token": token,
                 "task_arn": task_arn,
+                "claimed_by": container,
                 "lease_until": instant_text(lease),
             },
+            remove=[] if lease else ["lease_until"],
+            add={"tokens": frozenset({token})} if token else {},
             condition="#attempt = :attempt AND #key = :key"
-            " AND (#status = :starting OR (#status = :running AND #token = :token))",
+            " AND (#status = :starting OR (#status = :running AND #claimed_by = :container))",
             values={
                 "attempt": assignment.attempt,
                 "key": assignment.key,
-                "token": token,
+                "container": container,
                 "starting": str(Status.STARTING),
                 "running": str(Status.RUNNING),
             },
         )
+        written = self.table.apply(request)
         return item_to_part(written.item) if written.applied else None
 
-    def replace_token(self, assignment: Assignment, token: str) -> bool:
-        """Replace the token after a container was started twice: the state machine waits for the second token."""
-        return self._update_running(assignment, {"token": token}) is not None
+    def add_token(self, assignment: Assignment, token: str) -> bool:
+        request = self.table.update_request(
+            _assigned_key(assignment), add={"tokens": frozenset({token})}, **_is_running(assignment)
+        )
+        return self.table.apply(request).applied
 
     def renew(self, assignment: Assignment, lease: datetime, progress: Progress | None) -> Part | None:
         """Extend the lease and store the progress; ``None`` for a container that has lost its lease."""
@@ -196,34 +175,34 @@ class DynamoParts:
                 "ended_at": instant_text(now) if final else None,
                 "expires_at": self._expiry(now) if final else None,
             },
-            remove=["holding", "lease_until", "ticket", "key", "preempt_reason"]
+            remove=["holding", "lease_until", "tickets", "key", "preempt_reason"]
             + ([] if error is not None else ["error"])
             + ([] if decision.reason is not None else ["reason"]),
             sources=SLOT_HOLDING_STATUSES,
             # a part that was asked to stop is not retried
             also="attribute_not_exists(#cancel_at)" if decision.status is Status.RETRYING else "",
         )
-        return all(self.table.transact_updates(ended, self._slot_release(part)))
+        return all(transact(self.table.client, [{"Update": ended}, {"Update": self._slot_release(part)}]))
 
     def cancel(self, part: Part, reason: str, now: datetime) -> bool:
         """Cancel a part in any status and release its slot if it holds one; ``False`` if its status has changed."""
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        removed = ["holding", "waiting", "admission_key", "lease_until", "ticket", "key", "preempt_reason", "retry_at"]
+        removed = ["holding", "waiting", "admission_key", "lease_until", "tickets", "key", "preempt_reason", "retry_at"]
         ended = self._transition(part, Status.CANCELLED, ending, remove=removed, sources=[part.status])
         if part.status in SLOT_HOLDING_STATUSES:
-            return all(self.table.transact_updates(ended, self._slot_release(part)))
+            return all(transact(self.table.client, [{"Update": ended}, {"Update": self._slot_release(part)}]))
         return self.table.apply(ended).applied
 
     def cancel_slot_request(self, part: Part, reason: str, now: datetime) -> bool:
         changes = {"reason": reason, "retry_at": instant_text(now)}
-        removed = ["waiting", "admission_key", "ticket"]
+        removed = ["waiting", "admission_key", "tickets"]
         return self._move(part, Status.RETRYING, changes, remove=removed, sources=[Status.WAITING])
 
     def fail_waiting(self, part: Part, reason: str, now: datetime) -> bool:
         """End a part that never acquired a slot."""
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
         return self._move(
-            part, Status.FAILED, ending, remove=["waiting", "admission_key", "ticket"], sources=[Status.WAITING]
+            part, Status.FAILED, ending, remove=["waiting", "admission_key", "tickets"], sources=[Status.WAITING]
         )
 
     def recount(self, seen: Occupancy, holders: Iterable[Part]) -> bool:
@@ -237,12 +216,7 @@ class DynamoParts:
         ).applied
 
     def _update_running(self, assignment: Assignment, changes: Item) -> Part | None:
-        written = self.table.update(
-            {"execution_id": assignment.execution_id, "part": assignment.part},
-            set=changes,
-            condition="#status = :running AND #attempt = :attempt AND #key = :key",
-            values={"running": str(Status.RUNNING), "attempt": assignment.attempt, "key": assignment.key},
-        )
+        written = self.table.update(_assigned_key(assignment), set=changes, **_is_running(assignment))
         return item_to_part(written.item) if written.applied else None
 
     def _slot_release(self, part: Part) -> dict[str, Any]:
@@ -260,9 +234,9 @@ class DynamoParts:
         changes: Item,
         *,
         remove: Iterable[str] = (),
+        add: Mapping[str, Any] = MappingProxyType({}),
         sources: Iterable[Status] | None = None,
         also: str = "",
-        values: Item | None = None,
     ) -> dict[str, Any]:
         """Build the update to ``target`` if the attempt is unchanged and the current status is in ``sources``.
 
@@ -274,12 +248,23 @@ class DynamoParts:
             _key(part),
             set={"status": str(target), **changes},
             remove=remove,
+            add=add,
             condition=f"{condition} AND {also}" if also else condition,
-            values={"attempt": part.attempt, **origins, **(values or {})},
+            values={"attempt": part.attempt, **origins},
         )
 
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())
+
+
+def _assigned_key(assignment: Assignment) -> Item:
+    return {"execution_id": assignment.execution_id, "part": assignment.part}
+
+
+def _is_running(assignment: Assignment) -> dict[str, Any]:
+    """The condition that the part still runs the assigned attempt."""
+    values = {"running": str(Status.RUNNING), "attempt": assignment.attempt, "key": assignment.key}
+    return {"condition": "#status = :running AND #attempt = :attempt AND #key = :key", "values": values}
 
 
 def _key(part: Part) -> Item:

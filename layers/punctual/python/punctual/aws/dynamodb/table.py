@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
@@ -56,27 +56,11 @@ class Table:
 
     def put_if(self, item: Item, condition: str, values: Mapping[str, Any]) -> bool:
         """Replace the item with the same key by ``item`` if ``condition`` holds. ``False`` if it does not."""
-        return self._write_if(self.client.put_item, condition, values, Item=typed(item))
+        return _is_applied(self.client.put_item, self.put_request(item, condition, values))
 
-    def delete_if(self, key: Item, condition: str, values: Mapping[str, Any]) -> bool:
+    def delete_if(self, key: Item, condition: str, values: Mapping[str, Any], **names: str) -> bool:
         """Delete the item with this key if ``condition`` holds. ``False`` if it does not."""
-        return self._write_if(self.client.delete_item, condition, values, Key=typed(key))
-
-    def _write_if(
-        self, operation: Callable[..., Any], condition: str, values: Mapping[str, Any], **request: Any
-    ) -> bool:
-        try:
-            operation(
-                TableName=self.name,
-                ConditionExpression=condition,
-                ExpressionAttributeNames={f"#{name}": name for name in _NAME.findall(condition)},
-                ExpressionAttributeValues=typed({f":{name}": value for name, value in values.items()}),
-                **request,
-            )
-        except ClientError as error:
-            conflicting_item(error)
-            return False
-        return True
+        return _is_applied(self.client.delete_item, self.delete_request(key, condition, values, names))
 
     def update(
         self,
@@ -109,13 +93,15 @@ class Table:
         *,
         set: Mapping[str, Any] = MappingProxyType({}),
         remove: Iterable[str] = (),
-        add: Mapping[str, int] = MappingProxyType({}),
+        add: Mapping[str, Any] = MappingProxyType({}),
         condition: str = "",
         values: Mapping[str, Any] = MappingProxyType({}),
+        names: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """Build an update of one item, for ``apply`` or ``transact_updates``.
+        """Build an update of one item, for ``apply`` or ``transact``.
 
-        ``set`` ignores values that are ``None``; ``add`` increments counters.
+        ``set`` ignores values that are ``None``; ``add`` increments counters and extends sets. ``names`` has the
+        attributes whose names cannot be written in an expression, by the names that stand for them.
         """
         assigned = {name: value for name, value in set.items() if value is not None}
         clauses = {
@@ -133,50 +119,30 @@ class Table:
             "TableName": self.name,
             "Key": typed(key),
             "UpdateExpression": expression,
-            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(f"{expression} {condition}")},
+            "ExpressionAttributeNames": _names(f"{expression} {condition}", names),
         }
         request |= {"ConditionExpression": condition} if condition else {}
         request |= {"ExpressionAttributeValues": typed(bound)} if bound else {}
         return request
 
-    def transact_updates(self, *updates: Mapping[str, Any]) -> list[bool]:
-        """Apply all ``updates`` in one transaction, or none. Returns for each whether its own condition held.
-
-        The transaction was applied if all are ``True``. A conflict with another transaction is retried with backoff;
-        the error of the last try propagates.
-        """
-        return self._transact([{"Update": update} for update in updates])
-
-    def transact_puts(self, puts: Iterable[Mapping[str, Any]]) -> list[bool]:
-        """Like ``transact_updates``, for the results of ``put_request``."""
-        return self._transact([{"Put": put} for put in puts])
-
     def put_request(
         self, item: Item, condition: str, values: Mapping[str, Any] = MappingProxyType({})
     ) -> dict[str, Any]:
-        """Build a put for ``transact_puts`` that requires ``condition`` of the item with the same key."""
-        request = {
-            "TableName": self.name,
-            "Item": typed(item),
-            "ConditionExpression": condition,
-            "ExpressionAttributeNames": {f"#{name}": name for name in _NAME.findall(condition)},
-        }
-        bound = typed({f":{name}": value for name, value in values.items()})
-        return request | ({"ExpressionAttributeValues": bound} if bound else {})
+        """Build a put for ``transact`` that requires ``condition`` of the item with the same key."""
+        return {"TableName": self.name, "Item": typed(item), **_condition(condition, values)}
 
-    def _transact(self, writes: list[dict[str, Any]]) -> list[bool]:
-        for backoff in (0.02, 0.05, 0.1, 0.2, None):
-            try:
-                self.client.transact_write_items(TransactItems=writes)
-                return [True] * len(writes)
-            except self.client.exceptions.TransactionCanceledException as error:
-                reasons = [reason.get("Code", "None") for reason in error.response["CancellationReasons"]]
-                if "ConditionalCheckFailed" in reasons:
-                    return [reason != "ConditionalCheckFailed" for reason in reasons]
-                if backoff is None or "TransactionConflict" not in reasons:
-                    raise
-                time.sleep(backoff)
-        raise AssertionError("unreachable")
+    def delete_request(
+        self,
+        key: Item,
+        condition: str,
+        values: Mapping[str, Any] = MappingProxyType({}),
+        names: Mapping[str, str] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """Build a deletion for ``transact``."""
+        return {"TableName": self.name, "Key": typed(key), **_condition(condition, values, names)}
+
+    check_request = delete_request
+    """Build a condition on an item that ``transact`` does not write."""
 
     def query(
         self,
@@ -261,6 +227,52 @@ class Table:
                 if requests:
                     time.sleep(backoff)
                     backoff = min(backoff * 2, 2)
+
+
+def transact(client: Any, writes: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Apply all ``writes`` in one transaction, or none. Returns for each whether its own condition held.
+
+    A write is the result of a ``…_request`` method under its kind: ``{"Update": …}``, ``{"Put": …}``, ``{"Delete": …}``
+    or ``{"ConditionCheck": …}``. The transaction was applied if all are ``True``. A conflict with another transaction
+    is retried with backoff; the error of the last try propagates. botocore repeats a transaction whose response was
+    lost under the same token, so it is applied once.
+    """
+    for backoff in (0.02, 0.05, 0.1, 0.2, None):
+        try:
+            client.transact_write_items(TransactItems=writes)
+            return [True] * len(writes)
+        except client.exceptions.TransactionCanceledException as error:
+            reasons = [reason.get("Code", "None") for reason in error.response["CancellationReasons"]]
+            if "ConditionalCheckFailed" in reasons:
+                return [reason != "ConditionalCheckFailed" for reason in reasons]
+            if backoff is None or "TransactionConflict" not in reasons:
+                raise
+            time.sleep(backoff)
+    raise AssertionError("unreachable")
+
+
+def _is_applied(operation: Callable[..., Any], request: Mapping[str, Any]) -> bool:
+    try:
+        operation(**request)
+    except ClientError as error:
+        conflicting_item(error)
+        return False
+    return True
+
+
+def _condition(
+    condition: str, values: Mapping[str, Any], names: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "ConditionExpression": condition,
+        "ExpressionAttributeNames": _names(condition, names),
+    }
+    bound = typed({f":{name}": value for name, value in values.items()})
+    return request | ({"ExpressionAttributeValues": bound} if bound else {})
+
+
+def _names(expression: str, names: Mapping[str, str]) -> dict[str, str]:
+    return {f"#{name}": names.get(name, name) for name in _NAME.findall(expression)}
 
 
 def conflicting_item(error: ClientError) -> Item:

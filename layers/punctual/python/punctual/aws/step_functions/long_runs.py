@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -108,24 +108,26 @@ class FailedLongRuns:
 
 @dataclass(frozen=True)
 class StepFunctionsCallbacks:
-    """Answers the states that wait for a task token. Returns ``False`` for a token that nothing waits for any more."""
+    """Answers the states that wait for a task token."""
 
     states: Callable[[], Any]
 
-    def succeed(self, token: str, answer: Mapping[str, Any]) -> bool:
-        return self._send("send_task_success", taskToken=token, output=json.dumps(answer))
+    def succeed(self, tokens: Iterable[str], answer: Mapping[str, Any]) -> bool:
+        return self._send("send_task_success", tokens, output=json.dumps(answer))
 
-    def fail(self, token: str, error: str, cause: str) -> bool:
-        return self._send("send_task_failure", taskToken=token, error=error, cause=cause[:30_000])
+    def fail(self, tokens: Iterable[str], error: str, cause: str) -> bool:
+        return self._send("send_task_failure", tokens, error=error, cause=cause[:30_000])
 
-    def heartbeat(self, token: str) -> bool:
-        return self._send("send_task_heartbeat", taskToken=token)
+    def heartbeat(self, tokens: Iterable[str]) -> bool:
+        return self._send("send_task_heartbeat", tokens)
 
-    def _send(self, call: str, **arguments: Any) -> bool:
-        if not arguments["taskToken"]:
-            return False
+    def _send(self, call: str, tokens: Iterable[str], **arguments: Any) -> bool:
+        accepted = [self._send_to(call, token, **arguments) for token in sorted(tokens)]
+        return any(accepted)
+
+    def _send_to(self, call: str, token: str, **arguments: Any) -> bool:
         try:
-            getattr(self.states(), call)(**arguments)
+            getattr(self.states(), call)(taskToken=token, **arguments)
         except ClientError as error:
             _raise_unless(error, *_NO_LONGER_WAITING)
             return False

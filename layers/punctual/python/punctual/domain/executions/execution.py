@@ -11,7 +11,7 @@ from punctual.domain.executions.deadline_outlook import Outlook
 from punctual.domain.executions.progress import Progress
 from punctual.domain.identity import execution_id, job_of
 from punctual.domain.jobs.dependency import Dependency
-from punctual.domain.jobs.gate import Gate
+from punctual.domain.jobs.gate import OF_JOB, Gate
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.schedules.data_window import DataWindow
@@ -142,6 +142,8 @@ class Execution:
     """The execution that runs or ran instead of this one."""
     retry_of: str | None = None
     """The execution that this one retries."""
+    request_id: str | None = None
+    """The request with an ``Idempotency-Key`` that stored it."""
     depends_on: tuple[Dependency, ...] = ()
     """The upstreams of its job at the time of planning."""
     is_cleared: bool = False
@@ -191,16 +193,20 @@ class Execution:
         has_followers = self.is_last_of_job or self.is_upstream or self.notify or self.deadline_at is not None
         return has_followers or self.lane is Lane.LONG
 
-    def belongs_in(self, gate: str) -> bool:
-        """Whether it may hold a place in ``gate``: it is queued, waiting or running, and its rules include the gate."""
-        is_active = self.status not in FINAL and self.status is not Status.SCHEDULED
-        return is_active and any(one.name == gate for one in self.gates)
+    def may_hold(self, gate: str) -> bool:
+        """Whether it may hold a place at ``gate``, one of its gates.
 
-    def waits_before(self, gate: str) -> bool:
-        """Whether it waits for its upstreams, or at a gate that it acquires before ``gate``."""
+        It may from when it is queued until it ends. While it waits, it may hold only the gates before the one where it
+        waits, and none while it waits for an upstream: otherwise two executions could wait for each other. Between
+        attempts it may hold only the gate of its job; in the long lane all of them, because its parts have attempts of
+        their own.
+        """
         names = [one.name for one in self.gates]
-        before = names[: names.index(gate)] if gate in names else []
-        return self.status is Status.WAITING and (self.has_pending_upstreams or self.waits_at in before)
+        if gate not in names or self.status in FINAL or self.status is Status.SCHEDULED or self.has_pending_upstreams:
+            return False
+        if self.waits_at is not None:
+            return self.waits_at in names and names.index(gate) < names.index(self.waits_at)
+        return self.lane is Lane.LONG or self.status is not Status.RETRYING or gate.startswith(OF_JOB)
 
     @property
     def earliest_start(self) -> datetime:
@@ -232,3 +238,16 @@ class LiveExecution:
     @property
     def has_not_started(self) -> bool:
         return self.attempt == 0 and self.status in (Status.SCHEDULED, Status.QUEUED, Status.WAITING)
+
+
+def as_live(execution: Execution) -> LiveExecution:
+    return LiveExecution(
+        execution.execution_id,
+        execution.scheduled_at,
+        execution.revision,
+        execution.status,
+        execution.attempt,
+        execution.origin,
+        execution.queued_at,
+        execution.lane,
+    )

@@ -11,6 +11,7 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.instant import from_text, to_text
 from punctual.domain.jobs.gate import Gate, of_entry
 from punctual.domain.lane import Priority
+from punctual.domain.status import Status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +33,11 @@ class WorkOrder:
     """The earliest start, if it differs from ``not_before``. Orders the queue at a gate."""
     revision: int = 1
     """The job's revision when the order was sent."""
-    has_reserved_start: bool = False
-    """Whether a start under the rate limit is already reserved."""
+    reserved_start: datetime | None = None
+    """The start that is reserved under the rate limit."""
+    takes_over: bool = False
+    """Whether it is for a running execution: to take over after an expired lease, or to revoke the lease of an
+    execution that was asked to stop. It acquires no gate: a running execution holds its own."""
 
     def to_body(self) -> str:
         """Serialise to the message body. The queue also reflects the priority, and the message group the owner."""
@@ -47,7 +51,11 @@ class WorkOrder:
             "revision": self.revision,
         }
         if self.gates:
-            fields |= {"gates": [gate.to_entry() for gate in self.gates], "has_reserved_start": self.has_reserved_start}
+            fields |= {"gates": [gate.to_entry() for gate in self.gates]}
+        if self.reserved_start:
+            fields |= {"reserved_start": to_text(self.reserved_start)}
+        if self.takes_over:
+            fields |= {"takes_over": True}
         if self.earliest_start:
             fields |= {"earliest_start": to_text(self.earliest_start)}
         return json.dumps(fields)
@@ -65,7 +73,8 @@ def work_order_for(execution: Execution, not_before: datetime, now: datetime | N
         gates=execution.gates,
         revision=execution.revision,
         earliest_start=execution.earliest_start if execution.gates and execution.earliest_start != not_before else None,
-        has_reserved_start=execution.rate_at is not None,
+        reserved_start=execution.rate_at,
+        takes_over=execution.status is Status.RUNNING,
     )
 
 
@@ -93,7 +102,8 @@ def read_work_order(body: str) -> WorkOrder:
             gates=tuple(of_entry(entry) for entry in fields.get("gates", ())),
             earliest_start=from_text(fields["earliest_start"]) if "earliest_start" in fields else None,
             revision=int(fields["revision"]),
-            has_reserved_start=bool(fields.get("has_reserved_start", False)),
+            reserved_start=from_text(fields["reserved_start"]) if "reserved_start" in fields else None,
+            takes_over=bool(fields.get("takes_over", False)),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Unreadable(f"not a work order: {type(error).__name__}: {error}") from error

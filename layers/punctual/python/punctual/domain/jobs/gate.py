@@ -1,19 +1,20 @@
 """Gates: semaphores that limit how many executions run concurrently.
 
 An execution acquires its gates before it starts and releases them when it ends. If a gate is full, the execution waits
-in the gate's queue or is skipped, according to ``when_full``. A gate may also limit the rate of starts.
+in the gate's queue or is skipped, according to ``when_full``. A gate may also limit the rate of starts. The protocol is
+specified in docs/gates.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil
 from typing import Any
 
 from punctual.domain.identity import due_key
-from punctual.domain.instant import from_text
 from punctual.domain.lane import Priority
 
 
@@ -86,6 +87,11 @@ class Gate:
         """Whether this gate limits the concurrency of one backfill."""
         return self.name.startswith(OF_BACKFILL)
 
+    @property
+    def has_single_waiter(self) -> bool:
+        """Whether at most one execution may wait."""
+        return self.when_full in (WhenFull.WAIT_ALONE, WhenFull.TAKE_OVER)
+
     def to_entry(self) -> list[Any]:
         """The form in which a work order carries it; the inverse of ``of_entry``."""
         rate = [self.rate.starts, self.rate.per_seconds] if self.rate else []
@@ -94,17 +100,19 @@ class Gate:
 
 @dataclass(frozen=True, kw_only=True)
 class Entrant:
-    """An execution that tries to acquire a gate."""
+    """An execution that tries to acquire its gates, for one attempt."""
 
     execution_id: str
     turn: str
-    """Its queue position if it has to wait: a ``queue_key``."""
+    """Its position if it has to wait: a ``queue_key``."""
+    attempt: int
+    """The attempt that it is about to start."""
     revision: int
-    """The job revision that sent it. If the job has been edited since, the new rules apply to it."""
-    tried: int = 0
-    """The number of attempts when it was sent. If another attempt has started since, it is not queued again."""
-    has_reserved_start: bool = False
-    """Whether its start has already been reserved at the rate limit."""
+    """The job's revision under which it was sent. If the job has been edited since, the new rules apply to it."""
+    reserved_start: datetime | None = None
+    """The start that it has reserved at the rate limit."""
+    run_arn: str | None = None
+    """In the long lane: the state machine run that carries it."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +121,20 @@ class Waiter:
 
     execution_id: str
     turn: str
-    """Its queue position: the lowest is next. ``ONLY`` where at most one execution may wait."""
+    """Its position: the lowest is next. ``ONLY`` where at most one execution may wait."""
+    attempt: int
+    """The attempt that it is about to start."""
+    revision: int
+
+
+@dataclass(frozen=True)
+class GateState:
+    """The holders of a gate, and whether executions may be waiting."""
+
+    holders: Mapping[str, int] = field(default_factory=dict)
+    """The attempt of each holder, by execution id."""
+    queue_mark: str | None = None
+    """Changes with each execution that joins the queue; ``None`` if the queue is empty."""
 
 
 ONLY = "only"
@@ -121,15 +142,41 @@ ONLY = "only"
 OF_JOB = "job#"
 OF_KEY = "key#"
 OF_BACKFILL = "backfill#"
-"""The gate name ends with the instant at which the backfill was requested."""
-BACKFILL_STORE_GRACE = timedelta(minutes=1)
-"""Executions of a backfill are added to the gate before they are stored. An execution that is not stored within this
-time after the request never will be."""
 
 
-def is_within_grace(name: str, now: datetime) -> bool:
-    """Whether a missing execution registered at the gate ``name`` may still be about to be stored."""
-    return name.startswith(OF_BACKFILL) and now < from_text(name.rpartition("#")[2]) + BACKFILL_STORE_GRACE
+class FullGateAction(StrEnum):
+    """What an execution does at a full gate."""
+
+    WAIT = "wait"
+    SKIP = "skip"
+    REPLACE = "replace"
+    """It takes the place of the only waiter, which is skipped."""
+
+
+@dataclass(frozen=True)
+class FullGateDecision:
+    action: FullGateAction
+    reason: str
+    """Why the execution waits or is skipped, or why the replaced waiter is."""
+    covered_by: str | None = None
+    """The waiter that runs instead of a skipped execution."""
+
+
+def decide_at_full_gate(gate: Gate, execution_id: str, holders: Iterable[str], waiter: str | None) -> FullGateDecision:
+    """Decide what an execution does that finds ``gate`` full. ``waiter`` is the first one in its queue."""
+    names = sorted(holders)
+    if gate.when_full is WhenFull.SKIP:
+        return FullGateDecision(FullGateAction.SKIP, f"{', '.join(names)} still runs")
+    waits = FullGateDecision(
+        FullGateAction.WAIT, key_in_use(len(names)) if gate.of_key else f"waits for {', '.join(names)}"
+    )
+    if gate.when_full is WhenFull.WAIT or waiter is None or waiter == execution_id:
+        return waits
+    if gate.when_full is WhenFull.WAIT_ALONE:
+        return FullGateDecision(FullGateAction.SKIP, f"{waiter} is already waiting", waiter)
+    if waiter > execution_id:
+        return FullGateDecision(FullGateAction.SKIP, f"replaced by {waiter}", waiter)
+    return FullGateDecision(FullGateAction.REPLACE, f"replaced by {execution_id}")
 
 
 def of_entry(entry: list[Any]) -> Gate:

@@ -63,13 +63,17 @@ class Part:
     ended_at: datetime | None = None
     retry_at: datetime | None = None
     lease_until: datetime | None = None
-    ticket: str | None = None
-    """The Step Functions task token with which the state machine waits for a slot."""
+    tickets: frozenset[str] = frozenset()
+    """The Step Functions task tokens with which the state machine waits for a slot. A repeated request adds one; only
+    the newest is waited for, and answers to the others are ignored."""
     key: str | None = None
     """The secret with which the container of this attempt authenticates."""
-    token: str | None = None
-    """The Step Functions task token with which the state machine waits for the container's end."""
+    tokens: frozenset[str] = frozenset()
+    """The Step Functions task tokens with which the state machine waits for the container's end. A container that was
+    started twice adds one; only the newest is waited for, and answers to the others are ignored."""
     task_arn: str | None = None
+    claimed_by: str | None = None
+    """The container that claimed the attempt: its ECS task, or its token if that is unknown."""
     preempt_reason: str | None = None
     """Preemption: why the container was asked to stop at its next checkpoint."""
     cancel_at: datetime | None = None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Protocol
 
+    from punctual.aws.dynamodb.conducted_parts import DynamoConductedParts
     from punctual.aws.dynamodb.dependants import DynamoDependants
     from punctual.aws.dynamodb.executions import DynamoExecutions
     from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
@@ -54,6 +55,9 @@ if TYPE_CHECKING:
 
     class _WithParts(_WithRetention, Protocol):
         parts_table: str
+
+    class _WithConductedParts(_WithParts, Protocol):
+        executions_table: str
 
     class _WithCluster(Protocol):
         cluster: str
@@ -118,7 +122,7 @@ def timers(settings: _WithTimers) -> DynamoTimers:
 def gates(settings: _WithGates) -> DynamoGates:
     from punctual.aws.dynamodb.gates import DynamoGates
 
-    return DynamoGates(Table(settings.gates_table, dynamodb()), settings.timer_shards, settings.retention)
+    return DynamoGates(Table(settings.gates_table, dynamodb()), gated_executions(settings))
 
 
 def gatekeeper(settings: _WithGates) -> Gatekeeper:
@@ -137,6 +141,14 @@ def parts(settings: _WithParts) -> DynamoParts:
     from punctual.aws.dynamodb.parts import DynamoParts
 
     return DynamoParts(Table(settings.parts_table, dynamodb()), settings.retention)
+
+
+def conducted_parts(settings: _WithConductedParts) -> DynamoConductedParts:
+    from punctual.aws.dynamodb.conducted_parts import DynamoConductedParts
+
+    client = dynamodb()
+    executions = Table(settings.executions_table, client)
+    return DynamoConductedParts(Table(settings.parts_table, client), settings.retention, executions)
 
 
 def containers(settings: _WithCluster) -> FargateContainers:

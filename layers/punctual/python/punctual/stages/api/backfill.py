@@ -21,6 +21,7 @@ from punctual.domain.jobs.job import LIVE_STATES, Job
 from punctual.domain.requests.backfill_range import BackfillRange, check_backfill
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
+from punctual.domain.requests.keyed_request import KeyedRequest
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
@@ -40,16 +41,28 @@ class Backfill:
     clock: Clock
     find: Finder
 
-    def backfill(self, job_id: str, wanted: BackfillRange, caller: Caller) -> list[Execution]:
+    def backfill(
+        self, job_id: str, wanted: BackfillRange, caller: Caller, keyed: KeyedRequest | None = None
+    ) -> list[Execution]:
         """Store the missing executions and return those that were stored, in the order in which they will run.
 
-        Idempotent. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
+        Idempotent. A repeated ``keyed`` request also returns those that its first try has stored. Raises ``NotFound``,
+        ``Forbidden``, ``Conflict`` or ``Invalid``.
         """
-        requested = self._requested(job_id, wanted, caller)
+        requested = self._requested(job_id, wanted, caller, keyed)
+        stored = self._store(job_id, requested)
+        if keyed is None or not keyed.is_repeated:
+            return stored
+        own = [one for some in self._existing(self.find.job(job_id), wanted).values() for one in some]
+        return sorted((one for one in own if one.request_id == keyed.request_id), key=lambda one: one.earliest_start)
+
+    def _store(self, job_id: str, requested: list[Execution]) -> list[Execution]:
         if requested:
             self.jobs.extend_live_since(job_id, min(execution.scheduled_at for execution in requested))
-        self.gatekeeper.line_up(requested)
-        return [execution for execution in requested if self._store(execution)]
+        gate = next((gate for gate in requested[0].gates if gate.of_backfill), None) if requested else None
+        if gate is None or requested[0].has_pending_upstreams:  # those wait for their upstreams first
+            return [execution for execution in requested if self.executions.add(execution) is None]
+        return self.gatekeeper.enqueue(gate, requested)
 
     def preview(self, job_id: str, wanted: BackfillRange, caller: Caller) -> DryRunChanges:
         """Dry run of ``backfill``: separates instants that never ran from those that would run again."""
@@ -61,28 +74,25 @@ class Backfill:
             repeat=tuple(one for one in foreseen if one.execution_id not in first_ids),
         )
 
-    def _store(self, execution: Execution) -> bool:
-        existing = self.executions.add(execution)
-        if existing is not None and existing.gates != execution.gates:  # a concurrent request stored it first
-            self.gatekeeper.give_up(execution)
-        return existing is None
-
-    def _requested(self, job_id: str, wanted: BackfillRange, caller: Caller) -> list[Execution]:
+    def _requested(
+        self, job_id: str, wanted: BackfillRange, caller: Caller, keyed: KeyedRequest | None = None
+    ) -> list[Execution]:
         job = self.find.job(job_id)
         caller.require_can_manage(job)
         if job.state not in LIVE_STATES:
             message = f"job {job_id!r} is {job.state}: only an active or paused job can be backfilled"
             raise Conflict(message, field="job_id")
         check_backfill(job)
-        return self._executions(job, wanted)
+        return self._executions(job, wanted, keyed)
 
-    def _executions(self, job: Job, wanted: BackfillRange) -> list[Execution]:
-        existing, now = self._existing(job, wanted), self.clock()
+    def _executions(self, job: Job, wanted: BackfillRange, keyed: KeyedRequest | None) -> list[Execution]:
+        existing, now = self._existing(job, wanted), keyed.at if keyed else self.clock()
         planned_until = self._planned_until(job)
         backfill_gate = wanted.gate(job, now)
         requested: list[Execution] = []
         for due in wanted.instants(job):
-            if due <= planned_until and wanted.should_run(existing[due]):
+            is_stored = keyed is not None and any(one.request_id == keyed.request_id for one in existing[due])
+            if due <= planned_until and not is_stored and wanted.should_run(existing[due]):
                 number = len(existing[due])
                 execution = execution_of(
                     job,
@@ -94,7 +104,9 @@ class Backfill:
                     backfill_gate=backfill_gate,
                 )
                 # one millisecond apart, so that they keep their order in the gate's queue
-                requested.append(replace(execution, queued_at=now + timedelta(milliseconds=len(requested))))
+                queued_at = now + timedelta(milliseconds=len(requested))
+                request_id = keyed.request_id if keyed else None
+                requested.append(replace(execution, queued_at=queued_at, request_id=request_id))
         return requested
 
     def _existing(self, job: Job, wanted: BackfillRange) -> dict[datetime, list[Execution]]:

@@ -14,7 +14,7 @@ from punctual.domain.jobs.gate import OF_KEY, key_in_use
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.long_lane.part import Part
 from punctual.domain.planning.upstreams import Readiness, Upstream, decide_start
-from punctual.domain.status import PENDING_STATUSES, Status
+from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -80,13 +80,12 @@ class Explain:
 
     def _at_gate(self, execution: Execution, gate: str) -> WaitingFor:
         """Explain a wait at a gate, without the holders and waiters that have ended but are still recorded there."""
-        inside = self.gates.inside(gate) - {execution.execution_id}
+        inside = self.gates.state(gate).holders.keys() - {execution.execution_id}
         before = self.gates.ahead_of(gate, execution.turn) if execution.turn else []
         queued = set(before) - inside - {execution.execution_id}
         existing = self.executions.read_many([*inside, *queued])
-        live = {name for name, one in existing.items() if one.belongs_in(gate)}
-        holders = tuple(sorted(inside & live))
-        ahead = sum(existing[name].status in PENDING_STATUSES for name in queued & live)
+        holders = tuple(sorted(name for name in inside & existing.keys() if existing[name].may_hold(gate)))
+        ahead = sum(existing[name].waits_at == gate for name in queued & existing.keys())
         is_key = gate.startswith(OF_KEY)
         detail = key_in_use(len(holders)) if is_key else f"waits for {', '.join(holders)}"
         return WaitingFor(

@@ -14,11 +14,12 @@ from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import job_of
 from punctual.domain.instant import in_milliseconds, to_text
-from punctual.domain.jobs.gate import Gate, Rate, WhenFull
+from punctual.domain.jobs.gate import FullGateAction, FullGateDecision, Gate, Rate, WhenFull, decide_at_full_gate
 from punctual.domain.jobs.job import LONG_DELAY, REMOVED_STATES, Job
 from punctual.domain.limits import check_parameters
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
+from punctual.domain.requests.keyed_request import KeyedRequest
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
@@ -52,30 +53,44 @@ class Rerun:
     clock: Clock
     find: Finder
 
-    def run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
+    def run(
+        self,
+        job_id: str,
+        parameters: Mapping[str, Any] | None,
+        caller: Caller,
+        keyed: KeyedRequest | None = None,
+    ) -> ManualExecution:
         """Store an execution that is due now, in addition to the schedule. ``parameters`` override those of the job.
 
-        Not idempotent. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
+        Idempotent only with a ``keyed`` request. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
         """
-        manual = self._run(job_id, parameters, caller)
-        self.executions.add(manual.execution)
-        return manual
+        manual = self._run(job_id, parameters, caller, keyed)
+        existing = self.executions.add(manual.execution)
+        return manual if existing is None else _repeated(existing)
 
     def preview_run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
         """Dry run of ``run``."""
         manual = self._run(job_id, parameters, caller)
         return DryRunChanges(appear=(_foreseen(manual.execution, manual.outcome),), vanish=_giving_way(manual))
 
-    def retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
+    def retry(
+        self,
+        execution_id: str,
+        parameters: Mapping[str, Any] | None,
+        caller: Caller,
+        keyed: KeyedRequest | None = None,
+    ) -> ManualExecution:
         """Store another execution of the same due instant, under the current rules of its job.
 
-        Raises ``NotFound``, ``Forbidden``, ``Invalid``, or ``Conflict`` if the execution has not ended, has succeeded,
-        is not due yet, or has another live retry.
+        Idempotent only with a ``keyed`` request. Raises ``NotFound``, ``Forbidden``, ``Invalid``, or ``Conflict`` if
+        the execution has not ended, has succeeded, is not due yet, or has another live retry.
         """
-        manual = self._retry(execution_id, parameters, caller)
+        if keyed is not None and (stored := self._stored_by(keyed, execution_id)) is not None:
+            return _repeated(stored)
+        manual = self._retry(execution_id, parameters, caller, keyed)
         if manual.execution.scheduled_at < self.clock() - LONG_DELAY:
             self.jobs.extend_live_since(manual.execution.job_id, manual.execution.scheduled_at)
-        if self.executions.add(manual.execution) is not None:
+        if not self.executions.add_once(manual.execution):
             message = "another request retried it at the same time: read the job's executions to see that retry"
             raise Conflict(message, field="execution_id")
         return manual
@@ -85,22 +100,44 @@ class Rerun:
         manual = self._retry(execution_id, parameters, caller)
         return DryRunChanges(repeat=(_foreseen(manual.execution, manual.outcome),), vanish=_giving_way(manual))
 
-    def _run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
+    def _stored_by(self, keyed: KeyedRequest, execution_id: str) -> Execution | None:
+        """Return the retry that an earlier try of the request has stored."""
+        for number in RETRY_NUMBERS if keyed.is_repeated else ():
+            first = identity.execution_id(job_of(execution_id), identity.due_of(execution_id), str(number))
+            other = self.executions.get(job_of(execution_id), first)
+            if other is None or other.request_id == keyed.request_id:
+                return other
+        return None
+
+    def _run(
+        self,
+        job_id: str,
+        parameters: Mapping[str, Any] | None,
+        caller: Caller,
+        keyed: KeyedRequest | None = None,
+    ) -> ManualExecution:
         job = self.find.job(job_id)
         caller.require_can_manage(job)
-        now = in_milliseconds(self.clock())
+        now = keyed.at if keyed else in_milliseconds(self.clock())
         execution = execution_of(
             job,
             now,
             status=Status.QUEUED,
             now=now,
-            source=f"run-{secrets.token_hex(4)}",
+            source=f"run-{keyed.request_id[:8] if keyed else secrets.token_hex(4)}",
             parameters=self._parameters(job, job.parameters, parameters),
             origin=Origin.RUN,
         )
-        return self._as_the_gates_stand(replace(execution, is_last_of_job=False))
+        request_id = keyed.request_id if keyed else None
+        return self._as_the_gates_stand(replace(execution, is_last_of_job=False, request_id=request_id))
 
-    def _retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> ManualExecution:
+    def _retry(
+        self,
+        execution_id: str,
+        parameters: Mapping[str, Any] | None,
+        caller: Caller,
+        keyed: KeyedRequest | None = None,
+    ) -> ManualExecution:
         failed = self.find.execution(execution_id)
         caller.require_can_manage(failed)
         job = self.find.job(failed.job_id)
@@ -119,9 +156,8 @@ class Rerun:
             parameters=self._parameters(job, failed.parameters, parameters),
             origin=Origin.RETRY,
         )
-        return self._as_the_gates_stand(
-            replace(retry, retry_of=execution_id, window=failed.window, is_last_of_job=False)
-        )
+        retry = replace(retry, retry_of=execution_id, window=failed.window, is_last_of_job=False)
+        return self._as_the_gates_stand(replace(retry, request_id=keyed.request_id if keyed else None))
 
     def _free_number(self, failed: Execution) -> str:
         """Return the first free number for a further execution of the due instant.
@@ -160,14 +196,11 @@ class Rerun:
             inside, waiter = self._at(gate) if gate.limit is not None else ([], None)
             names = [one.execution_id for one in inside]
             others = ", ".join(names)
+            decision = decide_at_full_gate(gate, execution.execution_id, names, waiter.execution_id if waiter else None)
             if gate.limit is None or len(inside) < gate.limit:
                 pass
-            elif gate.when_full is WhenFull.SKIP:
-                return self._skipped(execution, f"{others} still runs")
-            elif gate.when_full is WhenFull.WAIT_ALONE and waiter:
-                return self._skipped(execution, f"{waiter.execution_id} is already waiting", waiter)
-            elif gate.when_full is WhenFull.TAKE_OVER and waiter and waiter.execution_id > execution.execution_id:
-                return self._skipped(execution, f"replaced by {waiter.execution_id}", waiter)
+            elif decision.action is FullGateAction.SKIP:
+                return self._skipped(execution, decision)
             elif gate.when_full is WhenFull.TAKE_OVER:
                 starts = f"starts once {others} is cancelled"
                 gives_way += [*inside, *([waiter] if waiter else [])]
@@ -189,27 +222,35 @@ class Rerun:
         Entries of executions that were deleted or have ended do not count: the next execution at the gate removes them,
         and the first waiter takes their place.
         """
-        names = sorted(self.gates.inside(gate.name))
-        if not names:
-            return [], None
-        standing = self.executions.read_many(names)
-        inside = [standing[name] for name in names if name in standing and standing[name].belongs_in(gate.name)]
-        waiter = self._first_in_line(gate) if gate.when_full is not WhenFull.SKIP else None
+        state = self.gates.state(gate.name)
+        standing = self.executions.read_many(state.holders)
+        inside = [standing[name] for name in sorted(standing) if standing[name].may_hold(gate.name)]
+        waiter = self._first_waiter(gate) if state.queue_mark is not None else None
         return (inside, waiter) if inside or not waiter else ([waiter], None)
 
     def _next_start(self, name: str, rate: Rate) -> datetime:
         start, _ = rate.reserve(self.gates.reserved_until(name), self.clock())
         return start
 
-    def _first_in_line(self, gate: Gate) -> Execution | None:
-        waiter = self.gates.first_in_line(gate.name)
+    def _first_waiter(self, gate: Gate) -> Execution | None:
+        waiter = self.gates.first_waiter(gate.name)
         standing = self.executions.get(job_of(waiter.execution_id), waiter.execution_id) if waiter else None
         return standing if standing and standing.waits_at == gate.name else None
 
-    def _skipped(self, execution: Execution, reason: str, for_whom: Execution | None = None) -> ManualExecution:
-        covered_by = for_whom.execution_id if for_whom else None
-        skipped = replace(execution, status=Status.SKIPPED, reason=reason, covered_by=covered_by)
-        return ManualExecution(replace(skipped, ended_at=self.clock(), check_at=None), f"skipped: {reason}")
+    def _skipped(self, execution: Execution, decision: FullGateDecision) -> ManualExecution:
+        skipped = replace(
+            execution,
+            status=Status.SKIPPED,
+            reason=decision.reason,
+            covered_by=decision.covered_by,
+            ended_at=self.clock(),
+            check_at=None,
+        )
+        return ManualExecution(skipped, f"skipped: {decision.reason}")
+
+
+def _repeated(stored: Execution) -> ManualExecution:
+    return ManualExecution(stored, f"repeated request: the execution is {stored.status}")
 
 
 def _giving_way(manual: ManualExecution) -> tuple[ForeseenExecution, ...]:

@@ -57,13 +57,14 @@ class JobBuilder:
         caller: Caller,
         now: datetime,
         *,
+        seed: str | None = None,
         kept_schedule: Schedule | None = None,
         changed: Container[str] | None = None,
     ) -> Job:
         """Build a new job. The shape of ``submission`` was validated before; this checks its meaning.
 
-        For an edit, ``kept_schedule`` is the job's schedule unless the edit changes it, and ``changed`` has the names
-        of the fields that the edit changes.
+        The job id is derived from ``seed``, if given. For an edit, ``kept_schedule`` is the job's schedule unless the
+        edit changes it, and ``changed`` has the names of the fields that the edit changes.
         """
         policy_of(submission)
         schedule = kept_schedule
@@ -76,7 +77,7 @@ class JobBuilder:
         timezone = getattr(schedule, "timezone", "UTC")
         lane = Lane(submission.get("lane", Lane.SHORT))
         job = Job(
-            job_id=new_job_id(now),
+            job_id=new_job_id(now, seed),
             name=submission.get("name") or task,
             owner=caller.owner,
             created_by=caller.subject,

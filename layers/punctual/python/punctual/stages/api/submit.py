@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Rejected
@@ -14,9 +13,11 @@ from punctual.domain.planning.dependency_graph import CheckedJobs, upstreams_fir
 from punctual.domain.requests.caller import Caller, Role
 from punctual.domain.requests.dedupe import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution, upcoming_executions
+from punctual.domain.requests.keyed_request import KeyedRequest
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
+    from punctual.ports.idempotency import KeyedRequests
     from punctual.ports.jobs import Jobs
     from punctual.stages.api.dependencies import DependencyChecker
     from punctual.stages.api.submission import JobBuilder
@@ -43,6 +44,7 @@ class _Request:
     """Keys that no live job may have, each with the field to name in the error."""
     check_dependencies: Callable[[Mapping[str, Job]], CheckedJobs]
     """Checks the dependencies, given the existing jobs that take the place of submitted ones, by key."""
+    keyed_request: KeyedRequest | None = None
 
     @property
     def keyed(self) -> list[Job]:
@@ -64,18 +66,26 @@ class Submit:
     jobs: Jobs
     builder: JobBuilder
     dependencies: DependencyChecker
+    keyed_requests: KeyedRequests
     clock: Clock
 
-    def submit(self, submission: Mapping[str, Any], caller: Caller) -> Submitted:
-        [submitted] = self._store(self._request(submission, caller))
+    def submit(self, submission: Mapping[str, Any], caller: Caller, keyed: KeyedRequest | None = None) -> Submitted:
+        if keyed is not None and keyed.submitted is not None:
+            [submitted] = self._answered(keyed.submitted)
+        else:
+            [submitted] = self._store(self._request(submission, caller, keyed))
         return submitted
 
-    def submit_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> list[Submitted]:
+    def submit_all(
+        self, submissions: Iterable[Mapping[str, Any]], caller: Caller, keyed: KeyedRequest | None = None
+    ) -> list[Submitted]:
         """Store a batch. All jobs are checked before any is stored; an error names a field such as ``jobs.3.task``.
 
-        After a crash half-way, part of the batch may be stored.
+        After a crash half-way, part of the batch may be stored; a repeated ``keyed`` request stores the rest.
         """
-        return self._store(self._batch_request(submissions, caller))
+        if keyed is not None and keyed.submitted is not None:
+            return self._answered(keyed.submitted)
+        return self._store(self._batch_request(submissions, caller, keyed))
 
     def preview(self, submission: Mapping[str, Any], caller: Caller) -> DryRunChanges:
         """Dry run of ``submit``."""
@@ -87,19 +97,21 @@ class Submit:
         named = [replace(one, note=job.name) for job, one in upcoming]
         return DryRunChanges(appear=tuple(sorted(named, key=lambda one: one.scheduled_at))).shortened()
 
-    def _request(self, submission: Mapping[str, Any], caller: Caller) -> _Request:
+    def _request(self, submission: Mapping[str, Any], caller: Caller, keyed: KeyedRequest | None = None) -> _Request:
         caller.require_role(Role.OPERATOR)
-        job = self.builder.build(submission, caller, self.clock())
+        job = self._build(submission, caller, 0, keyed)
         must_be_new = _must_be_new([job], [submission], "dedupe_key")
-        return _Request([job], must_be_new, lambda _: self.dependencies.check(job))
+        return _Request([job], must_be_new, lambda _: self.dependencies.check(job), keyed)
 
-    def _batch_request(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> _Request:
+    def _batch_request(
+        self, submissions: Iterable[Mapping[str, Any]], caller: Caller, keyed: KeyedRequest | None = None
+    ) -> _Request:
         caller.require_role(Role.OPERATOR)
-        now, submissions = self.clock(), list(submissions)
-        jobs = [self._build_nth(number, one, caller, now) for number, one in enumerate(submissions)]
+        submissions = list(submissions)
+        jobs = [self._build_nth(number, one, caller, keyed) for number, one in enumerate(submissions)]
         check_distinct(jobs)
         must_be_new = _must_be_new(jobs, submissions, "jobs.{}.dedupe_key")
-        return _Request(jobs, must_be_new, lambda existing: self.dependencies.check_batch(jobs, existing))
+        return _Request(jobs, must_be_new, lambda existing: self.dependencies.check_batch(jobs, existing), keyed)
 
     def _upcoming(self, request: _Request) -> list[tuple[Job, ForeseenExecution]]:
         keyed, now = request.keyed, self.clock()
@@ -132,12 +144,24 @@ class Submit:
             newly_found = self._add_unique([job for job in new if job.dedupe_key is not None], added)
             if not newly_found:
                 break
-        self.jobs.add(job for job in new if job.dedupe_key is None)
+        others = [job for job in new if job.dedupe_key is None]
+        stored = self.jobs.add_missing(others) if request.keyed_request else {}
+        if not request.keyed_request:
+            self.jobs.add(others)
         duplicates = [existing.get(job.dedupe_key) if job.dedupe_key is not None else None for job in request.jobs]
-        return [
-            Submitted(duplicate or job, created=duplicate is None)
+        submitted = [
+            Submitted(duplicate or stored.get(job.job_id, job), created=duplicate is None)
             for job, duplicate in zip(checked.jobs, duplicates, strict=True)
         ]
+        if request.keyed_request:
+            answer = [(one.job.job_id, one.created) for one in submitted]
+            self.keyed_requests.complete(request.keyed_request.request_id, answer)
+        return submitted
+
+    def _answered(self, submitted: Sequence[tuple[str, bool]]) -> list[Submitted]:
+        """Return the jobs of a request that was answered before, as they are now."""
+        jobs = self.jobs.get_many({job_id for job_id, _ in submitted})
+        return [Submitted(jobs[job_id], created=created) for job_id, created in submitted if job_id in jobs]
 
     def _add_unique(self, jobs: Sequence[Job], added: dict[str, Job]) -> Mapping[str, Job]:
         """Store the jobs that are not in ``added`` yet, and add them to it.
@@ -152,9 +176,14 @@ class Submit:
             added |= {job.job_id: job for job in chunk}
         return {}
 
-    def _build_nth(self, number: int, submission: Mapping[str, Any], caller: Caller, now: datetime) -> Job:
+    def _build(self, submission: Mapping[str, Any], caller: Caller, number: int, keyed: KeyedRequest | None) -> Job:
+        if keyed is None:
+            return self.builder.build(submission, caller, self.clock())
+        return self.builder.build(submission, caller, keyed.at, seed=keyed.seed(number))
+
+    def _build_nth(self, number: int, submission: Mapping[str, Any], caller: Caller, keyed: KeyedRequest | None) -> Job:
         try:
-            return self.builder.build(submission, caller, now)
+            return self._build(submission, caller, number, keyed)
         except Rejected as error:
             error.field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             raise

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from punctual.domain.executions.execution import Execution, LiveExecution, Origin
+from punctual.domain.executions.execution import Execution, Origin, as_live
 from punctual.domain.executions.horizon import MAX_SQS_DELAY
 from punctual.domain.executions.timer import Timer, TimerReason
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from punctual.ports.planning import WorkQueues
     from punctual.stages.plan.plan import Planner
     from punctual.stages.plan.upstreams import UpstreamGuard
-    from punctual.stages.run.gates import Gatekeeper
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,6 @@ class ExecutionSender:
     work_queues: WorkQueues
     machines: StateMachines
     checks: Checks
-    gatekeeper: Gatekeeper
     upstream_guard: UpstreamGuard
     clock: Clock
 
@@ -113,7 +111,6 @@ class ExecutionSender:
             for execution in ready
             if not execution.has_pending_upstreams or self.upstream_guard.try_clear(execution)
         ]
-        free = [execution for execution in free if self.gatekeeper.is_its_turn(execution)]
         short = [execution for execution in free if execution.lane is Lane.SHORT]
         self.work_queues.send(filter(None, map(self._work_order, short)), self.clock())
         self.checks.send(filter(None, map(self._first_check, ready)), self.clock())
@@ -122,11 +119,13 @@ class ExecutionSender:
                 self.machines.start(execution)
 
     def _is_allowed_by_job(self, execution: Execution, job: Job | None) -> bool:
-        """Whether the job's current state lets the execution run; if not, stop, skip or remove the execution."""
+        """Whether the job as it is now lets the execution run; if not, stop, skip, replace or remove the execution."""
         if job is None or job.state in REMOVED_STATES:
             self.planner.stop(execution.job_id, execution.execution_id, f"job {job.state if job else 'deleted'}")
             return False
-        return job.state is not JobState.PAUSED or not self.planner.apply_pause(job, _as_live(execution))
+        if job.state is JobState.PAUSED:
+            return not self.planner.apply_pause(job, as_live(execution))
+        return not self.planner.replace_outdated(job, execution)
 
     def _apply_misfire(self, execution: Execution, job: Job) -> bool:
         """Apply the job's misfire policy to a late execution and return whether it was skipped or missed."""
@@ -159,16 +158,3 @@ class ExecutionSender:
             return work_order_for(execution, not_before, self.clock())
         self.planner.set_timer(execution, not_before, TimerReason.RETRY)
         return None
-
-
-def _as_live(execution: Execution) -> LiveExecution:
-    return LiveExecution(
-        execution.execution_id,
-        execution.scheduled_at,
-        execution.revision,
-        execution.status,
-        execution.attempt,
-        execution.origin,
-        execution.queued_at,
-        execution.lane,
-    )

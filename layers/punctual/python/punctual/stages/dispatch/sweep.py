@@ -51,6 +51,7 @@ class Dispatcher:
     timers: Timers
     work_queues: WorkQueues
     gatekeeper: Gatekeeper
+    shards: int
     clock: Clock
 
     def tick(self, shard: int) -> SweepReport:
@@ -82,7 +83,7 @@ class Dispatcher:
         If the worker renews its lease in between, the receiver of the order cannot claim the execution. Executions that
         the gatekeeper finds stuck in ``queued`` get their order once more.
         """
-        for execution in chain(self.executions.running(shard), self.gatekeeper.repair(shard)):
+        for execution in chain(self.executions.running(shard), self.gatekeeper.sweep(shard, self.shards)):
             if execution.status is Status.QUEUED:
                 yield work_order_for(execution, now)
             elif (

@@ -39,7 +39,7 @@ class AdmissionRound:
         the parts at risk that found no free slot. Idempotent: after a crash the same records are delivered again.
         """
         for part in changed:
-            if part.status is Status.STARTING and part.ticket:
+            if part.status is Status.STARTING:
                 self.grants.send(part)
         self.executions.update(changed)
         expired = self.leases.tick() if is_tick else []

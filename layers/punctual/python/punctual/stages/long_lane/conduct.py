@@ -31,7 +31,7 @@ from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.jobs import Jobs
-    from punctual.ports.long_lane import Callbacks, Containers, LongExecutions, Parts
+    from punctual.ports.long_lane import Callbacks, ConductedParts, Containers, LongExecutions
     from punctual.ports.running import Results
     from punctual.stages.run.gates import Gatekeeper
 
@@ -65,7 +65,7 @@ class Conclusion:
 class Conductor:
     jobs: Jobs
     executions: LongExecutions
-    parts: Parts
+    parts: ConductedParts
     results: Results
     containers: Containers
     callbacks: Callbacks
@@ -93,7 +93,9 @@ class Conductor:
                 if not self._acquire_gates(execution):
                     return self._after_denial(execution)
             if not _are_all_created(parts):
-                parts = self._create_parts(execution)
+                if not self.parts.add_all(self._new_parts(execution), run_arn):
+                    return NextStep(not_before=self.clock())
+                parts = self.parts.of(execution_id)  # parts that existed before are unchanged, and may have run
         except Invalid as error:  # the window cannot be split into these partitions
             failure = Failure(type="BadPartitions", message=f"{error.field}: {error.message}")
             failed = PartsOutcome(status=Status.FAILED, reason=FATAL_REASON, error=failure)
@@ -105,7 +107,8 @@ class Conductor:
             return NextStep(not_before=self.clock())
         if not todo and _needs_collector(execution, parts):
             todo = [self._collector(execution, parts)]
-            self.parts.add(todo[0])
+            if not self.parts.add_all(todo, run_arn):
+                return NextStep(not_before=self.clock())
         if not todo:
             self._close(execution, parts)
             return NextStep(not_before=self.clock())
@@ -119,9 +122,10 @@ class Conductor:
         entrant = Entrant(
             execution_id=execution.execution_id,
             turn=queue_key(execution.execution_id, execution.earliest_start, execution.priority),
+            attempt=execution.attempt + 1,
             revision=execution.revision,
-            tried=execution.attempt,
-            has_reserved_start=execution.rate_at is not None,
+            reserved_start=execution.rate_at,
+            run_arn=execution.run_arn,
         )
         return self.gatekeeper.acquire(entrant, execution.gates)
 
@@ -136,14 +140,16 @@ class Conductor:
             return NextStep(not_before=current.rate_at, call_again=True)
         return NextStep(not_before=self.clock())
 
-    def request_slot(self, execution_id: str, name: str, ticket: str) -> None:
+    def request_slot(self, execution_id: str, name: str, ticket: str, run_arn: str) -> None:
         """Set a part to wait for a slot. ``ticket`` is the task token that admission answers with the grant.
 
-        The ticket is failed at once if the part's container has started, or the part has ended or does not exist.
+        The ticket is failed at once if the backoff of the part is not over, if its container has started, or if the
+        part has ended. So it is for a run that is no longer attached to the execution.
         """
-        part = self.parts.get(execution_id, name)
-        if part is None or not self.parts.request_slot(part, ticket, self.clock()):
-            self.callbacks.fail(ticket, "Punctual.Stale", "this part does not need a slot: it runs or has ended")
+        part, now = self.parts.get(execution_id, name), self.clock()
+        is_early = part is not None and part.retry_at is not None and part.retry_at > now
+        if part is None or is_early or not self.parts.request_slot(part, ticket, run_arn, now):
+            self.callbacks.fail([ticket], "Punctual.Stale", "it needs no slot now: it rests, runs or has ended")
 
     def conclude_attempt(
         self, execution_id: str, name: str, attempt: int | None, error: Mapping[str, str] | None
@@ -185,17 +191,13 @@ class Conductor:
         after, decision = decide_part(part, infer_result(part, error), now=self.clock(), uniform=self.uniform)
         self.parts.conclude(after, decision, self.clock())
 
-    def _create_parts(self, execution: Execution) -> list[Part]:
+    def _new_parts(self, execution: Execution) -> list[Part]:
         job = self.jobs.get(execution.job_id)
         batch = execution.batch or Batch()
         if batch.partitions is None:
-            parts = [self._part(execution, job, WHOLE)]
-        else:
-            pieces = batch.partitions.split(execution.window, zone_of(job.schedule) if job else "UTC")
-            parts = [self._part(execution, job, piece.name, piece) for piece in pieces]
-        for part in parts:
-            self.parts.add(part)
-        return self.parts.of(execution.execution_id)  # parts that existed before are unchanged, and may have run
+            return [self._part(execution, job, WHOLE)]
+        pieces = batch.partitions.split(execution.window, zone_of(job.schedule) if job else "UTC")
+        return [self._part(execution, job, piece.name, piece) for piece in pieces]
 
     def _collector(self, execution: Execution, parts: Sequence[Part]) -> Part:
         return self._part(execution, self.jobs.get(execution.job_id), COLLECT, Partition(number=0, count=len(parts)))

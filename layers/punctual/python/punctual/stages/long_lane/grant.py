@@ -36,12 +36,11 @@ class GrantSender:
 
         A part whose image was removed from the settings is failed in its own run, so that it does not block others.
         """
-        assert part.ticket is not None, "a part that got a slot has requested it"
         if part.image in self.task_definitions:
-            self.callbacks.succeed(part.ticket, self.grant(part))
+            self.callbacks.succeed(part.tickets, self.grant(part))
         else:
             cause = f"the image {part.image!r} is no longer in the stack's settings: add it, or edit the job"
-            self.callbacks.fail(part.ticket, IMPOSSIBLE, cause)
+            self.callbacks.fail(part.tickets, IMPOSSIBLE, cause)
 
     def grant(self, part: Part) -> dict[str, Any]:
         """The grant: input of the states ``WaitForStart`` and ``Run`` of the state machine."""

@@ -1,17 +1,22 @@
-"""Watch leases: once a minute, fail the attempts of containers that stopped renewing, or that did not stop in time."""
+"""Watch leases: once a minute, fail the attempts of containers that did not start, stopped renewing, or did not stop.
+
+A part has a lease from when it gets its slot, so that a slot is never held without end.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from punctual.domain.instant import to_text
-from punctual.domain.long_lane.container_death import CANCELLED, LOST
+from punctual.domain.long_lane.container_death import CANCELLED, LOST, infer_result
 from punctual.domain.long_lane.part import Part
+from punctual.domain.long_lane.part_decision import decide_part
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.long_lane import Callbacks, Containers, Slots
+    from punctual.ports.long_lane import Callbacks, Containers, Parts, Slots
 
 
 @dataclass(frozen=True)
@@ -19,13 +24,16 @@ class LeaseWatch:
     slots: Slots
     containers: Containers
     callbacks: Callbacks
+    parts: Parts
     clock: Clock
+    uniform: Callable[[float, float], float]
 
     def tick(self) -> list[Part]:
         """Stop the containers whose lease has expired or whose time to stop is over, and return their parts.
 
-        The state machine run of each part is woken with an error: it concludes the attempt, which frees the slot.
-        Idempotent: a part is returned at every tick until its slot is free.
+        The state machine run of each part is woken with an error: it concludes the attempt, which frees the slot. If no
+        run waits for the container, the attempt is concluded here. Idempotent: a part is returned at every tick until
+        its slot is free.
         """
         now, expired = self.clock(), []
         for part in self.slots.holders():
@@ -33,7 +41,8 @@ class LeaseWatch:
                 cause = f"the container did not stop by {to_text(part.cancel_at)}, as the cancellation asked"
                 self._fail(part, CANCELLED, cause)
             elif part.lease_until is not None and part.lease_until < now:
-                self._fail(part, LOST, f"the container's lease expired at {to_text(part.lease_until)}: no heartbeat")
+                missing = "it did not start" if part.started_at is None else "no heartbeat"
+                self._fail(part, LOST, f"the container's lease expired at {to_text(part.lease_until)}: {missing}")
             else:
                 continue
             expired.append(part)
@@ -42,4 +51,7 @@ class LeaseWatch:
     def _fail(self, part: Part, error: str, cause: str) -> None:
         if part.task_arn:
             self.containers.stop(part.task_arn, cause)
-        self.callbacks.fail(part.token or "", error, cause)
+        if not self.callbacks.fail(part.tokens, error, cause):
+            result = infer_result(part, {"Error": error, "Cause": cause})
+            after, decision = decide_part(part, result, now=self.clock(), uniform=self.uniform)
+            self.parts.conclude(after, decision, self.clock())

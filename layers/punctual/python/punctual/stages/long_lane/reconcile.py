@@ -88,7 +88,9 @@ class Reconciler:
                 continue  # queued at a gate: it has no state machine run
             if execution.status is Status.SCHEDULED:
                 self._repair_schedule(execution, scheduled, repairs)
-            elif execution.run_arn not in running and self.clock() - _queued_or_due_at(execution) > grace:
+            elif self.clock() - _queued_or_due_at(execution) > grace and (
+                execution.run_arn not in running or self._is_stuck(execution, grace)
+            ):
                 self._restart(execution, repairs)
         self._delete_orphaned_schedules(scheduled, {short_name(one.execution_id) for one in live}, repairs)
         self._report_stopped_containers(repairs)
@@ -97,6 +99,16 @@ class Reconciler:
 
     def _is_not_overdue(self, execution: Execution, grace: timedelta) -> bool:
         return execution.scheduled_at > self.clock() - grace
+
+    def _is_stuck(self, execution: Execution, grace: timedelta) -> bool:
+        """Whether its run waits for an answer that will not come: no part waits for a slot, has one, or is in backoff.
+
+        A run continues within seconds after a part has ended, so this does not last longer than ``grace``.
+        """
+        parts, long_ago = self.parts.of(execution.execution_id), self.clock() - grace
+        changed_at = (part.ended_at or part.retry_at or part.asked_at or long_ago for part in parts)
+        is_moving = any(part.status in (Status.WAITING, *SLOT_HOLDING_STATUSES) for part in parts)
+        return bool(parts) and not is_moving and max(changed_at) < long_ago
 
     def _repair_schedule(self, execution: Execution, scheduled: set[str], repairs: Repairs) -> None:
         if short_name(execution.execution_id) in scheduled:
@@ -148,7 +160,7 @@ class Reconciler:
         holders = {part.task_arn: part for part in self.slots.holders() if part.task_arn}
         for task_arn, cause in self.containers.find_stopped(holders).items():
             part = holders[task_arn]
-            if not self.callbacks.fail(part.token or "", STOPPED, cause):
+            if not self.callbacks.fail(part.tokens, STOPPED, cause):
                 continue  # its state machine run has stopped too: restarting the execution frees the slot
             repairs.containers_gone.append(f"{part.execution_id}/{part.name}")
 

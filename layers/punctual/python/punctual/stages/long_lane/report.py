@@ -62,16 +62,16 @@ class Reporter:
     def claim(self, assignment: Assignment, token: str, task_arn: str | None) -> ClaimedWork | None:
         """Claim a part for a container that has started. ``None`` if its attempt was superseded. Idempotent.
 
-        Of two containers that were started for one attempt, only the first gets the part. The state machine run waits
-        for the token of the second, so the part takes over that token.
+        Of two containers that were started for one attempt, only the first to claim gets the part. The state machine
+        run may wait for the token of the other, so the part keeps both.
         """
         part = self.parts.claim(assignment, token, task_arn, self._lease(), self.clock())
         if part is None:
-            self.parts.replace_token(assignment, token)
+            self.parts.add_token(assignment, token)
         execution = self.executions.get(assignment.job_id, assignment.execution_id) if part else None
         if part is None or execution is None:
             return None
-        self.callbacks.heartbeat(token)
+        self.callbacks.heartbeat([token])
         self.sync.update([part], None)
         resume = self.checkpoints.load(part.checkpoint) if part.checkpoint else None
         results = self._results_of_partitions(part) if part.name == COLLECT else []
@@ -85,7 +85,7 @@ class Reporter:
         """
         part = self.parts.renew(assignment, self._lease(), progress)
         if part is not None:
-            self.callbacks.heartbeat(part.token or "")
+            self.callbacks.heartbeat(part.tokens)
             if progress is not None or self._started_recently(part):
                 self.sync.update([part], None if progress is None else self.clock())
         return part
@@ -130,11 +130,11 @@ class Reporter:
             return
         part = self.parts.get(assignment.execution_id, assignment.part)
         if part is None or part.status not in SLOT_HOLDING_STATUSES or not assignment.matches(part):
-            self.callbacks.succeed(token, {})  # the result is recorded; a crash may have prevented this answer
+            self.callbacks.succeed([token], {})  # the result is recorded; a crash may have prevented this answer
         elif part.task_arn and part.task_arn != task["taskArn"]:
             return  # two containers were started for this attempt, and the other one runs
         else:
-            self._conclude_or_fail(replace(part, token=token), cause_of_stop(task))
+            self._conclude_or_fail(replace(part, tokens=part.tokens | {token}), cause_of_stop(task))
 
     def _conclude_or_fail(self, part: Part, cause: str) -> None:
         """Record a success; any other end is inferred and recorded by the state machine run, which is failed."""
@@ -142,11 +142,11 @@ class Reporter:
         if result.outcome is Outcome.SUCCEEDED:
             self._conclude(part, result)
         else:
-            self.callbacks.fail(part.token or "", STOPPED, cause)
+            self.callbacks.fail(part.tokens, STOPPED, cause)
 
     def _conclude(self, part: Part, result: AttemptResult) -> bool:
         concluded = self.parts.conclude(*self._decide(part, result), self.clock())
-        self.callbacks.succeed(part.token or "", {})
+        self.callbacks.succeed(part.tokens, {})
         return concluded
 
     def _decide(self, part: Part, result: AttemptResult) -> tuple[Part, AttemptDecision]:

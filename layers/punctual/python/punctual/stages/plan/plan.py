@@ -28,7 +28,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.deadline_outlook import IN_DANGER
-from punctual.domain.executions.execution import Execution, LiveExecution
+from punctual.domain.executions.execution import Execution, LiveExecution, as_live
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.executions.horizon import PLANNER_HORIZON, SWEEP_HORIZON, StartTrigger, start_trigger
 from punctual.domain.executions.lease import CANCEL_GRACE
@@ -46,7 +46,7 @@ from punctual.domain.planning.disposal import (
     disposal_on_pause,
 )
 from punctual.domain.planning.missed_instants import missed_at_removal, removal_reason
-from punctual.domain.planning.replan import Replan, old_rules_until, planned_until_edit, replan
+from punctual.domain.planning.replan import Replan, old_rules_until, planned_until_edit, replan, unplanned_instants
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
@@ -78,24 +78,19 @@ class Planner:
     def job_changed(self, job: Job, before: Job | None = None) -> None:
         """Handle a job that was created, edited, paused, resumed, cancelled or deleted. ``before`` is its old image.
 
-        Idempotent. The record may be late: the job may have a newer revision whose record was processed already. Then
-        this call plans only up to the job's last edit and leaves newer executions alone.
+        Idempotent. The record may be late: only the current version of the job is planned. For a version that was
+        superseded, only the instants are recorded that came due under the rules before it and were never planned; its
+        own instants are left to the record of the next version.
         """
         current = self.jobs.get(job.job_id) or job
-        until = current.revised_at if current.revision > job.revision else None
+        if before is not None and before.schedule != job.schedule and job.state in LIVE_STATES:
+            is_planned = (current.state, current.revision) == (JobState.ACTIVE, job.revision)
+            self._record_skipped(before, [] if is_planned else self._unplanned(job, before))
         if job.state is JobState.ACTIVE:
             self.jobs.register_owner(job.owner)
-            if before is not None and before.state is JobState.PAUSED:
-                assert job.paused_at is not None  # kept after the resume
-                last = self.executions.last_planned(job.job_id, up_to=job.paused_at)
-                self._plan(job, after=job.planning_resumes_after(last), until=until)
-            elif job.revision == 1:
-                self._plan(job, after=job.created_at - MILLISECOND, until=until)
-            else:
-                self._plan_edited(job, before, until)
+            if (current.state, current.revision) == (JobState.ACTIVE, job.revision):
+                self._plan_current(current, before)
         elif job.state is JobState.PAUSED:
-            if before is not None and before.revision < job.revision:
-                self._record_skipped(before, self._replan(job, before).dropped)
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 if current.state is JobState.PAUSED or one.revision < current.revision:
                     self.apply_pause(job, one)
@@ -105,26 +100,59 @@ class Planner:
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
                 self.stop(job.job_id, one.execution_id, f"job {job.state}")
 
+    def _plan_current(self, job: Job, before: Job | None) -> None:
+        if before is not None and before.state is JobState.PAUSED:
+            assert job.paused_at is not None  # kept after the resume
+            last = self.executions.last_planned(job.job_id, up_to=job.paused_at)
+            self._plan(job, after=job.planning_resumes_after(last))
+        elif job.revision == 1:
+            self._plan(job, after=job.created_at - MILLISECOND)
+        else:
+            self._plan_edited(job, before)
+
+    def _unplanned(self, job: Job, before: Job) -> list[datetime]:
+        """Return the instants that came due under the rules before ``job`` and were never planned."""
+        last = self.executions.last_planned(job.job_id, up_to=planned_until_edit(job))
+        return unplanned_instants(before, last, old_rules_until(job))
+
     def repair_chain(self, leader: Execution) -> None:
         """Plan the successors of a leader if the next one is missing and the job is active. Idempotent."""
         job = self.jobs.get(leader.job_id)
         if job is None or job.state is not JobState.ACTIVE:
             return
-        following = job.schedule.next_after(leader.scheduled_at)
+        following = job.schedule.next_after(job.planning_resumes_after(leader.scheduled_at))
         if following and self.executions.get(job.job_id, execution_id(job.job_id, following)) is None:
             self.plan_successors(job, leader)
 
     def plan_successors(self, job: Job, leader: Execution) -> None:
         """Plan the executions that follow the leader, then read the job again. Idempotent.
 
-        If the job was edited, paused, cancelled or deleted meanwhile, the planner may have handled that change before
-        the successors were stored. The current job is therefore handled again, without its old image: that corrects the
+        After an edit of the schedule, instants before the edit are not planned: they belong to the earlier schedule. If
+        the job was edited, paused, cancelled or deleted meanwhile, the planner may have handled that change before the
+        successors were stored. The current job is therefore handled again, without its old image: that corrects the
         successors.
         """
-        self._plan(job, after=leader.scheduled_at)
+        self._plan(job, after=job.planning_resumes_after(leader.scheduled_at))
         current = self.jobs.get(job.job_id)
         if current is not None and (current.state, current.revision) != (job.state, job.revision):
             self.job_changed(current)
+
+    def replace_outdated(self, job: Job, execution: Execution) -> bool:
+        """Replace, skip or remove an execution that was planned under an earlier revision, and return whether it was.
+
+        An edit replaces the executions that it finds. A planner that was slow may store others later: they are replaced
+        here, before they are sent.
+        """
+        one = as_live(execution)
+        if not (one.revision < job.revision and one.is_from_schedule and one.has_not_started) or execution.run_arn:
+            return False
+        if job.has_instant(one.scheduled_at):
+            misfires = self._misfires(job, [one.scheduled_at])
+            self._store(self._execution(job, one.scheduled_at, misfires, None, exhausted=False))
+        else:
+            disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
+            self._dispose(job, one, disposal, CHANGED_REASON)
+        return True
 
     def stop(self, job_id: str, an_execution_id: str, reason: str) -> None:
         """Cancel an execution, or ask a running one to stop within ``CANCEL_GRACE``. Raises ``GateContention``.
@@ -144,26 +172,27 @@ class Planner:
     def _dispose(self, job: Job, one: LiveExecution, disposal: Disposal, reason: str) -> None:
         if disposal is Disposal.SKIP:
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
-        elif disposal is Disposal.REMOVE and self.executions.remove_planned(job.job_id, one.execution_id, one.revision):
+        elif disposal is Disposal.REMOVE and self.executions.remove_planned(
+            job.job_id, one.execution_id, one.revision, reason, self.clock()
+        ):
             if one.lane is Lane.LONG:  # a state machine run that has started finds the execution gone when it is due
                 self.machines.delete_schedule(one.execution_id)
             if job.is_upstream:
                 self.upstream_guard.upstream_removed(one.execution_id)
 
-    def _plan(self, job: Job, after: datetime | None, until: datetime | None = None) -> None:
+    def _plan(self, job: Job, after: datetime | None) -> None:
         """Store the next batch of executions after ``after``.
 
         The batch ends with the first execution beyond the planner's horizon, or at ``PLAN_BATCH_SIZE``. Another batch
         follows only if the leader existed already, has ended without an attempt, and is not due yet
-        (``_continue_after``). ``until`` is when the job was last edited, if that was after this revision: later
-        instants belong to the newer revision.
+        (``_continue_after``).
         """
         while after is not None:
-            after = self._plan_batch(job, after, until)
+            after = self._plan_batch(job, after)
 
-    def _plan_batch(self, job: Job, after: datetime, until: datetime | None) -> datetime | None:
+    def _plan_batch(self, job: Job, after: datetime) -> datetime | None:
         """Store one batch. Return where planning has to continue at once, or ``None``: see ``_continue_after``."""
-        instants, exhausted = self._next_instants(job, after, until)
+        instants, exhausted = self._next_instants(job, after)
         if not instants:
             if exhausted and job.schedule.kind != "queue":
                 self.finisher.finish_if_complete(job.job_id)
@@ -196,13 +225,13 @@ class Planner:
             return None
         return last.scheduled_at
 
-    def _plan_edited(self, job: Job, before: Job | None, until: datetime | None) -> None:
+    def _plan_edited(self, job: Job, before: Job | None) -> None:
         """Replace executions of an earlier revision without an attempt; skip or remove those not in the new schedule.
 
         Instants that came due before the edit and were not planned yet are planned, or recorded as skipped.
         """
         plan = self._replan(job, before)
-        instants, exhausted = self._next_instants(job, old_rules_until(job), until)
+        instants, exhausted = self._next_instants(job, old_rules_until(job))
         dues = [*plan.kept, *instants]
         misfires = self._misfires(job, [due for due in dues if due not in plan.in_time])
         self._record_skipped(before, plan.dropped)
@@ -212,7 +241,7 @@ class Planner:
         for one in plan.obsolete(instants.__contains__):
             disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
             self._dispose(job, one, disposal, CHANGED_REASON)
-        self._plan(job, after=self._continue_after(existing, exhausted=exhausted), until=until)
+        self._plan(job, after=self._continue_after(existing, exhausted=exhausted))
 
     def _misfires(self, job: Job, instants: Sequence[datetime]) -> MisfireDecision:
         was_cancelled = partial(self.executions.was_cancelled, job.job_id)
@@ -242,7 +271,7 @@ class Planner:
         return replace(execution, reason=reason, ended_at=now, check_at=None)
 
     def _execution(
-        self, job: Job, due: datetime, misfires: MisfireDecision, last: datetime, *, exhausted: bool
+        self, job: Job, due: datetime, misfires: MisfireDecision, last: datetime | None, *, exhausted: bool
     ) -> Execution:
         now = self.clock()
         is_last = due == last
@@ -257,15 +286,15 @@ class Planner:
             return replace(execution, status=Status.QUEUED, queued_at=now)
         return execution
 
-    def _next_instants(self, job: Job, after: datetime, until: datetime | None) -> tuple[list[datetime], bool]:
-        """Return the next batch of instants before ``until``, and whether the schedule is exhausted after it.
+    def _next_instants(self, job: Job, after: datetime) -> tuple[list[datetime], bool]:
+        """Return the next batch of instants, and whether the schedule is exhausted after it.
 
         The batch ends with the first instant beyond the planner's horizon.
         """
         horizon = self.clock() + PLANNER_HORIZON
         dues: list[datetime] = []
         due = job.schedule.next_after(after)
-        while due is not None and len(dues) < PLAN_BATCH_SIZE and (until is None or due < until):
+        while due is not None and len(dues) < PLAN_BATCH_SIZE:
             dues.append(due)
             beyond = due > horizon
             due = job.schedule.next_after(due)

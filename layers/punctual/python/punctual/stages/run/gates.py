@@ -1,12 +1,11 @@
-"""Gates: limit how many executions run at once, let others wait in a queue, and transfer freed places to waiters.
+"""Gates: limit how many executions run at once. docs/gates.md specifies the protocol and argues why it is correct.
 
-Transitions: at a full gate, ``queued`` becomes ``waiting``, or ``skipped`` if the gate's rule says so. ``waiting``
-becomes ``queued`` when a place is transferred. A rate limit postpones the start; the execution stays ``queued``.
+Transitions: at a full gate, ``queued`` or ``retrying`` becomes ``waiting``, or ``skipped`` if the gate's rule says so.
+A grant moves ``waiting`` to ``queued``. A rate limit postpones the start: the execution stays ``queued``.
 
-No wake-up is lost. A waiter is marked ``waiting``, appended to the queue, and then retries the gate. The holder that
-releases its place reads the queue before and after. Whatever the order, one of the two sees the other. A place is
-transferred to the first waiter in one write and is never free in between, so no later execution overtakes the queue. If
-a process crashes in between, ``repair`` completes its work within a minute, or the redelivered order does.
+A place is held for an execution and an attempt. Every change of a gate is one conditional write, or one transaction
+with the execution that it is about, so no step depends on another step of the same process. ``grant`` gives free places
+to waiters, ``sweep`` removes holders that may not hold; any process may call either at any time.
 """
 
 from __future__ import annotations
@@ -22,24 +21,25 @@ from punctual.domain.identity import job_of
 from punctual.domain.jobs.gate import (
     OF_BACKFILL,
     OF_JOB,
-    ONLY,
     Entrant,
+    FullGateAction,
     Gate,
+    GateState,
     Waiter,
     WhenFull,
-    is_within_grace,
-    key_in_use,
-    queue_key,
+    decide_at_full_gate,
 )
 from punctual.domain.lane import Lane
-from punctual.domain.status import FINAL, PENDING_STATUSES, Status
+from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.gates import GatedExecutions, Gates
 
-MAX_CONFLICT_RETRIES = 10
-"""How often a read-and-write is repeated when concurrent writers change the same item."""
+MAX_TRIES = 20
+"""How often an operation is repeated when concurrent writers change the same gate or execution."""
+RESERVED_START_TOLERANCE = timedelta(seconds=5)
+"""A start that was reserved longer ago than this is reserved again: late executions must not start all at once."""
 
 
 class GateContention(RuntimeError):
@@ -52,60 +52,57 @@ class Gatekeeper:
     executions: GatedExecutions
     clock: Clock
 
-    def acquire(self, entrant: Entrant, gates: Iterable[Gate]) -> bool:
-        """Take a place at every gate and return whether the execution may run. Idempotent.
+    def acquire(self, entrant: Entrant, gates: Sequence[Gate]) -> bool:
+        """Take a place at every gate, in the order given, and return whether the execution may run. Idempotent.
 
-        If not, the execution waits, was postponed by a rate limit, or was skipped, and its record says so. Gates are
-        passed in the order given. Raises ``GateContention``.
+        If not, the execution waits, was postponed by a rate limit, or was skipped, and its record says so; or it is not
+        to start any more. Raises ``GateContention``.
         """
-        for gate in gates:
-            if gate.limit is not None and not self._enter(gate, entrant):
+        for number, gate in enumerate(gates):
+            if gate.limit is not None and not self._acquire(gate, entrant, gates[:number]):
                 return False
-            if gate.rate is not None and not entrant.has_reserved_start and not self._in_time(gate, entrant):
+            if gate.rate is not None and not self._may_start_now(gate, entrant):
                 return False  # it keeps the places it holds: the rate limit lets no other execution start earlier
         return True
 
-    def line_up(self, executions: Sequence[Execution]) -> None:
-        """Assign the places of a backfill's gate in execution order, before any of the executions is stored.
+    def enqueue(self, gate: Gate, executions: Sequence[Execution]) -> list[Execution]:
+        """Store the executions of a backfill in the queue of its gate, and return those that were stored. Idempotent.
 
-        So the order of the stream records does not matter. An execution that is not stored afterwards is passed over.
-        Executions with upstreams get no place: they arrive in the order in which their upstreams finish.
+        After a crash, those that were stored run; a repeated request stores the rest.
         """
-        gate = _of_backfill(executions[0]) if executions else None
-        if gate is None or gate.limit is None or executions[0].has_pending_upstreams:
-            return
-        for one in executions[: gate.limit]:
-            self.gates.enter(gate, one.execution_id)
-        waiters = [Waiter(one.execution_id, _turn(one)) for one in executions[gate.limit :]]
-        self.gates.form_line(gate.name, waiters, self.clock())
+        stored = self.gates.enqueue_new(gate, executions)
+        self.grant(gate.name)
+        return stored
 
-    def is_its_turn(self, execution: Execution) -> bool:
-        """Whether a work order may be sent for an execution; if its backfill's gate is full, the execution waits.
-
-        Always true for an execution that is not part of a backfill, or that had an attempt.
-        """
-        gate = _of_backfill(execution)
-        if gate is None or execution.status is not Status.QUEUED or execution.attempt or execution.run_arn:
-            return True
-        entrant = Entrant(
-            execution_id=execution.execution_id, turn=_turn(execution), revision=execution.revision, tried=0
-        )
-        return self.acquire(entrant, [gate])
-
-    def give_up(self, execution: Execution) -> None:
-        """Release the backfill place of an execution that was not stored, because its id existed already."""
-        gate = _of_backfill(execution)
-        if gate is not None:
-            self.gates.step_out(gate.name, Waiter(execution.execution_id, _turn(execution)))
-            self.release(execution.execution_id, [gate])
-
-    def release(self, execution_id: str, gates: Iterable[Gate]) -> None:
-        """Transfer the places of an execution to the next waiters. Idempotent."""
+    def release(self, execution_id: str, gates: Iterable[Gate], attempt: int | None = None) -> None:
+        """Give up the places of an execution that has ended, or those that were held for ``attempt``. Idempotent."""
         for gate in gates:
-            if gate.limit is not None and gate.when_full is not WhenFull.SKIP:
-                self._transfer(gate.name, execution_id)
-            elif gate.limit is not None and self.gates.release(gate.name, execution_id):
-                self._wake_first(gate.name)  # such a gate has waiters only if its rule was edited a moment ago
+            if gate.limit is not None and self.gates.release(gate.name, execution_id, attempt):
+                self.grant(gate.name)
+
+    def give_back(self, entrant: Entrant, gates: Iterable[Gate], seen: Execution | None) -> None:
+        """Give up the places of an entrant that is not to start, unless it may hold them according to ``seen``."""
+        for gate in gates:
+            if gate.limit is not None and not (seen and seen.may_hold(gate.name)):
+                self._evict(gate.name, entrant.execution_id, seen)
+
+    def grant(self, name: str) -> None:
+        """Give the free places of a gate to its first waiters, and remove the record of a gate that is not in use.
+
+        Idempotent; any process may call it at any time.
+        """
+        for _ in range(MAX_TRIES):
+            state = self.gates.state(name)
+            if state.queue_mark is None:
+                if not state.holders:
+                    self.gates.remove_if_empty(name)
+                return
+            waiter = self.gates.first_waiter(name)
+            if waiter is None:
+                self.gates.clear_queue_mark(name, state.queue_mark)
+                return
+            if not self._grant_to(name, waiter, state):
+                return
 
     def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
         """Cancel an execution and return it as stored; ``None`` if it has ended by itself. Idempotent.
@@ -114,10 +111,10 @@ class Gatekeeper:
         cancelled at once, without waiting for its containers. Raises ``GateContention``.
         """
         current: Execution | None = execution
-        for _ in range(MAX_CONFLICT_RETRIES):
+        for _ in range(MAX_TRIES):
             if current is None or current.status in FINAL:
                 return None
-            if current.status is Status.RUNNING and (current.lane is Lane.SHORT or grace or current.cancel_at):
+            if current.status is Status.RUNNING and (current.lane is Lane.SHORT or grace):
                 longest = MAX_CONTAINER_STOP_GRACE if current.lane is Lane.LONG else grace
                 if asked := self.executions.ask_to_stop(current, self.clock() + min(grace, longest), reason):
                     return asked
@@ -125,63 +122,120 @@ class Gatekeeper:
                 self.release(cancelled.execution_id, cancelled.gates)
                 return cancelled
             current = self.executions.get(current.job_id, current.execution_id)
-        raise GateContention(
-            f"execution {execution.execution_id}: status changed {MAX_CONFLICT_RETRIES} times during a stop"
-        )
+        raise GateContention(f"execution {execution.execution_id}: status changed {MAX_TRIES} times during a stop")
 
-    def repair(self, shard: int) -> Iterator[Execution]:
-        """Complete interrupted gate operations of a shard, and yield executions whose work order may be lost.
+    def sweep(self, share: int, shares: int) -> Iterator[Execution]:
+        """Repair one of ``shares`` equal shares of the gates, and yield executions whose work order may be lost.
 
-        A place of an ended or removed execution is transferred, and a waiter that holds a place is woken. Yielded are
-        running executions that hold the gate of their job, and executions that were ``queued`` for too long.
+        Holders that may not hold are removed, and free places are granted. Yielded are running executions that hold the
+        gate of their job, and executions that were ``queued`` for too long.
         """
-        for page in self.gates.held(shard):
-            ids = {execution_id for inside in page.values() for execution_id in inside}
+        for page in self.gates.gates(share, shares):
+            ids = {execution_id for state in page.values() for execution_id in state.holders}
             found = {one.execution_id: one for one in self.executions.get_many(ids)}
-            for name, inside in page.items():
-                for execution_id in inside:
+            for name, state in page.items():
+                for execution_id in state.holders:
                     current = found.get(execution_id)
-                    if current is None or self._is_gone(current, name):
-                        self._evict_if_gone(name, execution_id)
-                    elif current.waits_before(name):
-                        self._evict_if_waiting_before(name, execution_id)
-                    elif current.status is Status.WAITING and current.waits_at == name:
-                        self._wake(name, execution_id)
+                    if current is None or not current.may_hold(name):
+                        self._evict(name, execution_id, current)
                     elif _may_be_stuck(current, name, self.clock()):
                         yield current
+                if state.queue_mark is not None or not state.holders:
+                    self.grant(name)
 
-    def _evict_if_gone(self, name: str, execution_id: str) -> bool:
-        """Transfer the place of an execution that has ended or was removed, and return whether it had.
+    def _acquire(self, gate: Gate, entrant: Entrant, passed: Sequence[Gate]) -> bool:
+        for _ in range(MAX_TRIES):
+            state = self.gates.acquire(gate, entrant)
+            if state is None:
+                return True
+            if not self._is_to_start(entrant, passed):
+                return False
+            if not gate.of_key and not self._has_live_holder(gate.name, state):
+                continue
+            if self._wait_or_skip(gate, entrant, state):
+                return False
+        raise GateContention(f"gate {gate.name}: changed {MAX_TRIES} times while {entrant.execution_id} acquired it")
 
-        The order of such an execution takes a place before its claim is refused.
+    def _is_to_start(self, entrant: Entrant, passed: Sequence[Gate]) -> bool:
+        """Whether the execution still has the revision, attempt and run that it was sent for, and has not started."""
+        current = self.executions.get(job_of(entrant.execution_id), entrant.execution_id)
+        if current is not None and _is_as_sent(current, entrant):
+            return True
+        self.give_back(entrant, passed, current)
+        return False
+
+    def _has_live_holder(self, name: str, state: GateState) -> bool:
+        """Whether an execution that may hold the gate holds it; if not, the gate is freed.
+
+        So no execution is skipped, and none waits for the next sweep, because of one that has ended.
         """
-        current = self.executions.get(job_of(execution_id), execution_id)  # a consistent read
-        gone = self._is_gone(current, name)
-        if gone:
-            self._transfer(name, execution_id)
-        return gone
+        found = self.executions.read_many(state.holders)
+        dead = [one for one in state.holders if one not in found or not found[one].may_hold(name)]
+        for execution_id in dead:
+            self._evict(name, execution_id, found.get(execution_id))
+        if not state.holders:
+            self.grant(name)
+        return len(dead) < len(state.holders)
 
-    def _evict_if_waiting_before(self, name: str, execution_id: str) -> None:
-        """Transfer the place of an execution that waits for an upstream or at an earlier gate, after an edit.
+    def _wait_or_skip(self, gate: Gate, entrant: Entrant, state: GateState) -> bool:
+        """Apply the rule of a full gate and return whether that is done; ``False`` if the gate has changed."""
+        waiter = self.gates.first_waiter(gate.name) if gate.has_single_waiter else None
+        if waiter is not None and self._drop_if_gone(gate.name, waiter):
+            return False
+        decision = decide_at_full_gate(
+            gate, entrant.execution_id, state.holders, waiter.execution_id if waiter else None
+        )
+        now = self.clock()
+        if decision.action is FullGateAction.SKIP and waiter is not None:
+            return self.gates.skip_for_waiter(entrant, gate.name, waiter, decision, now)
+        if decision.action is FullGateAction.SKIP:
+            return self.executions.skip_entrant(entrant, decision.reason, now)
+        if decision.action is FullGateAction.REPLACE and waiter is not None:
+            waits = self.gates.replace_waiter(gate, entrant, waiter, decision.reason, now)
+        else:
+            waits = self.gates.enqueue(gate, entrant, decision.reason)
+        if waits:
+            self.grant(gate.name)
+        return waits
 
-        Holding the place could cause a deadlock: it may wait for other holders of this gate. It acquires this gate
-        again later.
-        """
-        current = self.executions.get(job_of(execution_id), execution_id)
-        if current is not None and current.waits_before(name):
-            self._transfer(name, execution_id)
+    def _grant_to(self, name: str, waiter: Waiter, state: GateState) -> bool:
+        """Give a place to the first waiter, and return whether to look at the queue again."""
+        execution = self.executions.get(job_of(waiter.execution_id), waiter.execution_id)
+        gate = next((one for one in execution.gates if one.name == name), None) if execution else None
+        if execution is None or gate is None or gate.limit is None or not _waits_at(execution, name, waiter):
+            return self.gates.drop(name, waiter) or True
+        if len(state.holders) < gate.limit:
+            return self.gates.grant(gate, waiter, self.clock()) or True
+        if gate.when_full is WhenFull.TAKE_OVER:
+            self._stop_holders(state, waiter.execution_id)
+        return False
 
-    def _is_gone(self, current: Execution | None, name: str) -> bool:
-        return not is_within_grace(name, self.clock()) if current is None else not current.belongs_in(name)
+    def _drop_if_gone(self, name: str, waiter: Waiter) -> bool:
+        execution = self.executions.get(job_of(waiter.execution_id), waiter.execution_id)
+        if execution is not None and _waits_at(execution, name, waiter):
+            return False
+        self.gates.drop(name, waiter)
+        return True
 
-    def _in_time(self, gate: Gate, entrant: Entrant) -> bool:
+    def _stop_holders(self, state: GateState, successor: str) -> None:
+        for current in self.executions.read_many(state.holders).values():
+            if current.cancel_at is None:
+                self.stop(current, f"replaced by {successor}", CANCEL_GRACE)
+
+    def _evict(self, name: str, execution_id: str, seen: Execution | None) -> None:
+        if self.gates.evict(name, execution_id, seen):
+            self.grant(name)
+
+    def _may_start_now(self, gate: Gate, entrant: Entrant) -> bool:
         assert gate.rate is not None
         now = self.clock()
+        if entrant.reserved_start is not None and now <= entrant.reserved_start + RESERVED_START_TOLERANCE:
+            return True
         current = self.executions.get(job_of(entrant.execution_id), entrant.execution_id)
-        if current is None or not _is_to_start(current, entrant):
-            return True  # the claim decides, and no start is reserved for nothing
-        if current.rate_at is not None:  # it was postponed meanwhile; a timer or delayed order brings it back
-            return current.rate_at <= now
+        if current is None or not _is_as_sent(current, entrant):
+            return True  # the claim is refused, and no start is reserved for nothing
+        if current.rate_at is not None and current.rate_at > now:  # it was postponed meanwhile, and will be sent again
+            return False
         start = self.gates.reserve(gate.name, gate.rate, now)
         if start <= now:
             return True
@@ -189,125 +243,16 @@ class Gatekeeper:
         self.executions.put_off(entrant, start, reason)
         return False
 
-    def _enter(self, gate: Gate, entrant: Entrant) -> bool:
-        inside = self.gates.enter(gate, entrant.execution_id)
-        for _ in range(MAX_CONFLICT_RETRIES):  # evict holders that are gone before any execution is skipped or stopped
-            if inside is None or gate.when_full is WhenFull.WAIT or not self._evict_gone(gate.name, inside):
-                break
-            inside = self.gates.enter(gate, entrant.execution_id)
-        if inside is None:
-            return True
-        if gate.when_full is WhenFull.SKIP:
-            self.executions.skip_entrant(entrant, f"{_named(inside)} still runs", self.clock())
-            return False
-        reason = key_in_use(len(inside)) if gate.of_key else f"waits for {_named(inside)}"
-        if not self.executions.wait(entrant, gate.name, reason):
-            return False
-        waiter = self._enqueue(gate, Waiter(entrant.execution_id, entrant.turn))
-        if waiter is None:
-            return False
-        if gate.when_full is WhenFull.TAKE_OVER:
-            self._stop_holders(inside, entrant.execution_id)
-        for _ in range(MAX_CONFLICT_RETRIES):
-            if self.gates.enter(gate, entrant.execution_id) is None:
-                self.gates.step_out(gate.name, waiter)
-                return True
-            if not gate.of_job or self.gates.ask_for_word(gate.name):
-                return False
-        raise GateContention(f"gate {gate.name}: no stable read after {MAX_CONFLICT_RETRIES} tries")
 
-    def _evict_gone(self, name: str, inside: Iterable[str]) -> bool:
-        return any(self._evict_if_gone(name, execution_id) for execution_id in inside)
-
-    def _enqueue(self, gate: Gate, waiter: Waiter) -> Waiter | None:
-        """Append the execution to the queue and return its waiter; ``None`` if the rule skipped the execution."""
-        if gate.when_full is WhenFull.WAIT:
-            self.gates.stand_in_line(gate.name, waiter.execution_id, waiter.turn, self.clock())
-            return waiter
-        other = None
-        for _ in range(MAX_CONFLICT_RETRIES):
-            other = self.gates.stand_alone(gate.name, waiter.execution_id, other, self.clock())
-            if other is None:
-                return Waiter(waiter.execution_id, ONLY)
-            alone = gate.when_full is WhenFull.WAIT_ALONE
-            if self._waits(other, gate.name) and (alone or other > waiter.execution_id):
-                reason = f"{other} is already waiting" if alone else f"replaced by {other}"
-                self._skip(waiter.execution_id, reason, other)
-                return None
-            if not alone:
-                self._skip(other, f"replaced by {waiter.execution_id}", waiter.execution_id)
-        raise GateContention(f"queue of gate {gate.name}: no stable read after {MAX_CONFLICT_RETRIES} tries")
-
-    def _waits(self, execution_id: str, gate: str) -> bool:
-        current = self.executions.get(job_of(execution_id), execution_id)
-        return current is not None and current.status is Status.WAITING and current.waits_at == gate
-
-    def _stop_holders(self, inside: Iterable[str], successor: str) -> None:
-        for execution_id in inside:
-            current = self.executions.get(job_of(execution_id), execution_id)
-            if current is not None and current.cancel_at is None:
-                self.stop(current, f"replaced by {successor}", CANCEL_GRACE)
-
-    def _transfer(self, name: str, execution_id: str) -> None:
-        while (waiter := self.gates.first_in_line(name)) is not None:
-            if waiter.execution_id == execution_id:  # cancelled while it waited, or queued by an earlier order
-                self.gates.step_out(name, waiter)
-                continue
-            if not self.gates.pass_on(name, execution_id, waiter.execution_id):
-                break
-            self.gates.step_out(name, waiter)
-            if self._wake(name, waiter.execution_id):
-                return
-            execution_id = waiter.execution_id  # it has ended, or waits elsewhere: the next waiter gets the place
-        self._free(name, execution_id)
-
-    def _free(self, name: str, execution_id: str) -> None:
-        self.gates.release(name, execution_id)
-        self._wake_first(name)
-
-    def _wake_first(self, name: str) -> None:
-        """Wake the first waiter that belongs here: it may have been appended too late to see the free place."""
-        while (waiter := self.gates.first_in_line(name)) is not None:
-            belongs_here = self._wake(name, waiter.execution_id)
-            if belongs_here and waiter.execution_id not in self.gates.inside(name):
-                return
-            self.gates.step_out(name, waiter)
-
-    def _wake(self, name: str, execution_id: str) -> bool:
-        """Move a waiter to ``queued``; ``False`` if it no longer belongs in the queue of this gate.
-
-        After an edit it may have to wait elsewhere first; it is appended to this queue again when it gets here.
-        """
-        job_id = job_of(execution_id)
-        if self.executions.wake(job_id, execution_id, name, self.clock()):
-            return True
-        current = self.executions.get(job_id, execution_id)
-        if current is None:
-            return is_within_grace(name, self.clock())
-        if current.status is Status.WAITING:
-            return current.waits_at == name
-        return current.status is Status.QUEUED and not current.has_pending_upstreams
-
-    def _skip(self, execution_id: str, reason: str, covered_by: str | None) -> None:
-        self.executions.skip(job_of(execution_id), execution_id, reason, self.clock(), covered_by)
+def _is_as_sent(current: Execution, entrant: Entrant) -> bool:
+    is_same = (current.revision, current.attempt + 1) == (entrant.revision, entrant.attempt)
+    is_carried = entrant.run_arn is None or current.run_arn == entrant.run_arn
+    return is_same and is_carried and current.status in (Status.QUEUED, Status.RETRYING)
 
 
-def _of_backfill(execution: Execution) -> Gate | None:
-    return next((gate for gate in execution.gates if gate.of_backfill), None)
-
-
-def _turn(execution: Execution) -> str:
-    return queue_key(execution.execution_id, execution.earliest_start, execution.priority)
-
-
-def _is_to_start(current: Execution, entrant: Entrant) -> bool:
-    """Whether the execution still has the revision and attempt that its order was sent for, and has not started."""
-    sent_for = current.revision == entrant.revision and current.attempt == entrant.tried
-    return sent_for and current.status in PENDING_STATUSES
-
-
-def _named(inside: Iterable[str]) -> str:
-    return ", ".join(sorted(inside))
+def _waits_at(execution: Execution, gate: str, waiter: Waiter) -> bool:
+    waits = execution.status is Status.WAITING and execution.waits_at == gate
+    return waits and (execution.attempt + 1, execution.revision) == (waiter.attempt, waiter.revision)
 
 
 def _may_be_stuck(current: Execution, name: str, now: datetime) -> bool:
@@ -320,5 +265,5 @@ def _may_be_stuck(current: Execution, name: str, now: datetime) -> bool:
         return False
     if current.status is Status.RUNNING:
         return name.startswith(OF_JOB)
-    waited = now - max(current.queued_at or current.earliest_start, current.retry_at or current.earliest_start)
-    return current.status is Status.QUEUED and waited > 10 * LEASE_SUSPECT_AFTER
+    sent_at = max(filter(None, (current.queued_at, current.woken_at, current.retry_at, current.earliest_start)))
+    return current.status is Status.QUEUED and now - sent_at > 10 * LEASE_SUSPECT_AFTER

@@ -1,6 +1,6 @@
 """Work: claim the attempt of a work order, run it, and store the decision on it.
 
-Transitions: the claim moves ``queued``, ``retrying`` or ``waiting`` to ``running``, and the decision moves ``running``
+Transitions: the claim moves ``queued`` or ``retrying`` to ``running``, and the decision moves ``running``
 to ``succeeded``, ``failed``, ``timed_out``, ``retrying`` or ``cancelled``. After a lease has expired, a takeover moves
 ``running`` to ``running`` with the next attempt; if no attempt is left, ``give_up`` moves it to ``failed``. If a
 cancellation was requested, ``revoke`` moves ``running`` to ``cancelled``. Before the claim, a full gate makes the
@@ -29,12 +29,12 @@ from punctual.domain.executions.attempt_decision import (
     decide_revocation,
     keeps_value,
 )
-from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome
+from punctual.domain.executions.execution import Execution, Failure, Outcome
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.forecasts.queue_flow import FlowCounter
 from punctual.domain.jobs.gate import Entrant, queue_key
 from punctual.domain.lane import Priority
-from punctual.domain.status import FINAL, Status
+from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -74,33 +74,50 @@ class Worker:
     gatekeeper: Gatekeeper
 
     def work(self, order: WorkOrder, seconds_left: Callable[[], float]) -> WorkOutcome:
-        """Carry out one work order. A duplicate order runs no task; it may sleep and enter gates.
+        """Carry out one work order. A duplicate order runs no task; it may sleep, and acquire and give back gates.
 
         ``seconds_left`` limits the task in addition to the execution's own timeout. Raises on AWS errors and
         ``GateContention``; SQS then redelivers the message.
         """
         self._wait_until_due(order)
-        if order.gates and not self._acquire_gates(order):
+        if order.takes_over:
+            return self._replace_worker(order, seconds_left)
+        entrant = _entrant(order)
+        if order.gates and not self.gatekeeper.acquire(entrant, order.gates):
             self.flow.count_discard(order.priority)
             return WorkOutcome.DENIED
         now = self.clock()
         claimed, current = self.executions.claim(order, self.worker_id, now)
-        if claimed is None and current is not None and self._is_to_be_revoked(current, order):
-            self.flow.count_discard(order.priority)
-            return self._revoke(current, decide_revocation(current, now=self.clock()))
-        if claimed is None and current is not None and self._may_take_over(current, order):
-            decision = decide_lost_worker(current, now=self.clock(), uniform=self.uniform)
-            if decision.status is not Status.RETRYING:
-                return self._give_up(current, decision, order.priority)
-            claimed = self._take_over(current, decision.attempt, order.priority)
         if claimed is None:
-            if current is None or current.status in FINAL:  # the worker that ended it may have died before the release
-                self.gatekeeper.release(order.execution_id, order.gates)
+            self.gatekeeper.give_back(entrant, order.gates, current)
             self.flow.count_discard(order.priority)
             return WorkOutcome.NOT_CLAIMED
         self.flow.count_start(order.priority, order.not_before, now, first=order.attempt == 1)
-        attempt_result = self.runner.run(claimed, min(seconds_left(), claimed.timeout_seconds))
-        return self._conclude(claimed, attempt_result, order.priority)
+        return self._run(claimed, order.priority, seconds_left)
+
+    def _replace_worker(self, order: WorkOrder, seconds_left: Callable[[], float]) -> WorkOutcome:
+        """Revoke the lease of a running execution that was asked to stop, or take over after its lease has expired."""
+        current = self.executions.get(order.job_id, order.execution_id)
+        if current is not None and self._is_to_be_revoked(current, order):
+            self.flow.count_discard(order.priority)
+            return self._revoke(current, decide_revocation(current, now=self.clock()))
+        claimed = None
+        if current is not None and self._may_take_over(current, order):
+            now = self.clock()
+            decision = decide_lost_worker(current, now=now, uniform=self.uniform)
+            if decision.status is not Status.RETRYING:
+                return self._give_up(current, decision, order.priority)
+            claimed = self.executions.take_over(current, decision.attempt, self.worker_id, now)
+        if claimed is None:
+            self.flow.count_discard(order.priority)
+            return WorkOutcome.NOT_CLAIMED
+        self.flow.count_end(order.priority, timedelta(), succeeded=False)
+        self.flow.count_start(order.priority, order.not_before, self.clock(), first=False)
+        return self._run(claimed, order.priority, seconds_left)
+
+    def _run(self, claimed: Execution, queue: Priority, seconds_left: Callable[[], float]) -> WorkOutcome:
+        result = self.runner.run(claimed, min(seconds_left(), claimed.timeout_seconds))
+        return self._conclude(claimed, result, queue)
 
     def _wait_until_due(self, order: WorkOrder) -> None:
         """Wait for the rest of a second: SQS delays are whole seconds, and no task may start early."""
@@ -108,17 +125,6 @@ class Worker:
         while early > 0:
             self.sleep(early)
             early = (order.not_before - self.clock()) / timedelta(seconds=1)
-
-    def _acquire_gates(self, order: WorkOrder) -> bool:
-        turn = queue_key(order.execution_id, order.earliest_start or order.not_before, order.priority)
-        entrant = Entrant(
-            execution_id=order.execution_id,
-            turn=turn,
-            revision=order.revision,
-            tried=order.attempt - 1,
-            has_reserved_start=order.has_reserved_start,
-        )
-        return self.gatekeeper.acquire(entrant, order.gates)
 
     def _is_to_be_revoked(self, current: Execution, order: WorkOrder) -> bool:
         """Whether a running execution was asked to stop and its grace period is over or its lease has expired."""
@@ -140,12 +146,6 @@ class Worker:
             and current.lease_until < self.clock()
         )
 
-    def _take_over(self, expired: Execution, lost: Attempt, queue: Priority) -> Execution | None:
-        claimed = self.executions.take_over(expired, lost, self.worker_id, self.clock())
-        if claimed is not None:
-            self.flow.count_end(queue, timedelta(), succeeded=False)
-        return claimed
-
     def _give_up(self, expired: Execution, decision: AttemptDecision, queue: Priority) -> WorkOutcome:
         if not self.executions.give_up(expired, decision, self.clock()):
             self.flow.count_discard(queue)
@@ -160,10 +160,11 @@ class Worker:
         busy = attempt.ended_at - (attempt.started_at or attempt.ended_at)
         self.flow.count_end(queue, busy, succeeded=decision.status is Status.SUCCEEDED)
         if self.executions.conclude(execution, decision, self.clock()):
-            kept = decision.status is Status.RETRYING  # it keeps the gate of its job between attempts
-            self.gatekeeper.release(
-                execution.execution_id, [gate for gate in execution.gates if not (kept and gate.of_job)]
-            )
+            if decision.status is Status.RETRYING:  # it keeps the gate of its job between attempts
+                shared = [gate for gate in execution.gates if not gate.of_job]
+                self.gatekeeper.release(execution.execution_id, shared, execution.attempt)
+            else:
+                self.gatekeeper.release(execution.execution_id, execution.gates)
             return WorkOutcome.DECIDED
         current = self.executions.get(execution.job_id, execution.execution_id)
         if current is not None and current.cancel_at is not None and current.attempt == execution.attempt:
@@ -184,3 +185,13 @@ class Worker:
             failure = Failure(type="Fatal", message=str(error))
             attempt_result = AttemptResult(outcome=Outcome.FATAL, error=failure)
             return decide(execution, attempt_result, now=self.clock(), uniform=self.uniform)
+
+
+def _entrant(order: WorkOrder) -> Entrant:
+    return Entrant(
+        execution_id=order.execution_id,
+        turn=queue_key(order.execution_id, order.earliest_start or order.not_before, order.priority),
+        attempt=order.attempt,
+        revision=order.revision,
+        reserved_start=order.reserved_start,
+    )

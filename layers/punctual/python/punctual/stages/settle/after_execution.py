@@ -23,15 +23,15 @@ from punctual.domain.identity import short_name
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import EXECUTION, Part, kind_of
+from punctual.domain.long_lane.parts_status import outcome_when_cancelled
 from punctual.domain.notices.deadline_notice import deadline_end_notice
 from punctual.domain.notices.notice import outcome_notice
 from punctual.domain.status import FINAL, WITHOUT_OUTCOME, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.executions import ExecutionCanceller
     from punctual.ports.jobs import Jobs
-    from punctual.ports.long_lane import Containers, Parts, StateMachineRuns
+    from punctual.ports.long_lane import Containers, LongExecutions, Parts, StateMachineRuns
     from punctual.ports.notices import Notices
     from punctual.stages.plan.finish_job import JobFinisher
     from punctual.stages.run.gates import Gatekeeper
@@ -44,7 +44,7 @@ MAX_CANCEL_TRIES = 5
 @dataclass(frozen=True)
 class Settler:
     jobs: Jobs
-    executions: ExecutionCanceller
+    executions: LongExecutions
     parts: Parts
     runs: StateMachineRuns
     containers: Containers
@@ -75,25 +75,26 @@ class Settler:
         """Ask the running parts of an execution of the long lane to stop, and cancel its other parts. Idempotent.
 
         The conductor ends the execution together with its last part that was asked to stop or ended by itself. If there
-        is no such part, no further event would end the execution, so the settler cancels it.
+        is no such part, no further event would end the execution, so it ends here.
         """
         if execution.lane is not Lane.LONG or execution.cancel_at is None:
             return
         reason, until = execution.cancel_reason or "cancelled", execution.cancel_at
-        parts = self.parts.of(execution.execution_id)
-        asked = [self._stop_part(part, until, reason) for part in parts]
-        ended_by_themselves = bool(parts) and all(part.status in FINAL - {Status.CANCELLED} for part in parts)
-        if not (any(asked) or ended_by_themselves):
+        for part in self.parts.of(execution.execution_id):
+            self._stop_part(part, until, reason)
+        parts = self.parts.of(execution.execution_id)  # again: a part that ended by itself meanwhile keeps its result
+        if not parts:
             self.executions.cancel(execution, reason, self.clock())
+        elif all(part.status is Status.CANCELLED for part in parts):
+            self.executions.close(execution, outcome_when_cancelled(parts, reason), self.clock())
 
-    def _stop_part(self, part: Part, until: datetime, reason: str) -> bool:
-        """Ask a running part to stop, cancel any other, and return whether the part is or was asked to stop."""
+    def _stop_part(self, part: Part, until: datetime, reason: str) -> None:
+        """Ask a running part to stop, and cancel any other."""
         if part.status is Status.RUNNING and self.parts.ask_to_stop(part, until, reason):
             if part.task_arn:
                 self.containers.stop(part.task_arn, reason)
-            return True
-        self._cancel_part(part)
-        return part.cancel_at is not None
+        else:
+            self._cancel_part(part)
 
     def _send_notices(self, execution: Execution) -> None:
         """Send the notices that the job's notify rule asks for. Their ids are derived, so repeats are notified once."""

@@ -1,0 +1,54 @@
+"""The idempotency table: one item per request with an ``Idempotency-Key``, for a day."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from punctual.aws.dynamodb.items import from_json, instant_text, to_json
+from punctual.aws.dynamodb.table import Table
+from punctual.domain.instant import from_text
+from punctual.domain.requests.keyed_request import KeyedRequest
+
+RETENTION = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class DynamoKeyedRequests:
+    table: Table
+
+    def begin(self, request_id: str, body_digest: str, now: datetime) -> KeyedRequest | None:
+        item = {
+            "id": request_id,
+            "body": body_digest,
+            "at": instant_text(now),
+            "expires_at": int((now + RETENTION).timestamp()),
+        }
+        existing = self.table.put_new(item, key="id")
+        if existing is None:
+            return KeyedRequest(request_id=request_id, at=now)
+        if existing["body"] != body_digest:
+            return None
+        submitted = from_json(existing.get("submitted"))
+        return KeyedRequest(
+            request_id=request_id,
+            at=from_text(existing["at"]),
+            is_repeated=True,
+            submitted=None if submitted is None else tuple((job_id, created) for job_id, created in submitted),
+        )
+
+    def complete(self, request_id: str, submitted: Sequence[tuple[str, bool]]) -> None:
+        self.table.update(
+            {"id": request_id}, set={"submitted": to_json(submitted)}, condition="attribute_exists(#id)", values={}
+        )
+
+    def remove(self, request_id: str) -> None:
+        self.table.delete_if({"id": request_id}, "attribute_exists(#id)", {})
+
+
+if TYPE_CHECKING:
+    from punctual.ports.idempotency import KeyedRequests
+
+    _keyed_requests: type[KeyedRequests] = DynamoKeyedRequests

@@ -1,0 +1,42 @@
+"""A request with an ``Idempotency-Key``: repeated, it has one effect.
+
+What a request stores has ids that are derived from its key and from the instant of its first try. So a repeated request
+finds what the first try has stored, and stores the rest, wherever the first try was interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from punctual.domain.errors import Invalid
+
+MAX_KEY_LENGTH = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyedRequest:
+    request_id: str
+    """Identifies the caller, the route and the key."""
+    at: datetime
+    """When the first try was received. A repeated request is handled as of this instant."""
+    is_repeated: bool = False
+    submitted: tuple[tuple[str, bool], ...] | None = None
+    """For a submission that was answered before: each job id, and whether the job was new."""
+
+    def seed(self, number: int = 0) -> str:
+        """The text from which the id of the ``number``-th record that the request stores is derived."""
+        return f"{self.request_id}#{number}"
+
+
+def request_id_of(caller: str, route: str, key: str) -> str:
+    """Raises ``Invalid`` if the key is empty or too long."""
+    if not 1 <= len(key) <= MAX_KEY_LENGTH:
+        message = f"must have between 1 and {MAX_KEY_LENGTH} characters: use a UUID, for example"
+        raise Invalid("Idempotency-Key", message)
+    return digest(f"{caller}\n{route}\n{key}")
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,0 +1,69 @@
+"""Runs seeds and reports what they found: ``python -m tests.simulator FIRST [LAST] [--seconds N]``.
+
+A failing seed is shortened, and the trace of the shortest run that fails is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+
+from tests.simulator.faults import KINDS
+from tests.simulator.shrink import shrink
+from tests.simulator.simulation import simulate
+
+
+def main() -> int:
+    arguments = _arguments()
+    began, faults, steps, executions, runs = time.monotonic(), Counter[str](), 0, 0, 0
+    failed: list[int] = []
+    for seed in range(arguments.first, arguments.last + 1):
+        if arguments.seconds and time.monotonic() - began > arguments.seconds:
+            break
+        outcome = simulate(seed, without=arguments.without)
+        runs, steps, executions = runs + 1, steps + outcome.steps, executions + outcome.executions
+        faults.update(outcome.faults)
+        if outcome.violations:
+            failed.append(seed)
+            print(f"seed {seed}: {outcome.violations[0]}", flush=True)
+            if not arguments.keep_going:
+                _show(seed, arguments.without)
+                break
+        if runs % 100 == 0:
+            print(f"{runs} seeds, {steps:,} steps, {time.monotonic() - began:.0f} s, {len(failed)} failed", flush=True)
+    print(
+        f"{runs} seeds from {arguments.first} on: {executions:,} executions, {steps:,} steps,"
+        f" {sum(faults.values()):,} faults ({', '.join(f'{kind} {n:,}' for kind, n in sorted(faults.items()))}),"
+        f" {len(failed)} failed, {time.monotonic() - began:.0f} s"
+    )
+    return 1 if failed else 0
+
+
+def _show(seed: int, without: list[str]) -> None:
+    shortest = shrink(simulate(seed, without=without), without=without, report=print)
+    print(f"\nThe shortest run of seed {seed} that fails has {len(shortest.decisions)} decisions:")
+    print("\n".join(f"  {decision.stream} #{decision.number}" for decision in shortest.decisions))
+    print("\n".join(shortest.trace))
+    print(f"\n{shortest.violations[0]}\nrepeat it: make simulate SEEDS={seed}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulator")
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int, nargs="?")
+    parser.add_argument("--seconds", type=float, help="start no further seed after this time")
+    parser.add_argument("--keep-going", action="store_true", help="count failing seeds instead of shortening the first")
+    parser.add_argument("--without", nargs="*", default=[], choices=KINDS, help="kinds of faults to leave out")
+    arguments = parser.parse_args()
+    arguments.last = arguments.first if arguments.last is None else arguments.last
+    return arguments
+
+
+if __name__ == "__main__":
+    if os.environ.get("PYTHONHASHSEED") != "0":  # the order of sets must not differ between runs
+        command = [sys.executable, "-m", "tests.simulator", *sys.argv[1:]]
+        os.execve(sys.executable, command, os.environ | {"PYTHONHASHSEED": "0"})
+    sys.exit(main())

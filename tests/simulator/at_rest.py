@@ -1,0 +1,141 @@
+"""What holds once faults have ended and everything was delivered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from punctual.aws.dynamodb.items import plain
+from punctual.domain.executions.execution import Execution, Origin
+from punctual.domain.executions.horizon import PLANNER_HORIZON
+from punctual.domain.identity import execution_id
+from punctual.domain.instant import to_text
+from punctual.domain.jobs.gate import OF_JOB
+from punctual.domain.jobs.job import REMOVED_STATES, JobState
+from punctual.domain.lane import Lane
+from punctual.domain.status import FINAL, Status
+from tests.resources import DEAD_LETTER_QUEUE_OWNERS
+from tests.simulator.aws.account import Account
+from tests.simulator.due_instants import due_instants, instants, is_due, may_be_due
+from tests.simulator.observer import Observer, describe
+
+
+class AtRest:
+    def __init__(self, account: Account, observer: Observer) -> None:
+        self.account, self.observer = account, observer
+
+    def violations(self) -> Iterator[str]:
+        by_job = defaultdict(list)
+        for one in self.observer.executions.values():
+            by_job[one.job_id].append(one)
+        for job_id in self.observer.jobs:
+            yield from self._of_job(job_id, sorted(by_job[job_id], key=lambda one: one.execution_id))
+        yield from self._of_gates()
+        yield from self._of_dead_letters()
+
+    def unfinished(self, due_before: datetime) -> list[str]:
+        """Executions that were due before this instant and have not ended."""
+        live = [one for one in self.observer.executions.values() if one.status not in FINAL]
+        return [describe(one) for one in live if one.earliest_start < due_before and not self.may_wait(one)]
+
+    def may_wait(self, one: Execution) -> bool:
+        """Whether an upstream execution may be missing, because its job is paused or was edited."""
+        if not one.has_pending_upstreams or self.observer.jobs[one.job_id][-1].job.state in REMOVED_STATES:
+            return False
+        missing = [
+            self.observer.jobs[dependency.job][-1].job
+            for dependency, found in self.observer.upstreams(one)
+            if not found or all(other.status not in FINAL for other in found)
+        ]
+        return any(job.state is JobState.PAUSED or job.revision > 1 for job in missing)
+
+    def _of_job(self, job_id: str, executions: Sequence[Execution]) -> Iterator[str]:
+        """Every due instant has one record; there are no others; a recurring job has a leader."""
+        versions, now = self.observer.jobs[job_id], self.observer.kernel.now
+        job = versions[-1].job
+        recorded = {one.scheduled_at for one in executions if is_own(one)}
+        missing = [to_text(due) for due in due_instants(versions, now) if due not in recorded]
+        if missing:
+            yield f"job {job_id[-4:]}: no record of {missing}"
+        if job.state is JobState.ACTIVE and job.schedule.recurring:
+            led = [one for one in executions if one.is_leader and one.status not in FINAL]
+            ahead = [due for due in instants(job, now, now + PLANNER_HORIZON) if due not in recorded]
+            if ahead and not led:
+                yield f"job {job_id[-4:]}: no leader plans {to_text(ahead[0])}; {[*map(describe, executions[-3:])]}"
+        for one in executions:
+            yield from self._of_execution(one)
+
+    def _of_execution(self, one: Execution) -> Iterator[str]:
+        versions = self.observer.jobs[one.job_id]
+        job = versions[-1].job
+        planned_ahead = one.status is Status.CANCELLED or (one.status is Status.SKIPPED and bool(one.depends_on))
+        was = [f"r{one.job.revision} {one.job.state} since {one.job.updated_at:%T}" for one in versions]
+        if one.covered_by and one.covered_by not in self.observer.executions:
+            yield f"{describe(one)}: {one.covered_by} does not exist"
+        if is_own(one) and one.origin is Origin.BACKFILL:
+            if not any(is_due(version.job, one.scheduled_at) for version in versions):
+                yield f"{describe(one)} is no instant of its job: {was}"
+        elif is_own(one) and not may_be_due(versions, one.scheduled_at, planned_ahead=planned_ahead):
+            yield f"{describe(one)} was never due: {was}"
+        if job.state in REMOVED_STATES:
+            if one.status not in FINAL and one.cancel_at is None:
+                yield f"{describe(one)} is live, and its job is {job.state}"
+        elif one.status not in FINAL and one.attempt == 0 and one.origin is Origin.SCHEDULE and is_own(one):
+            if one.revision != job.revision and one.run_arn is None:  # a state machine that has started goes on
+                yield f"{describe(one)} has an old revision: its job is at {job.revision}"
+            elif job.state is not JobState.ACTIVE:
+                yield f"{describe(one)} has not started, and its job is {job.state}"
+
+    def _of_gates(self) -> Iterator[str]:
+        """No place is held by an execution that may not hold it, and no first waiter is at a gate with a free place."""
+        holders: dict[str, list[str]] = {}
+        queues: dict[str, dict[str, str]] = defaultdict(dict)
+        for item in map(plain, self.account.dynamodb.tables["gates"].items.values()):
+            if item["gate"].startswith("held#"):
+                holders[item["entry"]] = [name.removeprefix("in:") for name in item if name.startswith("in:")]
+            elif item["gate"].startswith("queue#"):
+                queues[item["gate"].removeprefix("queue#")][item["entry"]] = item["execution_id"]
+        for gate, names in holders.items():
+            for name in names:
+                one = self.observer.executions.get(name)
+                if one is None:
+                    yield f"{gate} is held by {name}, which does not exist"
+                elif not may_hold(one, gate):
+                    yield f"{gate} is held by {describe(one)}"
+        for one in self.observer.executions.values():
+            gate = one.waits_at
+            if one.status is Status.WAITING and gate is not None:
+                queue, limit = queues[gate], next(other.limit for other in one.gates if other.name == gate)
+                if one.execution_id not in queue.values():
+                    yield f"{describe(one)} waits at {gate}, but is not in its queue"
+                elif queue[min(queue)] == one.execution_id and len(holders.get(gate, ())) < (limit or 0):
+                    yield f"{describe(one)} is first at {gate}, which has room: {holders.get(gate, [])}"
+
+    def _of_dead_letters(self) -> Iterator[str]:
+        for name in DEAD_LETTER_QUEUE_OWNERS:
+            for message in self.account.sqs.queues[f"{name}-dead"].messages.values():
+                if name == "intake" and any(word in str(message.attributes) for word in ("is deleted", "is cancelled")):
+                    continue  # the job was removed after the message had been sent
+                yield f"dead letter of {name}: {message.attributes} {message.body[:200]}"
+
+
+def may_hold(one: Execution, gate: str) -> bool:
+    """Whether an execution may hold a place while nothing is in flight.
+
+    It runs, is about to start, or is postponed by a rate limit; it waits at a later gate, or for a slot of the long
+    lane; or, at the gate of its job, it is between attempts.
+    """
+    names = [other.name for other in one.gates]
+    if gate not in names or one.status in FINAL or one.status is Status.SCHEDULED:
+        return False
+    if one.lane is Lane.LONG and one.waits_at is None:
+        return not one.has_pending_upstreams
+    if one.status is Status.WAITING:
+        return one.waits_at in names and names.index(gate) < names.index(one.waits_at)
+    return one.status is not Status.RETRYING or gate.startswith(OF_JOB)
+
+
+def is_own(one: Execution) -> bool:
+    """Whether it is the scheduled execution of its instant: not a manual run, a retry, or one of a queue message."""
+    return one.execution_id == execution_id(one.job_id, one.scheduled_at)

@@ -1,0 +1,65 @@
+"""The versions of a job over time, and the instants that must be recorded because of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from punctual.domain.instant import MILLISECOND
+from punctual.domain.jobs.job import REMOVED_STATES, Job, JobState
+from tests.simulator.observer import JobVersion
+
+
+def due_instants(versions: Sequence[JobVersion], now: datetime) -> Iterator[datetime]:
+    """Instants up to now that must be recorded: of each schedule, up to its last active time.
+
+    Instants missed in a pause are recorded when the job is resumed, gets another schedule, or is deleted or cancelled.
+    """
+    removed = next((version.job for version in versions if version.job.state in REMOVED_STATES), None)
+    for _, group in itertools.groupby(enumerate(versions), key=lambda pair: pair[1].job.schedule):
+        numbers = [number for number, _ in group]
+        first = versions[numbers[0]].job
+        start = first.created_at if first.revision == 1 else first.updated_at
+        if numbers[-1] + 1 < len(versions):  # the schedule was replaced
+            yield from instants(first, start, versions[numbers[-1] + 1].job.updated_at - MILLISECOND)
+            continue
+        if removed is not None:
+            yield from instants(first, start, removed.updated_at - MILLISECOND)
+            continue
+        active = [number for number in numbers if versions[number].job.state is JobState.ACTIVE]
+        if not active:
+            continue
+        last = active[-1]
+        following = versions[last + 1].job if last + 1 < len(versions) else None
+        if following is not None and following.state is JobState.DONE:
+            following = None
+        if following is not None:  # paused: only up to the previous pause or edit
+            if len(active) < 2:
+                continue
+            last = active[-2]
+            following = versions[last + 1].job
+        yield from instants(first, start, following.updated_at - MILLISECOND if following else now)
+
+
+def instants(job: Job, since: datetime, until: datetime) -> Iterator[datetime]:
+    due = job.schedule.next_after(since - MILLISECOND)
+    while due is not None and due <= until:
+        yield due
+        due = job.schedule.next_after(due)
+
+
+def is_due(job: Job, instant: datetime) -> bool:
+    return job.schedule.next_after(instant - MILLISECOND) == instant
+
+
+def may_be_due(versions: Sequence[JobVersion], instant: datetime, *, planned_ahead: bool) -> bool:
+    """Whether a revision has this instant and was in force, or the planner had not yet processed its successor."""
+    for revision, group in itertools.groupby(versions, key=lambda version: version.job.revision):
+        job = next(iter(group)).job
+        start = job.created_at if revision == 1 else job.updated_at
+        later = [one for one in versions if one.job.revision > revision or one.job.state in REMOVED_STATES]
+        ends = later[0].known_at if later else None
+        if start <= instant and (planned_ahead or ends is None or instant <= ends) and is_due(job, instant):
+            return True
+    return False

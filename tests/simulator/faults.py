@@ -1,0 +1,107 @@
+"""Faults: which go wrong in a run, and where. Every decision comes from the run's choices.
+
+Each run enables some kinds of faults with a probability of its own: a run with few kinds goes deeper than one with all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from tests.simulator.aws.client import Response
+from tests.simulator.aws.errors import THROTTLED, ConnectionLost, ServiceError
+from tests.simulator.choices import Choices
+from tests.simulator.kernel import Kernel
+
+LATENCY = 0.01
+"""Seconds that a request takes without a fault."""
+DELAYS = (0.0, 0.03, 0.3, 2.0, 9.0, 40.0, 130.0)
+"""Other durations of a request, in seconds: a slow network, a throttled client, a frozen process."""
+LAGS = (1.0, 20.0, 90.0, 300.0)
+"""How late a stream record or message may be delivered, in seconds."""
+PROBABILITIES = (0.0, 0.01, 0.04, 0.15)
+MAX_SKEW_MS = 2000
+KINDS = ("delay", "kill", "lost", "throttle", "lag", "duplicate", "reorder", "tick", "skew", "stale")
+
+
+@dataclass
+class Faults:
+    kernel: Kernel
+    choices: Choices
+    without: frozenset[str] = frozenset()
+    """Kinds that never take place."""
+    enabled: bool = True
+    counts: dict[str, int] = field(default_factory=dict)
+    """How often each kind of fault took place."""
+
+    def __post_init__(self) -> None:
+        self.probability = {kind: self.choices.any(f"faults/{kind}", PROBABILITIES) for kind in KINDS}
+        self.probability |= dict.fromkeys(self.without, 0.0)
+
+    def happens(self, kind: str, where: str) -> bool:
+        return self._count(kind, self.enabled and self.choices.happens(f"{kind}/{where}", self.probability[kind]))
+
+    def lag(self, where: str) -> float:
+        """Seconds that a delivery is late."""
+        if not self.enabled:
+            return 0.0
+        lag = self.choices.pick(f"lag/{where}", (0.0, *LAGS), self.probability["lag"])
+        self._count("lag", lag > 0)
+        return lag
+
+    def skew(self, where: str) -> timedelta:
+        """How much the clock of a new process is wrong."""
+        if not self.enabled or not self.probability["skew"]:
+            return timedelta()
+        offsets = (0, -MAX_SKEW_MS, -700, 700, MAX_SKEW_MS)
+        return timedelta(milliseconds=self.choices.pick(f"skew/{where}", offsets, 0.3))
+
+    def before_call(self, service: str, operation: str, parameters: dict[str, Any]) -> None:
+        """Suspend the running process, and perhaps kill it or reject its request."""
+        del parameters
+        process = self.kernel.current
+        if process is None:
+            return
+        where = process.name
+        if process.is_dead:
+            process.die()
+        process.calls += 1
+        delay = LATENCY
+        if self.enabled:
+            delay = self.choices.pick(f"delay/{where}", (LATENCY, *DELAYS), self.probability["delay"])
+            self._count("delay", delay != LATENCY)
+        process.suspend(delay)
+        if self.happens("kill", where):
+            process.kill(f"before {service}.{operation}")
+        if self.happens("throttle", where):
+            self.kernel.log(f"{where}: {service}.{operation} is throttled")
+            raise ServiceError(THROTTLED, "Rate exceeded")
+
+    def after_call(
+        self, service: str, operation: str, parameters: dict[str, Any], outcome: Response | ServiceError
+    ) -> None:
+        """Perhaps kill the process after the request has taken effect, or lose the response."""
+        del parameters
+        process = self.kernel.current
+        if process is None:
+            return
+        if self.kernel.tracing:
+            result = f" → {outcome.code}" if isinstance(outcome, ServiceError) else ""
+            self.kernel.log(f"{process.name}: {service}.{operation}{result}")
+        if self.happens("kill", f"after/{process.name}"):
+            process.kill(f"after {service}.{operation}")
+        if not isinstance(outcome, ServiceError) and self.happens("lost", process.name):
+            self.kernel.log(f"{process.name}: the response of {service}.{operation} is lost")
+            raise ConnectionLost
+
+    def stale_writes(self, table: str, index: str | None) -> int:
+        """How many of the last writes an eventually consistent read does not see."""
+        if not self.enabled or not self.probability["stale"]:
+            return 0
+        return self.choices.pick(f"stale/{table}/{index}", (0, 1, 3, 12), self.probability["stale"])
+
+    def _count(self, kind: str, happened: bool) -> bool:
+        if happened:
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+        return happened

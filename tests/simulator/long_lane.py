@@ -1,0 +1,121 @@
+"""Follows the parts of long executions: slots, attempts, backoff and gates at each step, and what is left at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from punctual.aws.dynamodb.items import plain
+from punctual.aws.dynamodb.part_item import item_to_part
+from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution
+from punctual.domain.long_lane.assignment import Assignment
+from punctual.domain.long_lane.part import COLLECT, Part
+from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
+from tests.simulator.aws.table import Change
+from tests.simulator.faults import MAX_SKEW_MS
+from tests.simulator.observer import Observer, describe
+
+LANE_TASKS, LANE_CPU = 4, 4 * 1024
+"""The capacity of the lane in ``tests.resources``."""
+SKEW = timedelta(milliseconds=2 * MAX_SKEW_MS)
+
+
+@dataclass
+class LongLaneObserver:
+    observer: Observer
+    parts: dict[tuple[str, str], Part] = field(default_factory=dict)
+    containers: set[tuple[str, str, int]] = field(default_factory=set)
+    """Execution, part and attempt of every task that has run in a container."""
+    _read: int = 0
+
+    def poll(self) -> None:
+        history = self.observer.account.dynamodb.tables["parts"].history
+        changes, self._read = history[self._read :], len(history)
+        for change in changes:
+            if change.key[0] != "#lane":
+                self._part_changed(change)
+        if changes:
+            self._check_slots()
+
+    def container_started(self, assignment: Assignment) -> None:
+        """The task of a part begins to run in a container."""
+        key = (assignment.execution_id, assignment.part, assignment.attempt)
+        self.observer.kernel.log(f"  {key} runs in a container")
+        if key in self.containers:
+            self.observer.violated(f"an attempt of a part runs twice: {key}")
+        self.containers.add(key)
+
+    def at_rest(self) -> Iterator[str]:
+        """No part outlives its execution, and a success within the grace period of a cancellation is not lost."""
+        for part in self.parts.values():
+            execution = self.observer.executions.get(part.execution_id)
+            if (execution is None or execution.status in FINAL) and part.status not in FINAL:
+                yield f"{_describe(part)} outlives {describe(execution) if execution else 'its execution'}"
+        for one in self.observer.executions.values():
+            if one.status is Status.CANCELLED and one.cancel_at is not None and self._has_succeeded(one):
+                yield f"all parts of {describe(one)} have succeeded"
+
+    def _has_succeeded(self, one: Execution) -> bool:
+        parts = [part for part in self.parts.values() if part.execution_id == one.execution_id]
+        partitions = [part for part in parts if part.name != COLLECT]
+        complete = bool(partitions) and len(partitions) == partitions[0].count
+        return complete and all(part.status is Status.SUCCEEDED for part in parts)
+
+    def _part_changed(self, change: Change) -> None:
+        old = item_to_part(plain(change.old)) if change.old else None
+        if change.new is None:
+            self.parts.pop(change.key, None)
+            return
+        new = self.parts[change.key] = item_to_part(plain(change.new))
+        if old is not None and old.status is new.status and old.attempt == new.attempt:
+            return
+        self.observer.kernel.log(f"  {_describe(new)}" + (f" (was {old.status})" if old else ""))
+        if old is not None and old.status in FINAL:
+            self.observer.violated(f"{_describe(old)} became {_describe(new)}")
+        counted = new.attempt - sum(one.outcome in UNCOUNTED_OUTCOMES for one in new.attempts)
+        if counted > new.retry.max_attempts:
+            self.observer.violated(f"more than {new.retry.max_attempts} attempts: {_describe(new)}")
+        waited_until = old.retry_at if old is not None and new.status is Status.WAITING else None
+        if waited_until is not None and self.observer.kernel.now + SKEW < waited_until:
+            self.observer.violated(f"{_describe(new)} did not wait until {waited_until}")
+        if new.status is Status.STARTING:
+            self._check_start(new)
+
+    def _check_start(self, part: Part) -> None:
+        """A part has got a slot: its execution holds its gates, and no more partitions run at once than allowed."""
+        execution = self.observer.executions.get(part.execution_id)
+        if execution is None:
+            self.observer.violated(f"{_describe(part)} got a slot without an execution")
+            return
+        partitions = execution.batch.partitions if execution.batch else None
+        holding = [one for one in self.parts.values() if one.status in SLOT_HOLDING_STATUSES]
+        at_once = partitions.at_once if partitions else None
+        if at_once and sum(one.execution_id == part.execution_id for one in holding) > at_once:
+            self.observer.violated(f"more than {at_once} partitions at once: {_describe(part)}")
+        for gate in execution.gates:
+            found = {one.execution_id: self.observer.executions.get(one.execution_id) for one in holding}
+            limits = {
+                describe(one): other.limit
+                for one in found.values()
+                if one is not None and one.status not in FINAL  # cancelled at once, while its container still stops
+                for other in one.gates
+                if other.name == gate.name and other.limit is not None
+            }
+            if limits and len(limits) > max(limits.values()):
+                self.observer.violated(f"{len(limits)} long executions at once at {gate.name}, with limits: {limits}")
+
+    def _check_slots(self) -> None:
+        """The lane's record agrees with the parts, and its capacity is not exceeded."""
+        lane = plain(self.observer.account.dynamodb.tables["parts"].items.get(("#lane", "long"), {}))
+        holding = [part for part in self.parts.values() if part.status in SLOT_HOLDING_STATUSES]
+        used = (len(holding), sum(part.cpu for part in holding))
+        if used != (lane.get("tasks", 0), lane.get("cpu", 0)):
+            self.observer.violated(f"the lane's record {lane} does not agree with {used}")
+        if used[0] > LANE_TASKS or used[1] > LANE_CPU:
+            self.observer.violated(f"the lane is over its capacity: {used}")
+
+
+def _describe(part: Part) -> str:
+    due = part.execution_id[9:15]
+    return f"{part.job_id[-4:]}@{due}/{part.name} a{part.attempt} {part.status}"

@@ -1,0 +1,228 @@
+"""Follows every write to the jobs and executions, and every task: checks what holds at each step.
+
+The checks use the records and the tasks' own actions, not the code under test, except for reading items and schedules.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.dynamodb.items import plain
+from punctual.aws.dynamodb.job_item import item_to_job
+from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, UPSTREAM_BOUND_ORIGINS, Execution, Origin
+from punctual.domain.jobs.dependency import Dependency
+from punctual.domain.jobs.gate import OF_JOB
+from punctual.domain.jobs.job import REMOVED_STATES, Job
+from punctual.domain.lane import Lane
+from punctual.domain.status import FINAL, PARENT_LIVE_STATUSES, TRANSITIONS, Status
+from tests.simulator.aws.account import Account
+from tests.simulator.aws.table import Change
+from tests.simulator.kernel import Kernel, Process
+
+REPLACED = (Status.SCHEDULED, Status.QUEUED, Status.WAITING)
+"""An edit replaces an execution in one of these statuses by one with the next revision, in any status."""
+
+
+@dataclass
+class JobVersion:
+    job: Job
+    known_at: datetime | None = None
+    """When the planner had processed this version."""
+
+
+@dataclass
+class TaskRun:
+    """A task that a worker runs, or ran."""
+
+    execution: Execution
+    started_at: datetime
+    lease_until: datetime
+    has_ended: bool = False
+
+
+@dataclass
+class Observer:
+    kernel: Kernel
+    account: Account
+    on_change: Callable[[], None] = lambda: None
+    jobs: dict[str, list[JobVersion]] = field(default_factory=lambda: defaultdict(list))
+    executions: dict[str, Execution] = field(default_factory=dict)
+    tasks: dict[str, list[TaskRun]] = field(default_factory=lambda: defaultdict(list))
+    removed: dict[str, Execution] = field(default_factory=dict)
+    """Executions that were deleted, as they were."""
+    claims: dict[Process, Execution] = field(default_factory=dict)
+    """The attempt that a process has claimed and not begun to run."""
+    created: dict[Process, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The jobs and executions that a process has stored."""
+    last_created: list[str] = field(default_factory=list)
+    """What the process stored that ended last."""
+    stored_by_key: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    violations: list[str] = field(default_factory=list)
+    _read: dict[str, int] = field(default_factory=lambda: {"jobs": 0, "executions": 0})
+
+    def poll(self) -> None:
+        """Read the new writes, and let the event sources read them."""
+        for name, read in self._read.items():
+            history = self.account.dynamodb.tables[name].history
+            for change in history[read:]:
+                (self._job_changed if name == "jobs" else self._execution_changed)(change)
+            self._read[name] = len(history)
+        self.on_change()
+
+    def job_known(self, job: Job) -> None:
+        """The planner has processed this version of a job."""
+        for version in self.jobs[job.job_id]:
+            same = (version.job.state, version.job.updated_at, version.job.revision)
+            if same == (job.state, job.updated_at, job.revision) and version.known_at is None:
+                version.known_at = self.kernel.now
+
+    def violated(self, rule: str) -> None:
+        self.kernel.log(f"VIOLATED: {rule}")
+        self.violations.append(rule)
+
+    # writes
+
+    def _job_changed(self, change: Change) -> None:
+        if change.new is None or "state" not in change.new:
+            return
+        job, versions = item_to_job(plain(change.new)), self.jobs[change.new["job_id"]["S"]]
+        self._record_creation(change, job.job_id)
+        if not versions or (versions[-1].job.state, versions[-1].job.revision) != (job.state, job.revision):
+            self.kernel.log(f"job {job.job_id[-4:]} is {job.state}, revision {job.revision}: {job.schedule.to_spec()}")
+            versions.append(JobVersion(job))
+
+    def _execution_changed(self, change: Change) -> None:
+        old = item_to_execution(plain(change.old)) if change.old else None
+        if change.new is None:
+            assert old is not None
+            self._removed(old, by_ttl=change.by_ttl)
+            return
+        new = item_to_execution(plain(change.new))
+        self.executions[new.execution_id] = new
+        self._record_creation(change, new.execution_id)
+        if old is None or (old.status, old.attempt, old.revision) != (new.status, new.attempt, new.revision):
+            self.kernel.log(f"  {describe(new)}" + (f" (was {old.status})" if old else ""))
+            self._check_transition(old, new)
+            if new.status is Status.RUNNING and new.lane is Lane.SHORT:
+                self._check_start(old, new)
+
+    def _record_creation(self, change: Change, name: str) -> None:
+        if change.old is None and self.kernel.current is not None:
+            self.created[self.kernel.current].append(name)
+
+    def _removed(self, old: Execution, *, by_ttl: bool) -> None:
+        self.kernel.log(f"  removed: {describe(old)}")
+        self.executions.pop(old.execution_id, None)
+        self.removed[old.execution_id] = old
+        if by_ttl and old.status not in FINAL:
+            self.violated(f"TTL removed a live execution: {describe(old)}")
+        elif not by_ttl and (old.attempt or old.status not in REPLACED):
+            self.violated(f"an execution that had started was removed: {describe(old)}")
+
+    def _check_transition(self, old: Execution | None, new: Execution) -> None:
+        counted = new.attempt - sum(one.outcome in UNCOUNTED_OUTCOMES for one in new.attempts)
+        if counted > new.retry.max_attempts:
+            self.violated(f"more than {new.retry.max_attempts} attempts: {describe(new)}")
+        if old is None:
+            return
+        if new.revision > old.revision:
+            if old.attempt or old.status not in REPLACED:
+                self.violated(f"an edit replaced {describe(old)} by {describe(new)}")
+        elif old.status in FINAL:
+            self.violated(f"{describe(old)} became {describe(new)}")
+        elif new.lane is Lane.LONG and old.status in PARENT_LIVE_STATUSES:
+            return
+        elif new.status not in TRANSITIONS[old.status] and new.status is not old.status:
+            self.violated(f"{describe(old)} became {describe(new)}")
+
+    def _check_start(self, old: Execution | None, new: Execution) -> None:
+        """A worker has claimed an attempt."""
+        assert new.started_at is not None
+        if self.kernel.current is not None:
+            self.claims[self.kernel.current] = new
+        if new.started_at < new.earliest_start:
+            self.violated(f"{describe(new)} started at {new.started_at}, before {new.earliest_start}")
+        if old is None or new.attempt != old.attempt + 1:
+            self.violated(f"attempt {new.attempt} follows attempt {old.attempt if old else None}: {describe(new)}")
+        for gate in new.gates:
+            self._check_limit(gate.name)
+        for dependency, found in self.upstreams(new) if new.attempt == 1 else ():
+            if not any(dependency.condition.is_met_by(one.status) for one in found):
+                self.violated(f"{describe(new)} started: {dependency} is not met by {[*map(describe, found)]}")
+        versions = self.jobs[new.job_id]
+        if any(version.job.state in REMOVED_STATES and version.known_at for version in versions) and new.attempt == 1:
+            self.violated(f"{describe(new)} started although its job was cancelled or deleted")
+
+    def _check_limit(self, gate: str) -> None:
+        """No more executions hold a gate than the largest of their limits: jobs that share a key may differ."""
+        found = ((one, limit_at(one, gate)) for one in self.executions.values())
+        inside = {describe(one): limit for one, limit in found if limit is not None}
+        if inside and len(inside) > max(inside.values()):
+            self.violated(f"{len(inside)} executions at once at {gate}, with limits: {inside}")
+
+    def upstreams(self, one: Execution) -> Iterator[tuple[Dependency, list[Execution]]]:
+        """The dependencies of an execution, each with the upstream executions of the same data window."""
+        for dependency in one.depends_on if one.origin in UPSTREAM_BOUND_ORIGINS else ():
+            found = [other for other in self.executions.values() if other.job_id == dependency.job]
+            yield dependency, [other for other in found if other.window == one.window and other.origin != Origin.RUN]
+
+    # tasks
+
+    def task_started(self, execution: Execution, clock: datetime) -> TaskRun:
+        if self.kernel.current is not None:
+            self.claims.pop(self.kernel.current, None)
+        earlier = self.tasks[execution.execution_id]
+        if any(run.execution.attempt >= execution.attempt for run in earlier):
+            self.violated(f"attempt {execution.attempt} runs twice: {describe(execution)}")
+        if clock < execution.earliest_start:
+            self.violated(f"{describe(execution)} runs at {clock}, before {execution.earliest_start}")
+        assert execution.lease_until is not None
+        run = TaskRun(execution, self.kernel.now, execution.lease_until)
+        earlier.append(run)
+        return run
+
+    # processes
+
+    def stored_under(self, key: str, expected: int) -> None:
+        """The api process with this idempotency key that has just ended stored the last records.
+
+        All tries together store no more than one successful request does.
+        """
+        stored = self.stored_by_key[key]
+        stored += self.last_created
+        if len(stored) > expected:
+            self.violated(f"requests with {key} have stored {stored}")
+
+    def process_ended(self, process: Process) -> None:
+        """A process that was not killed has run what it claimed, and has stored nothing if it answers with an error.
+
+        If DynamoDB did not answer at all, the worker fails: it cannot know whether it has claimed.
+        """
+        claimed, created = self.claims.pop(process, None), self.created.pop(process, [])
+        self.last_created = created
+        if process.is_dead:
+            return
+        if claimed is not None and not process.result["batchItemFailures"]:
+            self.violated(f"{process.name} has claimed an attempt and not run it: {describe(claimed)}")
+        if created and process.name.startswith("api") and process.result and 400 <= process.result["statusCode"] < 500:
+            self.violated(f"{process.name} answers {process.result['statusCode']}, but has stored {created}")
+
+
+def limit_at(one: Execution, gate: str) -> int | None:
+    """The limit of a gate that the execution occupies: it runs, or it is between attempts at the gate of its job."""
+    if one.status not in (Status.RUNNING, Status.RETRYING):
+        return None
+    limits = (other.limit for other in one.gates if other.name == gate)
+    return next(limits, None) if one.status is Status.RUNNING or gate.startswith(OF_JOB) else None
+
+
+def describe(one: Execution) -> str:
+    """An execution in one line: due instant, end of the job id, source, revision, attempt, status."""
+    due = one.scheduled_at + timedelta()
+    source = one.execution_id[len("20261115T070000000Z-") + 26 :]
+    reason = f" ({one.reason})" if one.reason else ""
+    return f"{one.job_id[-4:]}@{due:%H:%M:%S}{source} r{one.revision} a{one.attempt} {one.status}{reason}"

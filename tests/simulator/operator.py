@@ -1,0 +1,276 @@
+"""The users of a run: random requests to the API, each in a process of its own, and messages to the intake queue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qsl
+
+from punctual.domain.instant import to_text
+from punctual.domain.lane import Lane
+from punctual.domain.status import FINAL, LIVE_STATUSES, Status
+from tests.simulator.event_sources import Invoker
+from tests.simulator.kernel import Process
+from tests.simulator.observer import Observer
+
+INTERVALS = (60, 30, 90, 300, 900)
+RECURRING: tuple[dict[str, Any], ...] = (
+    *({"every_seconds": seconds} for seconds in INTERVALS),
+    {"every_seconds": 60, "max_runs": 3},
+    {"every_seconds": 90, "jitter_seconds": 40},
+    {"cron": "* * * * *"},
+    {"cron": "*/7 * * * *"},
+)
+RARE: tuple[dict[str, Any], ...] = ({"every_seconds": 300}, {"every_seconds": 900}, {"cron": "*/7 * * * *"})
+"""For long jobs: the lane has few slots, and none of them may wait for ever."""
+OVERLAPS = ("skip", "allow", "queue_one", "queue_all", "cancel_running")
+KEYS: tuple[dict[str, Any] | None, ...] = (
+    None,
+    {"key": "k", "limit": 1},
+    {"key": "k", "limit": 2},
+    {"key": "k", "rate": {"starts": 1, "per_seconds": 20}},
+    {"key": "k", "limit": 1, "rate": {"starts": 2, "per_seconds": 30}},
+)
+RETRIES = (
+    {"max_attempts": 3, "backoff_seconds": 5, "max_backoff_seconds": 5},
+    {"max_attempts": 1},
+    {"max_attempts": 2, "backoff_seconds": 60, "max_backoff_seconds": 60},
+)
+MISFIRES = tuple(
+    {"policy": policy, "grace_seconds": grace} for policy in ("run_latest", "run_all", "skip") for grace in (300, 45, 0)
+)
+BATCHES: tuple[dict[str, Any], ...] = (
+    {},
+    {"resources": {"vcpu": 4}},
+    {"partitions": {"count": 2, "at_once": 1}},
+    {"partitions": {"count": 3}, "resources": {"vcpu": 2}},
+    {"preemptible": True, "resources": {"vcpu": 4}, "expected_seconds": 60, "deadline": {"within_seconds": 7200}},
+    {"resources": {"vcpu": 2}, "expected_seconds": 60, "deadline": {"within_seconds": 300}},
+)
+CONDITIONS = ("succeeded", "finished", "failed")
+GAPS = (15, 1, 3, 40, 90, 240)
+"""Seconds between two requests."""
+MAX_JOBS = 4
+RETRIED_ANSWERS = {429, 500, 502, 503}
+REPEAT_DELAY = 7.0
+"""Seconds after which a client repeats a request that was not answered."""
+
+
+@dataclass
+class Operator:
+    invoker: Invoker
+    observer: Observer
+    actions: int
+    """How many requests it makes."""
+    is_done: bool = False
+    answers: list[tuple[str, int, Any]] = field(default_factory=list)
+    """Method and path, status and body of every answered request."""
+    messages: int = 0
+    _keys: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def start(self) -> None:
+        for number in range(2):
+            self._submit(f"first/{number}")
+        self._schedule(0)
+
+    def _schedule(self, number: int) -> None:
+        if number == self.actions:
+            self.is_done = True
+            return
+        self.invoker.kernel.after(self._any(f"{number}/gap", GAPS), partial(self._act, number))
+
+    def _act(self, number: int) -> None:
+        actions: tuple[Callable[[str], None], ...] = (
+            lambda _: None,
+            self._submit,
+            self._edit,
+            self._edit,
+            self._edit,
+            self._pause,
+            self._resume,
+            self._resume,
+            self._run,
+            self._run,
+            self._retry,
+            self._backfill,
+            self._cancel,
+            self._cancel,
+            self._cancel_job,
+            self._delete,
+            self._send_messages,
+        )
+        self._any(f"{number}/action", actions)(str(number))
+        self._schedule(number + 1)
+
+    # requests
+
+    def _submit(self, where: str) -> None:
+        if len(self.observer.jobs) >= MAX_JOBS:
+            return
+        job = self._job(where)
+        if self._any(f"{where}/dependant", (False, False, False, True)):
+            dependency = {"job": "first", "condition": self._any(f"{where}/condition", CONDITIONS)}
+            second = {**job, "name": "second", "depends_on": [dependency]}
+            self._keyed("POST", "/jobs/batch", {"jobs": [{**job, "name": "first"}, second]})
+        else:
+            self._keyed("POST", "/jobs", job)
+
+    def _job(self, where: str) -> dict[str, Any]:
+        lane = self._any(f"{where}/lane", ("short", "short", "long"))
+        once = (None, {"in_seconds": 70}, {"in_seconds": 600})
+        schedules = (*RARE, *once) if lane == "long" else (*RECURRING, *RECURRING, *once, {"queue": True})
+        schedule = self._any(f"{where}/schedule", schedules)
+        if schedule and "in_seconds" in schedule:
+            at = self.invoker.kernel.now + timedelta(seconds=schedule["in_seconds"])
+            schedule = {"at": to_text(at.replace(microsecond=0))}
+        job: dict[str, Any] = {
+            "task": "echo",
+            "overlap": self._any(f"{where}/overlap", OVERLAPS),
+            "retry": self._any(f"{where}/retry", RETRIES),
+            "schedule": schedule,
+            "concurrency": self._any(f"{where}/key", KEYS),
+            "priority": self._any(f"{where}/priority", ("normal", "normal", "high", "low")),
+        }
+        if schedule and not schedule.get("queue"):
+            job["misfire"] = self._any(f"{where}/misfire", MISFIRES)
+        if lane == "long":
+            job |= {"lane": "long", **self._any(f"{where}/batch", BATCHES)}
+        return {name: value for name, value in job.items() if value is not None}
+
+    def _edit(self, where: str) -> None:
+        jobs = list(self.observer.jobs)
+        if not jobs:
+            return
+        job_id = self._any(f"{where}/job", jobs)
+        schedules = RARE if self.observer.jobs[job_id][-1].job.lane is Lane.LONG else RECURRING
+        changes: tuple[dict[str, Any], ...] = (
+            {"schedule": self._any(f"{where}/schedule", schedules)},
+            {"overlap": self._any(f"{where}/overlap", OVERLAPS)},
+            {"parameters": {"n": 1}},
+            {"concurrency": self._any(f"{where}/key", KEYS)},
+            {"misfire": self._any(f"{where}/misfire", MISFIRES)},
+            {"priority": self._any(f"{where}/priority", ("normal", "high", "low"))},
+            {"depends_on": []},
+        )
+        self.request("PATCH", f"/jobs/{job_id}", self._any(f"{where}/change", changes))
+
+    def _pause(self, where: str) -> None:
+        self._of_job(where, "POST", "/pause")
+
+    def _resume(self, where: str) -> None:
+        self._of_job(where, "POST", "/resume")
+
+    def _cancel_job(self, where: str) -> None:
+        if len(self.observer.jobs) > 1:
+            self._of_job(where, "PUT", "/cancel")
+
+    def _delete(self, where: str) -> None:
+        if len(self.observer.jobs) > 1:
+            self._of_job(where, "DELETE", "")
+
+    def _run(self, where: str) -> None:
+        if jobs := list(self.observer.jobs):
+            self._keyed("POST", f"/jobs/{self._any(f'{where}/job', jobs)}/run", {})
+
+    def _retry(self, where: str) -> None:
+        if name := self._execution(where, FINAL - {Status.SUCCEEDED}):
+            self._keyed("POST", f"/executions/{name}/retry", {})
+
+    def _cancel(self, where: str) -> None:
+        if name := self._execution(where, LIVE_STATUSES):
+            grace = self._any(f"{where}/grace", (30, 0))
+            self.request("PUT", f"/executions/{name}/cancel?grace_seconds={grace}")
+
+    def _backfill(self, where: str) -> None:
+        until = self.invoker.kernel.now
+        since = until - timedelta(minutes=self._any(f"{where}/minutes", (3, 1, 6)))
+        span = {"from": to_text(since), "to": to_text(until), "which": self._any(f"{where}/which", ("missing", "all"))}
+        span |= {"order": self._any(f"{where}/order", ("oldest_first", "newest_first"))}
+        span |= self._any(f"{where}/at_once", ({}, {"at_once": 1}, {"at_once": 2}))
+        self._of_job(where, "POST", "/backfill", span)
+
+    def _send_messages(self, where: str) -> None:
+        jobs = [job_id for job_id, versions in self.observer.jobs.items() if versions[-1].job.schedule.kind == "queue"]
+        for _ in range(self._any(f"{where}/count", (1, 3)) if jobs else 0):
+            self.messages += 1
+            body = json.dumps({"job_id": jobs[0], "payload": {"n": self.messages}})
+            sqs = self.invoker.deployment.account.sqs
+            sqs.send_message(QueueUrl=self.invoker.deployment.queue_urls["intake"], MessageBody=body)
+        self.observer.poll()
+
+    def _of_job(self, where: str, method: str, suffix: str, body: Any = None) -> None:
+        jobs = list(self.observer.jobs)
+        if jobs:
+            self.request(method, f"/jobs/{self._any(f'{where}/job', jobs)}{suffix}", body)
+
+    def _execution(self, where: str, statuses: frozenset[Status]) -> str | None:
+        names = [one.execution_id for one in self.observer.executions.values() if one.status in statuses]
+        return self._any(f"{where}/execution", names) if names else None
+
+    def _any(self, stream: str, options: Any) -> Any:
+        return self.invoker.faults.choices.any(f"operator/{stream}", options)
+
+    def _keyed(self, method: str, path: str, body: Any) -> None:
+        """Send a request with an ``Idempotency-Key``, and repeat it until it is answered."""
+        key = f"key-{next(self._keys)}"
+        self._send(method, path, body, key)
+
+    def _send(self, method: str, path: str, body: Any, key: str) -> None:
+        def answered(process: Process) -> None:
+            self.observer.stored_under(key, len(body.get("jobs", [body])))
+            if process.is_dead or (process.result or {}).get("statusCode") in RETRIED_ANSWERS:
+                self.invoker.kernel.after(REPEAT_DELAY, partial(self._send, method, path, body, key))
+            else:
+                self._answered(f"{method} {path}", process)
+
+        self.request(method, path, body, key, answered)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        key: str | None = None,
+        ends: Callable[[Process], None] | None = None,
+    ) -> None:
+        text = json.dumps(body) if body is not None else None
+        self.invoker.kernel.log(f"{method} {path} {text or ''} {key or ''}")
+        self.invoker.invoke("api", event(method, path, text, key), ends or partial(self._answered, f"{method} {path}"))
+
+    def _answered(self, request: str, process: Process) -> None:
+        if process.is_dead:
+            return
+        if process.error is not None:
+            raise AssertionError(f"{request}: {process.error!r}")
+        status, text = process.result["statusCode"], process.result.get("body")
+        self.invoker.kernel.log(f"{request}: {status}")
+        self.answers.append((request, status, json.loads(text) if text else None))
+
+
+def event(method: str, path: str, body: str | None, key: str | None = None) -> dict[str, Any]:
+    """The event that API Gateway passes to the api function."""
+    path, _, query = path.partition("?")
+    claims = {"username": "operator@team", "cognito:groups": "[operator team:team]"}
+    headers = {"content-type": "application/json"} | ({"idempotency-key": key} if key else {})
+    request = {
+        "version": "2.0",
+        "routeKey": "ANY /{proxy+}",
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": headers,
+        "requestContext": {
+            "http": {"method": method, "path": path, "sourceIp": "127.0.0.1", "userAgent": "simulated"},
+            "requestId": "simulated",
+            "stage": "$default",
+            "authorizer": {"jwt": {"claims": claims}},
+        },
+        "isBase64Encoded": False,
+    }
+    if query:
+        request["queryStringParameters"] = dict(parse_qsl(query, keep_blank_values=True))
+    return request | ({"body": body} if body is not None else {})

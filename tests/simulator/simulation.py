@@ -1,0 +1,216 @@
+"""One run: Punctual's functions on the modelled account, its users, and faults, all derived from one seed.
+
+A run has three phases. First the operator makes requests while faults take place. Then faults end, and the run goes on
+until every execution that came due has ended; now the invariants of ``AtRest`` must hold. Finally all jobs are deleted,
+and nothing may be left. Invariants of single steps are checked throughout (``Observer``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import chain
+from types import ModuleType
+from typing import Any
+
+from punctual.aws.dynamodb.items import plain
+from punctual.aws.dynamodb.job_item import item_to_job
+from punctual.domain.jobs.job import REMOVED_STATES
+from punctual.domain.status import FINAL
+from tests.simulator.at_rest import AtRest
+from tests.simulator.aws.account import Account
+from tests.simulator.aws.states import RUNNING
+from tests.simulator.choices import Choices, Decision
+from tests.simulator.containers import Containers
+from tests.simulator.deployment import Deployment, installed
+from tests.simulator.event_sources import QUEUES, Invoker, OneTimeSchedules, QueueSource, Streams, Ticks
+from tests.simulator.faults import Faults
+from tests.simulator.kernel import Kernel
+from tests.simulator.long_lane import LongLaneObserver
+from tests.simulator.observer import Observer, describe
+from tests.simulator.operator import Operator
+from tests.simulator.state_machine import StateMachines
+from tests.simulator.tasks import SimulatedRunner
+
+REQUESTS = (12, 3, 6, 25)
+SETTLING_TIME = timedelta(minutes=40)
+"""How long it may take until every execution that came due has ended, after the last fault."""
+SWEEPS = timedelta(minutes=3)
+"""Time for the dispatcher to repair what a crash left behind."""
+TAILS = (timedelta(), timedelta(), timedelta(minutes=75))
+"""How long a run goes on without faults: longer than a timer's expiry, or not at all."""
+EXPIRY_DELAYS = (timedelta(minutes=1), timedelta(minutes=40))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    seed: int
+    violations: tuple[str, ...]
+    decisions: tuple[Decision, ...]
+    """All decisions that were not the default."""
+    steps: int
+    executions: int
+    faults: dict[str, int] = field(default_factory=dict)
+    trace: tuple[str, ...] = ()
+
+
+def simulate(
+    seed: int,
+    only: Iterable[Decision] | None = None,
+    *,
+    without: Iterable[str] = (),
+    tracing: bool = False,
+) -> Outcome:
+    """Run one seed. ``only``: take the default for all other decisions. ``without``: kinds of faults to leave out."""
+    kernel, choices = Kernel(), Choices(seed, only)
+    kernel.tracing = tracing
+    account = Account(lambda: kernel.now)
+    with installed(kernel, account) as deployment:
+        simulation = Simulation(kernel, account, deployment, choices, frozenset(without))
+        try:
+            simulation.run()
+        finally:
+            simulation.stop()
+    return Outcome(
+        seed=seed,
+        violations=tuple(simulation.observer.violations),
+        decisions=tuple(choices.taken),
+        steps=kernel.steps,
+        executions=len(simulation.observer.executions) + len(simulation.observer.removed),
+        faults=simulation.faults.counts,
+        trace=tuple(kernel.trace),
+    )
+
+
+class Simulation:
+    def __init__(
+        self,
+        kernel: Kernel,
+        account: Account,
+        deployment: Deployment,
+        choices: Choices,
+        without: frozenset[str],
+    ) -> None:
+        self.kernel, self.account, self.choices = kernel, account, choices
+        self.faults = Faults(kernel, choices, without)
+        self.observer = Observer(kernel, account, on_change=self._on_change)
+        self.long_lane = LongLaneObserver(self.observer)
+        self.invoker = Invoker(kernel, deployment, self.faults, self.observer.process_ended, self._on_change)
+        self.streams = Streams(account, self.invoker, self._delivered)
+        self.queues = [QueueSource(queue, account, self.invoker) for queue in QUEUES]
+        self.containers = Containers(account, self.invoker, self.long_lane.container_started)
+        self.state_machines = StateMachines(account, self.invoker, self.containers.start)
+        self.schedules = OneTimeSchedules(account, self.invoker)
+        self.operator = Operator(self.invoker, self.observer, choices.any("requests", REQUESTS))
+        self.at_rest = AtRest(account, self.observer)
+        self._workers = 0
+        deployment.prepare["worker"] = self._prepare_worker
+        account.dynamodb.stale = self.faults.stale_writes
+        account.hooks.before_call = self.faults.before_call
+        account.hooks.after_call = self._after_call
+
+    def run(self) -> None:
+        Ticks(self.invoker)
+        self._expire()
+        self.operator.start()
+        while not self.operator.is_done and self._step():
+            pass
+        self.faults.enabled = False
+        self.kernel.log("— no more faults —")
+        self._settle()
+        if not self.observer.violations and (tail := self.choices.any("tail", TAILS)):
+            self._wait(tail)
+            self._settle()
+        if not self.observer.violations:
+            self._delete_all()
+
+    def stop(self) -> None:
+        """End all processes, so that their greenlets are released."""
+        self.account.hooks.before_call = self.account.hooks.after_call = None
+        for process in list(self.kernel.running):
+            process.kill("the run is over")
+
+    def _step(self) -> bool:
+        """Handle the next event, and return whether the run goes on."""
+        self.kernel.step()
+        return not self.observer.violations
+
+    def _settle(self) -> None:
+        """Continue until every execution that was due has ended and nothing is in flight; at least for a few sweeps."""
+        ended_at = self.kernel.now
+        late: list[str] = []
+        while self._step():
+            settled_for = self.kernel.now - ended_at
+            if settled_for > SWEEPS and self._is_quiet() and not (late := self.at_rest.unfinished(ended_at)):
+                for rule in chain(self.at_rest.violations(), self.long_lane.at_rest()):
+                    self.observer.violated(rule)
+                return
+            if settled_for > SETTLING_TIME:
+                self.observer.violated(f"not finished after {SETTLING_TIME}: {late or 'never quiet'}")
+
+    def _wait(self, duration: timedelta) -> None:
+        """Let time pass: TTL removes the timers an hour after their instant."""
+        until = self.kernel.now + duration
+        while self.kernel.now < until and self._step():
+            pass
+
+    def _delete_all(self) -> None:
+        """Delete all jobs: afterwards nothing is live, at a gate, or driven by a state machine."""
+        for job_id, versions in self.observer.jobs.items():
+            if versions[-1].job.state not in REMOVED_STATES:
+                self.operator.request("DELETE", f"/jobs/{job_id}")
+        give_up_at = self.kernel.now + SETTLING_TIME
+        while self._step():
+            left = self._left() if self._is_quiet() else ["a process, a record or a message"]
+            if not left:
+                return
+            if self.kernel.now > give_up_at:
+                self.observer.violated(f"after the deletion of all jobs there is still: {left[:5]}")
+
+    def _left(self) -> list[str]:
+        live = [describe(one) for one in self.observer.executions.values() if one.status not in FINAL]
+        gates = [f"{gate} {entry}" for gate, entry in self.account.dynamodb.tables["gates"].items]
+        runs = [run.name for run in self.account.states.runs.values() if run.status == RUNNING]
+        return [*live, *(gate for gate in gates if gate.startswith(("held#", "queue#"))), *runs]
+
+    def _is_quiet(self) -> bool:
+        """Whether no process runs, and no record or message waits for its delivery."""
+        now = self.kernel.now
+        return (
+            not self.invoker.running
+            and self.streams.is_idle
+            and not any(self.account.sqs.queues[queue].visible(now) for queue in QUEUES)
+        )
+
+    # what AWS does
+
+    def _after_call(self, service: str, operation: str, parameters: dict[str, Any], outcome: Any) -> None:
+        self.observer.poll()
+        self.faults.after_call(service, operation, parameters, outcome)
+
+    def _on_change(self) -> None:
+        self.long_lane.poll()
+        self.streams.poll()
+        for queue in self.queues:
+            queue.poll()
+        self.schedules.poll()
+        self.containers.poll()
+        self.state_machines.poll()
+
+    def _delivered(self, table: str, records: list[dict[str, Any]]) -> None:
+        if table == "jobs":
+            for record in records:
+                self.observer.job_known(item_to_job(plain(record["dynamodb"]["NewImage"])))
+
+    def _expire(self) -> None:
+        """TTL removes expired items, some time after their expiry."""
+        delay = self.choices.any("expiry", EXPIRY_DELAYS)
+        self.kernel.after(300, self._expire)
+        if self.account.dynamodb.expire(self.kernel.now - delay):
+            self.observer.poll()
+
+    def _prepare_worker(self, module: ModuleType) -> None:
+        self._workers += 1
+        runner = SimulatedRunner(module.executions, self.kernel, self.choices, self.observer, self.faults)
+        module.worker = replace(module.worker, runner=runner, worker_id=f"environment-{self._workers}")
