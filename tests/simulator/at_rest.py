@@ -20,6 +20,9 @@ from tests.simulator.aws.account import Account
 from tests.simulator.due_instants import due_instants, instants, is_due, may_be_due
 from tests.simulator.observer import Observer, describe
 
+OF_CHANGED_JOBS = ("is deleted", "is cancelled", "its schedule is not")
+"""Why a queue message is refused if its job was removed, or given another schedule, after the message was sent."""
+
 
 class AtRest:
     def __init__(self, account: Account, observer: Observer) -> None:
@@ -115,8 +118,8 @@ class AtRest:
     def _of_dead_letters(self) -> Iterator[str]:
         for name in DEAD_LETTER_QUEUE_OWNERS:
             for message in self.account.sqs.queues[f"{name}-dead"].messages.values():
-                if name == "intake" and any(word in str(message.attributes) for word in ("is deleted", "is cancelled")):
-                    continue  # the job was removed after the message had been sent
+                if name == "intake" and any(reason in str(message.attributes) for reason in OF_CHANGED_JOBS):
+                    continue
                 yield f"dead letter of {name}: {message.attributes} {message.body[:200]}"
 
 
@@ -126,7 +129,7 @@ def may_hold(one: Execution, gate: str) -> bool:
     It runs, is about to start, or is postponed by a rate limit; it waits at a later gate, or for a slot of the long
     lane; or, at the gate of its job, it is between attempts.
     """
-    names = [other.name for other in one.gates]
+    names = [other.name for other in one.gates if other.limit is not None]
     if gate not in names or one.status in FINAL or one.status is Status.SCHEDULED:
         return False
     if one.lane is Lane.LONG and one.waits_at is None:

@@ -206,7 +206,7 @@ class Observer:
         self.last_created = created
         if process.is_dead:
             return
-        if claimed is not None and not process.result["batchItemFailures"]:
+        if claimed is not None and process.error is None and not process.result["batchItemFailures"]:
             self.violated(f"{process.name} has claimed an attempt and not run it: {describe(claimed)}")
         if created and process.name.startswith("api") and process.result and 400 <= process.result["statusCode"] < 500:
             self.violated(f"{process.name} answers {process.result['statusCode']}, but has stored {created}")

@@ -201,7 +201,7 @@ class Execution:
         attempts it may hold only the gate of its job; in the long lane all of them, because its parts have attempts of
         their own.
         """
-        names = [one.name for one in self.gates]
+        names = [one.name for one in self.gates if one.limit is not None]  # an edit may have left only the rate
         if gate not in names or self.status in FINAL or self.status is Status.SCHEDULED or self.has_pending_upstreams:
             return False
         if self.waits_at is not None:
