@@ -43,7 +43,9 @@ class AtRest:
         return [describe(one) for one in live if one.earliest_start < due_before and not self.may_wait(one)]
 
     def may_wait(self, one: Execution) -> bool:
-        """Whether an upstream execution may be missing, because its job is paused or was edited."""
+        """Whether a rate limit postpones it, or an upstream may be missing because its job is paused or was edited."""
+        if one.rate_at is not None and one.rate_at > self.observer.kernel.now:
+            return True
         if not one.has_pending_upstreams or self.observer.jobs[one.job_id][-1].job.state in REMOVED_STATES:
             return False
         missing = [

@@ -27,19 +27,8 @@ def due_instants(versions: Sequence[JobVersion], now: datetime) -> Iterator[date
         if removed is not None:
             yield from instants(first, start, removed.updated_at - MILLISECOND)
             continue
-        active = [number for number in numbers if versions[number].job.state is JobState.ACTIVE]
-        if not active:
-            continue
-        last = active[-1]
-        following = versions[last + 1].job if last + 1 < len(versions) else None
-        if following is not None and following.state is JobState.DONE:
-            following = None
-        if following is not None:  # paused: only up to the previous pause or edit
-            if len(active) < 2:
-                continue
-            last = active[-2]
-            following = versions[last + 1].job
-        yield from instants(first, start, following.updated_at - MILLISECOND if following else now)
+        if versions[-1].job.state is not JobState.PAUSED:
+            yield from instants(first, start, now)
 
 
 def instants(job: Job, since: datetime, until: datetime) -> Iterator[datetime]:

@@ -31,7 +31,7 @@ REPLACED = (Status.SCHEDULED, Status.QUEUED, Status.WAITING)
 class JobVersion:
     job: Job
     known_at: datetime | None = None
-    """When the planner had processed this version."""
+    """When the planner had processed this version or, if it was superseded before that, a later one."""
 
 
 @dataclass
@@ -74,11 +74,12 @@ class Observer:
         self.on_change()
 
     def job_known(self, job: Job) -> None:
-        """The planner has processed this version of a job."""
-        for version in self.jobs[job.job_id]:
-            same = (version.job.state, version.job.updated_at, version.job.revision)
-            if same == (job.state, job.updated_at, job.revision) and version.known_at is None:
-                version.known_at = self.kernel.now
+        """The planner has processed this version of a job. It only plans for the current version."""
+        versions = self.jobs[job.job_id]
+        current = versions[-1].job
+        if (current.state, current.updated_at, current.revision) == (job.state, job.updated_at, job.revision):
+            for version in versions:
+                version.known_at = version.known_at or self.kernel.now
 
     def violated(self, rule: str) -> None:
         self.kernel.log(f"VIOLATED: {rule}")
@@ -200,13 +201,15 @@ class Observer:
     def process_ended(self, process: Process) -> None:
         """A process that was not killed has run what it claimed, and has stored nothing if it answers with an error.
 
-        If DynamoDB did not answer at all, the worker fails: it cannot know whether it has claimed.
+        If DynamoDB did not answer at all, the worker fails: it cannot know whether it has claimed. If the answer came
+        so late that another worker has taken the attempt over, it does not run it.
         """
         claimed, created = self.claims.pop(process, None), self.created.pop(process, [])
         self.last_created = created
         if process.is_dead:
             return
-        if claimed is not None and process.error is None and not process.result["batchItemFailures"]:
+        is_held = claimed is not None and self.executions[claimed.execution_id].attempt == claimed.attempt
+        if claimed is not None and is_held and process.error is None and not process.result["batchItemFailures"]:
             self.violated(f"{process.name} has claimed an attempt and not run it: {describe(claimed)}")
         if created and process.name.startswith("api") and process.result and 400 <= process.result["statusCode"] < 500:
             self.violated(f"{process.name} answers {process.result['statusCode']}, but has stored {created}")

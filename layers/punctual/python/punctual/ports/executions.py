@@ -11,6 +11,7 @@ from punctual.domain.executions.execution import Attempt, Execution, LeaseState,
 from punctual.domain.executions.progress import Progress
 from punctual.domain.executions.timer import Timer
 from punctual.domain.executions.work_order import WorkOrder
+from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.misfire import MisfireEnding
 
 
@@ -53,8 +54,8 @@ class Executions(Protocol):
     def was_cancelled(self, job_id: str, due: datetime) -> bool:
         """Whether the scheduled execution of a due instant was cancelled before its first attempt."""
 
-    def last_planned(self, job_id: str, up_to: datetime) -> datetime | None:
-        """Return the last due instant up to and including ``up_to`` that has a scheduled execution."""
+    def last_planned(self, job: Job, up_to: datetime) -> datetime | None:
+        """Return the last due instant up to and including ``up_to`` that was planned under the schedule of ``job``."""
 
     def live_of(self, job_id: str, since: datetime) -> Iterator[LiveExecution]:
         """Yield the executions of a job that are due since then and not in a final status, the latest first."""

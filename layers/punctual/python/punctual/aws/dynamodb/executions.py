@@ -23,6 +23,7 @@ from punctual.domain.status import FINAL, LIVE_STATUSES, Status
 
 if TYPE_CHECKING:
     from punctual.domain.executions.attempt_decision import AttemptDecision
+    from punctual.domain.jobs.job import Job
     from punctual.domain.jobs.misfire import MisfireEnding
 
 T = TypeVar("T")
@@ -92,18 +93,18 @@ class DynamoExecutions(ExecutionTable):
         one = self.get(job_id, execution_id(job_id, due))
         return one is not None and one.status is Status.CANCELLED and one.attempt == 0
 
-    def last_planned(self, job_id: str, up_to: datetime) -> datetime | None:
+    def last_planned(self, job: Job, up_to: datetime) -> datetime | None:
         pages = self.table.query(
             "#job_id = :job_id AND #execution_id < :before",
-            {"job_id": job_id, "before": f"{due_key(up_to)}~"},
-            only=["execution_id", "scheduled_at"],
+            {"job_id": job.job_id, "before": f"{due_key(up_to)}~"},
+            only=["execution_id", "scheduled_at", "revision"],
             descending=True,
             consistent=True,
             page_size=20,
         )
         # the id of a scheduled execution consists of its due instant and the job id, without a suffix
-        own = (item for page in pages for item in page if item["execution_id"].endswith(f"-{job_id}"))
-        last = next(own, None)
+        own = (item for page in pages for item in page if item["execution_id"].endswith(f"-{job.job_id}"))
+        last = next((item for item in own if item["revision"] >= job.schedule_revision), None)
         return from_text(last["scheduled_at"]) if last else None
 
     def live_of(self, job_id: str, since: datetime) -> Iterator[LiveExecution]:

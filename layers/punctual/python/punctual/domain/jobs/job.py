@@ -100,6 +100,8 @@ class Job:
     """When its rules were last edited; ``None`` if never."""
     rescheduled_at: datetime | None = None
     """When its schedule was last edited; ``None`` if never."""
+    schedule_revision: int = 1
+    """The revision of that edit. Executions of an earlier revision were planned under another schedule."""
     revision: int = 1
 
     @property

@@ -68,7 +68,7 @@ class Edit:
             return DryRunChanges()
         [edited] = self._next_revision(job, changes, caller).jobs
         live = self.executions.live_of(job_id, since=edited.waiting_since(now))
-        plan = replan(edited, job, live, self.executions.last_planned(job_id, up_to=planned_until_edit(edited)))
+        plan = replan(edited, job, live, self.executions.last_planned(job, up_to=planned_until_edit(edited)))
         overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_cancelled, job_id))
         appear = [*overdue, *upcoming_executions(edited, old_rules_until(edited), now)]
         obsolete = plan.obsolete(lambda due: edited.state is JobState.ACTIVE and edited.has_instant(due))
@@ -98,14 +98,16 @@ class Edit:
             self.dependencies.check(replace(edited, is_upstream=True))
         except Invalid:
             now = self.clock()
-            rescheduled_at = job.rescheduled_at if edited.schedule == job.schedule else now
+            revision = edited.revision + 1
+            is_same_schedule = edited.schedule == job.schedule
             self.jobs.replace(
                 replace(
                     job,
-                    revision=edited.revision + 1,
+                    revision=revision,
                     updated_at=now,
                     revised_at=now,
-                    rescheduled_at=rescheduled_at,
+                    rescheduled_at=job.rescheduled_at if is_same_schedule else now,
+                    schedule_revision=job.schedule_revision if is_same_schedule else revision,
                     live_since=edited.live_since,
                     is_upstream=True,
                 )
@@ -135,20 +137,22 @@ class Edit:
             current = {name: value for name, value in current.items() if name not in LANE_FIELDS}
         kept_schedule = None if "schedule" in changes else job.schedule
         edited = self._build(current, changes, kept_schedule, caller, now)
+        is_same_schedule, revision = edited.schedule == job.schedule, job.revision + 1
         edited = replace(
             edited,
             job_id=job.job_id,
             owner=job.owner,
             created_by=job.created_by,
             created_at=job.created_at,
-            revision=job.revision + 1,
+            revision=revision,
             run_times=job.run_times,
             live_since=job.live_since,
             state=job.state,
             paused_at=job.paused_at,
             resumed_at=job.resumed_at,
             revised_at=now,
-            rescheduled_at=job.rescheduled_at if edited.schedule == job.schedule else now,
+            rescheduled_at=job.rescheduled_at if is_same_schedule else now,
+            schedule_revision=job.schedule_revision if is_same_schedule else revision,
             dedupe_key=job.dedupe_key,
             is_upstream=job.is_upstream,
         )

@@ -70,14 +70,14 @@ class JobStateChanger:
 
     def _preview_missed(self, job: Job, state: JobState, now: datetime) -> DryRunChanges:
         """List the instants missed in a pause or an outage, which the planner records when the job is removed."""
-        last = self.executions.last_planned(job.job_id, up_to=job.planned_until(now))
+        last = self.executions.last_planned(job, up_to=job.planned_until(now))
         return self._without_existing(
             changes_on_removal(job, last, now, f"skipped: {removal_reason(job.state, state)}")
         )
 
     def _preview_resume(self, job: Job, now: datetime) -> DryRunChanges:
         assert job.paused_at is not None
-        last = self.executions.last_planned(job.job_id, up_to=job.paused_at)
+        last = self.executions.last_planned(job, up_to=job.paused_at)
         changes = changes_on_resume(
             job.with_state(JobState.ACTIVE, now),
             job.planning_resumes_after(last),

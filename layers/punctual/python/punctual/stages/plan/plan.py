@@ -103,7 +103,7 @@ class Planner:
     def _plan_current(self, job: Job, before: Job | None) -> None:
         if before is not None and before.state is JobState.PAUSED:
             assert job.paused_at is not None  # kept after the resume
-            last = self.executions.last_planned(job.job_id, up_to=job.paused_at)
+            last = self.executions.last_planned(job, up_to=job.paused_at)
             self._plan(job, after=job.planning_resumes_after(last))
         elif job.revision == 1:
             self._plan(job, after=job.created_at - MILLISECOND)
@@ -112,7 +112,7 @@ class Planner:
 
     def _unplanned(self, job: Job, before: Job) -> list[datetime]:
         """Return the instants that came due under the rules before ``job`` and were never planned."""
-        last = self.executions.last_planned(job.job_id, up_to=planned_until_edit(job))
+        last = self.executions.last_planned(before, up_to=planned_until_edit(job))
         return unplanned_instants(before, last, old_rules_until(job))
 
     def repair_chain(self, leader: Execution) -> None:
@@ -249,7 +249,7 @@ class Planner:
 
     def _replan(self, job: Job, before: Job | None) -> Replan:
         live = self.executions.live_of(job.job_id, since=job.waiting_since(self.clock()))
-        return replan(job, before, live, self.executions.last_planned(job.job_id, up_to=planned_until_edit(job)))
+        return replan(job, before, live, self.executions.last_planned(before or job, up_to=planned_until_edit(job)))
 
     def _record_missed_before_removal(self, previous: Job, removed: Job) -> None:
         """Record as ``skipped`` the unplanned instants that came due before the job was cancelled or deleted.
@@ -257,7 +257,7 @@ class Planner:
         These are the latest of them, at most ``MAX_LISTED_INSTANTS``.
         """
         until = removed.updated_at - MILLISECOND
-        last = self.executions.last_planned(previous.job_id, up_to=previous.planned_until(until))
+        last = self.executions.last_planned(previous, up_to=previous.planned_until(until))
         latest, _ = missed_at_removal(previous, last, until)
         self._record_skipped(previous, latest, removal_reason(previous.state, removed.state))
 
