@@ -33,8 +33,8 @@ KEYS: tuple[dict[str, Any] | None, ...] = (
     None,
     {"key": "k", "limit": 1},
     {"key": "k", "limit": 2},
-    {"key": "k", "rate": {"starts": 1, "per_seconds": 20}},
-    {"key": "k", "limit": 1, "rate": {"starts": 2, "per_seconds": 30}},
+    {"key": "k", "rate": {"starts": 2, "per_seconds": 10}},
+    {"key": "k", "limit": 1, "rate": {"starts": 4, "per_seconds": 20}},
 )
 RETRIES = (
     {"max_attempts": 3, "backoff_seconds": 5, "max_backoff_seconds": 5},
