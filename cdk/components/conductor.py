@@ -8,7 +8,7 @@ from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.results import Results
 from cdk.components.state_machine_grants import grant_callbacks
-from cdk.components.tables import GATE_ACTIONS, Tables
+from cdk.components.tables import Tables
 from cdk.settings import Settings
 
 
@@ -35,9 +35,8 @@ class Conductor(Construct):
             timeout=Duration.seconds(60),
         )
         tables.jobs.grant(self.function, "GetItem")
-        tables.executions.grant(self.function, "GetItem", "UpdateItem")
         tables.parts.grant(self.function, "GetItem", "PutItem", "UpdateItem", "Query")
-        tables.gates.grant(self.function, *GATE_ACTIONS)
+        tables.grant_gates(self.function)
         results.grant(self.function, "PutObject")
         cluster.grant(self.function, "StopTask")
         grant_callbacks(self.function, "SendTaskFailure")

@@ -9,7 +9,7 @@ from cdk.components.queues import Queues
 from cdk.components.schedules import Schedules
 from cdk.components.sources import read_stream
 from cdk.components.state_machine_grants import grant_start
-from cdk.components.tables import GATE_ACTIONS, Tables
+from cdk.components.tables import Tables
 from cdk.settings import Settings
 from punctual.domain.triggers import EXECUTIONS, JOBS, TIMERS, filters
 
@@ -38,11 +38,10 @@ class Planner(Construct):
             timeout=Duration.seconds(120),
             memory_mb=512,
         )
-        tables.jobs.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
-        executions = ("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
-        tables.executions.grant(self.function, *executions)
+        tables.jobs.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem")
+        tables.executions.grant(self.function, "PutItem", "DeleteItem", "Query")
         tables.timers.grant(self.function, "PutItem")
-        tables.gates.grant(self.function, *GATE_ACTIONS)
+        tables.grant_gates(self.function)
         queues.grant_enqueue(self.function)
         queues.checks.queue.grant(self.function, "SendMessage")
         schedules.grant_write(self.function)

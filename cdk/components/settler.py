@@ -10,7 +10,7 @@ from cdk.components.queues import Queues
 from cdk.components.schedules import Schedules
 from cdk.components.sources import read_stream
 from cdk.components.state_machine_grants import grant_stop
-from cdk.components.tables import GATE_ACTIONS, Tables
+from cdk.components.tables import Tables
 from cdk.settings import Settings
 from punctual.domain.triggers import EXECUTIONS, filters
 
@@ -40,9 +40,9 @@ class Settler(Construct):
             timeout=Duration.seconds(60),
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
-        tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
+        tables.executions.grant(self.function, "Query")
         tables.parts.grant(self.function, "GetItem", "UpdateItem", "Query")
-        tables.gates.grant(self.function, *GATE_ACTIONS)
+        tables.grant_gates(self.function)
         tables.signals.grant(self.function, "UpdateItem")
         queues.notices.queue.grant(self.function, "SendMessage")
         schedules.grant_delete(self.function)

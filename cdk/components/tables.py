@@ -6,6 +6,7 @@ from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
+from cdk.components.function import Function
 from cdk.components.table import Table
 from cdk.settings import Settings
 
@@ -19,9 +20,6 @@ DEADLINES = "deadlines"
 # Indexes of the parts table.
 WAITING = "waiting"
 HOLDING = "holding"
-
-GATE_ACTIONS = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
-"""What a function needs to acquire, release and repair gates."""
 
 
 def _text(name: str) -> dynamodb.Attribute:
@@ -91,6 +89,11 @@ class Tables(Construct):
         # Counters, samples and the ledger of notices: losing this table loses no execution.
         self.signals = self._table("Signals", partition_key=_text("id"))
         self.idempotency = self._table("Idempotency", partition_key=_text("id"))
+
+    def grant_gates(self, function: Function) -> None:
+        """Allow acquiring, releasing and granting places at gates, in transactions with executions."""
+        self.gates.grant(function, "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
+        self.executions.grant(function, "GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem")
 
     def _table(
         self,

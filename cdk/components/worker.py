@@ -7,7 +7,7 @@ from cdk.components.layers import Layers
 from cdk.components.queues import WORKER_TIMEOUT, Queues
 from cdk.components.results import Results
 from cdk.components.sources import read_queue
-from cdk.components.tables import GATE_ACTIONS, Tables
+from cdk.components.tables import Tables
 from cdk.settings import Settings
 
 
@@ -35,8 +35,7 @@ class Worker(Construct):
             timeout=WORKER_TIMEOUT,
             memory_mb=512,
         )
-        tables.executions.grant(self.function, "GetItem", "UpdateItem")
-        tables.gates.grant(self.function, *GATE_ACTIONS)
+        tables.grant_gates(self.function)
         tables.signals.grant(self.function, "UpdateItem")
         results.grant(self.function, "PutObject")
         for name, queue in queues.short.items():

@@ -16,7 +16,18 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 )
 from strictness import claims_json
 
-from punctual.domain.errors import Conflict, Forbidden, Invalid, NotFound, Rejected, Stale, TooLarge
+from punctual.domain.errors import (
+    Conflict,
+    Contention,
+    Forbidden,
+    GateContention,
+    Invalid,
+    JobChanged,
+    NotFound,
+    Rejected,
+    Stale,
+    TooLarge,
+)
 from punctual.domain.metrics import Metric
 from punctual.runtime.lambdas.alarm_metric import AlarmMetric
 from punctual.runtime.lambdas.function import logger
@@ -61,6 +72,10 @@ def register(app: APIGatewayHttpResolver) -> None:
     @app.exception_handler(list(STATUSES))
     def rejected(error: Rejected) -> Response[Any]:
         return problem(STATUSES[type(error)], [(error.field, error.message)])
+
+    @app.exception_handler([GateContention, JobChanged])
+    def lost_race(error: Contention) -> Response[Any]:
+        return problem(HTTPStatus.CONFLICT, [(None, f"{error}: repeat the request")])
 
     @app.exception_handler(RequestValidationError)
     def invalid_request(error: RequestValidationError) -> Response[Any]:

@@ -41,6 +41,7 @@ upstream_guard = UpstreamGuard(
 planner = Planner(
     jobs=jobs,
     executions=executions,
+    misfires=wiring.misfires(settings),
     timers=timers,
     machines=machines,
     gatekeeper=gatekeeper,

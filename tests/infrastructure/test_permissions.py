@@ -3,178 +3,19 @@
 import pytest
 
 from punctual.domain.metrics import NAMESPACE
-from tests.infrastructure.deployed import DEAD_LETTER_READERS, FUNCTIONS, Deployed, readable
+from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
+from tests.permissions import (
+    DEFINITIONS,
+    EVERY_SCHEDULE,
+    HERE,
+    IN_THIS_CLUSTER,
+    PERMISSIONS,
+    RUNS,
+    SCHEDULES,
+    STATE_MACHINE,
+    TASKS,
+)
 
-READ_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
-READ_QUEUE = ("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
-
-HERE = "AWS::Region:AWS::AccountId"
-STATE_MACHINE = f"arn:AWS::Partition:states:{HERE}:stateMachine:Punctual-long"
-RUNS = f"arn:AWS::Partition:states:{HERE}:execution:Punctual-long:*"
-SCHEDULES = f"arn:AWS::Partition:scheduler:{HERE}:schedule/Punctual-long/*"
-EVERY_SCHEDULE = f"arn:AWS::Partition:scheduler:{HERE}:schedule/*/*"
-TASKS = f"arn:AWS::Partition:ecs:{HERE}:task/FargateCluster/*"
-DEFINITIONS = f"arn:AWS::Partition:ecs:{HERE}:task-definition"
-IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
-
-USE_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
-EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
-    "api": {
-        "TablesGates.Arn": (*USE_GATES, "dynamodb:BatchWriteItem"),
-        "TablesJobs.Arn": (
-            "dynamodb:GetItem",
-            "dynamodb:BatchGetItem",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            "dynamodb:BatchWriteItem",
-            "dynamodb:Query",
-        ),
-        "TablesJobs.Arn/index/by_owner": ("dynamodb:Query",),
-        "TablesExecutions.Arn": (
-            "dynamodb:GetItem",
-            "dynamodb:BatchGetItem",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            "dynamodb:Query",
-        ),
-        "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
-        "TablesSignals.Arn": ("dynamodb:GetItem",),
-        "TablesExecutions.Arn/index/by_owner": ("dynamodb:Query",),
-        "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
-        "TablesIdempotency.Arn": ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
-        "ResultsBucket.Arn/*": ("s3:GetObject",),
-        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:Query"),
-        "WorkerFunctionLogs.Arn": ("logs:FilterLogEvents",),
-        "RunnerLogs.Arn": ("logs:FilterLogEvents",),
-    },
-    "planner": {
-        "TablesGates.Arn": USE_GATES,
-        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
-        "TablesExecutions.Arn": (
-            "dynamodb:GetItem",
-            "dynamodb:BatchGetItem",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            "dynamodb:DeleteItem",
-            "dynamodb:Query",
-        ),
-        "TablesTimers.Arn": ("dynamodb:PutItem",),
-        "TablesJobs.StreamArn": READ_STREAM,
-        "TablesExecutions.StreamArn": READ_STREAM,
-        "TablesTimers.StreamArn": READ_STREAM,
-        "QueuesHigh.Arn": ("sqs:SendMessage",),
-        "QueuesNormal.Arn": ("sqs:SendMessage",),
-        "QueuesLow.Arn": ("sqs:SendMessage",),
-        "QueuesChecks.Arn": ("sqs:SendMessage",),
-        "QueuesPlannerDeadLetters.Arn": ("sqs:SendMessage",),
-        SCHEDULES: ("scheduler:CreateSchedule", "scheduler:UpdateSchedule", "scheduler:DeleteSchedule"),
-        "SchedulesRole.Arn": ("iam:PassRole",),
-        STATE_MACHINE: ("states:StartExecution",),
-    },
-    "dispatcher": {
-        "TablesGates.Arn": USE_GATES,
-        "TablesTimers.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
-        "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
-        "QueuesHigh.Arn": ("sqs:SendMessage",),
-        "QueuesNormal.Arn": ("sqs:SendMessage",),
-        "QueuesLow.Arn": ("sqs:SendMessage",),
-    },
-    "worker": {
-        "TablesGates.Arn": USE_GATES,
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
-        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
-        "ResultsBucket.Arn/*": ("s3:PutObject",),
-        "QueuesHigh.Arn": READ_QUEUE,
-        "QueuesNormal.Arn": READ_QUEUE,
-        "QueuesLow.Arn": READ_QUEUE,
-        "QueuesHighDeadLetters.Arn": ("sqs:SendMessage",),
-        "QueuesNormalDeadLetters.Arn": ("sqs:SendMessage",),
-        "QueuesLowDeadLetters.Arn": ("sqs:SendMessage",),
-    },
-    "settler": {
-        "TablesGates.Arn": USE_GATES,
-        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
-        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
-        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
-        "TablesExecutions.StreamArn": READ_STREAM,
-        "QueuesNotices.Arn": ("sqs:SendMessage",),
-        "QueuesSettlerDeadLetters.Arn": ("sqs:SendMessage",),
-        SCHEDULES: ("scheduler:DeleteSchedule",),
-        RUNS: ("states:StopExecution",),
-        TASKS: ("ecs:StopTask",),
-    },
-    "intake": {
-        "TablesJobs.Arn": ("dynamodb:BatchGetItem",),
-        "TablesExecutions.Arn": ("dynamodb:PutItem",),
-        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
-        "QueuesIntake.Arn": READ_QUEUE,
-        "QueuesIntakeDeadLetters.Arn": ("sqs:SendMessage",),
-    },
-    "conductor": {
-        "TablesGates.Arn": USE_GATES,
-        "TablesJobs.Arn": ("dynamodb:GetItem",),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
-        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"),
-        "ResultsBucket.Arn/*": ("s3:PutObject",),
-        STATE_MACHINE: ("states:SendTaskFailure",),
-        TASKS: ("ecs:StopTask",),
-    },
-    "reporter": {
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
-        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
-        "ResultsBucket.Arn/*": ("s3:GetObject", "s3:PutObject"),
-        STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskFailure", "states:SendTaskHeartbeat"),
-        TASKS: ("ecs:StopTask",),
-    },
-    "admission": {
-        "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
-        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
-        "TablesParts.Arn/index/waiting": ("dynamodb:Query",),
-        "TablesParts.Arn/index/holding": ("dynamodb:Query",),
-        "TablesParts.StreamArn": READ_STREAM,
-        "QueuesAdmissionDeadLetters.Arn": ("sqs:SendMessage",),
-        STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskFailure"),
-        TASKS: ("ecs:StopTask",),
-    },
-    "reconciler": {
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
-        "TablesExecutions.Arn/index/long": ("dynamodb:Query",),
-        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
-        "TablesParts.Arn/index/holding": ("dynamodb:Query",),
-        EVERY_SCHEDULE: ("scheduler:ListSchedules",),
-        SCHEDULES: ("scheduler:CreateSchedule", "scheduler:UpdateSchedule", "scheduler:DeleteSchedule"),
-        "SchedulesRole.Arn": ("iam:PassRole",),
-        STATE_MACHINE: ("states:ListExecutions", "states:SendTaskFailure"),
-        RUNS: ("states:StopExecution",),
-        TASKS: ("ecs:DescribeTasks", "ecs:StopTask"),
-    },
-    "monitor": {
-        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
-        "TablesExecutions.Arn/index/checks": ("dynamodb:Query",),
-        "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
-        "TablesParts.Arn": ("dynamodb:BatchGetItem",),
-        "TablesParts.Arn/index/waiting": ("dynamodb:Query",),
-        "TablesParts.Arn/index/holding": ("dynamodb:Query",),
-        "TablesTimers.Arn": ("dynamodb:GetItem",),
-        "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem"),
-        **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low", "intake")},
-        **{f"Queues{name.title()}DeadLetters.Arn": ("sqs:GetQueueAttributes",) for name in DEAD_LETTER_READERS},
-        "QueuesChecks.Arn": (*READ_QUEUE, "sqs:SendMessage"),
-        "QueuesChecksDeadLetters.Arn": ("sqs:GetQueueAttributes", "sqs:SendMessage"),
-        "QueuesNotices.Arn": ("sqs:SendMessage",),
-        STATE_MACHINE: ("states:ListExecutions",),
-    },
-    "notifier": {
-        "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
-        "TopicsPage": ("sns:Publish",),
-        "TopicsNotice": ("sns:Publish",),
-        "QueuesNotices.Arn": (*READ_QUEUE, "sqs:SendMessage"),
-        "QueuesNoticesDeadLetters.Arn": ("sqs:SendMessage",),
-    },
-}
 # Resources whose names are known only at run time, and actions that AWS does not restrict to single resources.
 WILDCARD_RESOURCES = {"ResultsBucket.Arn/*", SCHEDULES, RUNS, TASKS, f"{DEFINITIONS}/Punctual-runner:*"}
 UNRESTRICTABLE = {
@@ -188,7 +29,7 @@ TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_has_exactly_the_expected_permissions(prod: Deployed, name: str) -> None:
     logs = f"{name.title()}FunctionLogs.Arn"
-    expected = {(action, resource) for resource, actions in EXPECTED[name].items() for action in actions}
+    expected = {(action, resource) for resource, actions in PERMISSIONS[name].items() for action in actions}
     expected |= {("logs:CreateLogStream", logs), ("logs:PutLogEvents", logs), ("cloudwatch:PutMetricData", "*")}
     assert prod.permissions(f"{name.title()}FunctionRole") == expected
 

@@ -28,8 +28,10 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     fixture_tasks.FAILED_ASSERTIONS.clear()
     speed_up_serialization(monkeypatch)
     with time_machine.travel(START, tick=False) as traveller, mock_aws():
-        yield World(traveller, monkeypatch)
+        world = World(traveller, monkeypatch)
+        yield world
     assert fixture_tasks.FAILED_ASSERTIONS == []
+    assert world.refused == set()
 
 
 @pytest.fixture

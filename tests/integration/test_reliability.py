@@ -218,9 +218,7 @@ def test_old_records_that_are_redelivered_start_nothing(world: World) -> None:
     assert world.executions(job["job_id"])[: len(before)] == before
 
 
-def test_a_redelivered_leader_plans_no_further_than_the_next_leader(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_redelivered_leader_plans_no_further_than_the_next_leader(world: World) -> None:
     world.submit(schedule={"every_seconds": 60})
     world.run_until_idle()
     world.pass_time(130)
@@ -229,13 +227,17 @@ def test_a_redelivered_leader_plans_no_further_than_the_next_leader(
     assert any(record["dynamodb"]["NewImage"].get("is_leader") for record in records)
     world.call("planner", {"Records": records})
     world.pass_time(600)
-    puts: list[Any] = []
-    client = aws.dynamodb()
-    real = client.put_item
-    monkeypatch.setattr(client, "put_item", lambda **request: puts.append(request) or real(**request))
+    stored: list[str] = []
+
+    def record(params: dict[str, Any], **_: Any) -> None:
+        writes = [one.get("Put", {}) for one in params["TransactItems"]] if "TransactItems" in params else [params]
+        stored.extend(one["Item"]["execution_id"]["S"] for one in writes if one.get("TableName") == "executions")
+
+    for operation in ("PutItem", "TransactWriteItems"):
+        aws.dynamodb().meta.events.register(f"provide-client-params.dynamodb.{operation}", record)
     world.call("planner", {"Records": records})
     # one execution within the horizon and the next leader, although ten more minutes of instants have passed
-    assert len([put for put in puts if put["TableName"] == "executions"]) == 2
+    assert len(stored) == 2
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ from punctual.domain.executions.timer import SweepPosition
 from punctual.domain.instant import to_text
 from punctual.runtime.tasks.lease import Lease
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
-from tests.integration.shared_clients import reset_clients
+from tests.integration.shared_clients import SHARED_CLIENTS, reset_clients
+from tests.permissions import refused
 from tests.resources import (
     PRIORITIES,
     ROLE,
@@ -88,6 +89,11 @@ class World:
             monkeypatch.setenv(name, value)
         self._event_sources = EventSources()
         self._functions: dict[str, ModuleType] = {}
+        self._calling: list[str] = []
+        self.refused: set[str] = set()
+        """Requests that AWS would refuse: the role of the function that made them does not allow them."""
+        for client in (create() for create in SHARED_CLIENTS):
+            client.meta.events.register("provide-client-params", self._check_permissions)
 
     # time
 
@@ -151,7 +157,18 @@ class World:
         return self._functions[name]
 
     def call(self, name: str, event: dict[str, Any], context: LambdaContext | None = None) -> Any:
-        return self.function(name).handler(event, context or LambdaContext())
+        handler = self.function(name).handler
+        self._calling.append(name)
+        try:
+            return handler(event, context or LambdaContext())
+        finally:
+            self._calling.pop()
+
+    def _check_permissions(self, params: dict[str, Any], model: Any, **_: Any) -> None:
+        if self._calling:
+            caller, service = self._calling[-1], model.service_model.service_name
+            for action, resource in refused(caller, service, model.name, params):
+                self.refused.add(f"{caller} may not {action} on {resource}")
 
     def tick(self, shard: int = 0) -> dict[str, Any]:
         return self.call("dispatcher", {"shard": shard})

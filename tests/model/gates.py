@@ -46,6 +46,7 @@ class Condition(StrEnum):
     ACQUIRE_BEHIND_QUEUE = "acquire: no `enqueued`"
     RAISE_ONLY = "acquire: an entry is only raised, never lowered"
     RAISE_EXISTING = "acquire: an entry of an earlier attempt is raised only if it still exists"
+    RAISE_WITHIN_LIMIT = "acquire: an entry of an earlier claim is raised only if the gate is within its limit"
     ENQUEUE_IF_BUSY = "enqueue: the gate is busy"
     ENQUEUE_WITHOUT_ENTRY = "enqueue: no entry of the execution"
     ENQUEUE_STATUS = "enqueue: status, attempt and revision of the execution"
@@ -94,7 +95,7 @@ class Waiter(NamedTuple):
 
 class Gate(NamedTuple):
     entries: tuple[tuple[int, int], ...]
-    """Execution and attempt, sorted."""
+    """Execution and claim number, sorted."""
     size: int
     """The attribute ``count`` of the specification."""
     enqueued: int
@@ -102,10 +103,14 @@ class Gate(NamedTuple):
     waiters: tuple[Waiter, ...]
 
     def entry(self, execution: int) -> int | None:
-        for holder, attempt in self.entries:
+        for holder, number in self.entries:
             if holder == execution:
-                return attempt
+                return number
         return None
+
+
+def claim_number(revision: int, attempt: int) -> int:
+    return 10 * revision + attempt
 
 
 class Budget(NamedTuple):
@@ -134,9 +139,14 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class GateSpec:
     limit: int = 1
+    limit_after_edit: int | None = None
+    """The limit under the rules of later revisions, if it differs."""
     kept: bool = False
     rules: tuple[Rule, ...] = (Rule.WAIT,)
     """One per execution, or one for all."""
+
+    def limit_of(self, revision: int) -> int:
+        return self.limit if not revision or self.limit_after_edit is None else self.limit_after_edit
 
     def rule(self, execution: int) -> Rule:
         return self.rules[execution % len(self.rules)]
@@ -239,16 +249,16 @@ class _Draft:
         self.orders.discard((*order, False))
         self.orders.add((*order, True))
 
-    def add(self, g: int, e: int, attempt: int, limit: int) -> None:
+    def add(self, g: int, e: int, number: int, limit: int) -> None:
         gate = self.gates[g]
         if gate.size >= limit:
             self.fault = f"gate {g} exceeds its limit"
-        entries = {**dict(gate.entries), e: attempt}
+        entries = {**dict(gate.entries), e: number}
         self.gates[g] = gate._replace(entries=tuple(sorted(entries.items())), size=gate.size + 1)
 
-    def set(self, g: int, e: int, attempt: int) -> None:
+    def set(self, g: int, e: int, number: int) -> None:
         gate = self.gates[g]
-        entries = {**dict(gate.entries), e: attempt}
+        entries = {**dict(gate.entries), e: number}
         self.gates[g] = gate._replace(entries=tuple(sorted(entries.items())))
 
     def remove(self, g: int, e: int) -> None:
@@ -335,6 +345,9 @@ class GateModel:
                 return f"gate {g}: count differs from the entries"
             if gate.waiters and not gate.enqueued:
                 return f"gate {g} has a waiter and no `enqueued`"
+            running = [one for one in state.executions if one.status == RUNNING and g in self._named(one.revision)]
+            if len(running) > max((self.instance.gates[g].limit_of(one.revision) for one in running), default=0):
+                return f"{len(running)} executions run at gate {g}"
         for e, one in enumerate(state.executions):
             if one.status == RUNNING:
                 for g in self._named(one.revision):
@@ -379,11 +392,11 @@ class GateModel:
         if state.fault:
             return state.fault
         for g, (gate, spec) in enumerate(zip(state.gates, self.instance.gates, strict=True)):
-            if gate.waiters and gate.size < spec.limit:
+            if gate.waiters and gate.size < spec.limit_of(state.executions[gate.waiters[0].execution].revision):
                 return f"a waiter at gate {g}, which has room"
-            for e, attempt in gate.entries:
+            for e, number in gate.entries:
                 one = state.executions[e]
-                about_to_be_claimed = one.status == DUE and attempt == one.attempt + 1
+                about_to_be_claimed = one.status == DUE and number == claim_number(one.revision, one.attempt + 1)
                 if not self._may_hold(one, g) and not about_to_be_claimed:
                     return f"e{e} holds gate {g} and may not"
                 if one.status == WAITING and one.waits_at <= g:
@@ -525,19 +538,19 @@ class GateModel:
     def _do_acquire(self, draft: _Draft, e: int, a: int, r: int, i: int) -> str:
         g = self._named(r)[i]
         gate, spec = draft.gates[g], self.instance.gates[g]
-        entry = gate.entry(e)
+        entry, number = gate.entry(e), claim_number(r, a)
         if entry is not None:
-            if entry >= a:
+            if entry >= number:
                 self._next(draft, e, a, r, i + 1)
                 return f"the worker of e{e}/{a} finds its entry in gate {g}"
-            draft.processes.append(("raise", e, a, r, i))
-            return f"the worker of e{e}/{a} finds the entry of attempt {entry} in gate {g}"
+            draft.processes.append(("raise", e, a, r, i, entry))
+            return f"the worker of e{e}/{a} finds the entry of claim {entry} in gate {g}"
         blocked = gate.enqueued and self._keeps(Condition.ACQUIRE_BEHIND_QUEUE)
-        if gate.size < spec.limit and not blocked:
+        if gate.size < spec.limit_of(r) and not blocked:
             for waiter in gate.waiters:
                 if self._waits(draft.executions[waiter.execution], g, waiter):
                     draft.fault = f"e{e} overtakes e{waiter.execution} at gate {g}"
-            draft.add(g, e, a, spec.limit)
+            draft.add(g, e, number, spec.limit_of(r))
             self._next(draft, e, a, r, i + 1)
             return f"the worker of e{e}/{a} acquires gate {g}"
         if spec.rule(e) != Rule.SKIP:
@@ -552,16 +565,27 @@ class GateModel:
             draft.fault = f"e{e} is skipped at gate {g}, which nobody holds"
         return f"the worker of e{e}/{a} finds gate {g} busy"
 
-    def _do_raise(self, draft: _Draft, e: int, a: int, r: int, i: int) -> str:
+    def _do_raise(self, draft: _Draft, e: int, a: int, r: int, i: int, was: int) -> str:
         g = self._named(r)[i]
-        entry = draft.gates[g].entry(e)
-        if entry is None and self._keeps(Condition.RAISE_EXISTING):
-            draft.processes.append(("acquire", e, a, r, i))
-            return f"the worker of e{e}/{a} finds that its entry in gate {g} is gone"
-        if entry is None or entry < a or not self._keeps(Condition.RAISE_ONLY):
-            draft.set(g, e, a)
+        gate, number = draft.gates[g], claim_number(r, a)
+        entry = gate.entry(e)
+        within = gate.size <= self.instance.gates[g].limit_of(r) or not self._keeps(Condition.RAISE_WITHIN_LIMIT)
+        if (entry is None and self._keeps(Condition.RAISE_EXISTING)) or not within:
+            draft.processes.append(("give up", e, a, r, i, was))
+            return f"the worker of e{e}/{a} cannot keep its entry in gate {g}"
+        if entry is None or entry < number or not self._keeps(Condition.RAISE_ONLY):
+            draft.set(g, e, number)
         self._next(draft, e, a, r, i + 1)
         return f"the worker of e{e}/{a} sets its entry in gate {g} (was {entry})"
+
+    def _do_give_up(self, draft: _Draft, e: int, a: int, r: int, i: int, was: int) -> str:
+        """The entry of an earlier claim is removed if the gate is over the limit."""
+        g = self._named(r)[i]
+        gate = draft.gates[g]
+        if gate.entry(e) == was and gate.size > self.instance.gates[g].limit_of(r):
+            draft.remove(g, e)
+        draft.processes.append(("acquire", e, a, r, i))
+        return f"the worker of e{e}/{a} tries gate {g} again"
 
     def _do_enqueue(self, draft: _Draft, e: int, a: int, r: int, i: int) -> str:
         g = self._named(r)[i]
@@ -570,7 +594,7 @@ class GateModel:
         if not self._is_to_claim(draft, e, a, r) and self._keeps(Condition.ENQUEUE_STATUS):
             self._give_back(draft, e, self._named(r)[:i])
             return f"{worker} cannot enqueue at gate {g}: e{e} is {draft.executions[e].status}"
-        busy = gate.size >= spec.limit or gate.enqueued or not self._keeps(Condition.ENQUEUE_IF_BUSY)
+        busy = gate.size >= spec.limit_of(r) or gate.enqueued or not self._keeps(Condition.ENQUEUE_IF_BUSY)
         if not busy or (gate.entry(e) is not None and self._keeps(Condition.ENQUEUE_WITHOUT_ENTRY)):
             draft.processes.append(("acquire", e, a, r, i))
             return f"{worker} cannot enqueue at gate {g}: it is not busy"
@@ -689,7 +713,8 @@ class GateModel:
         if gates[1:]:
             draft.processes.append(("release", e, a, final, gates[1:]))
         entry = draft.gates[g].entry(e)
-        if entry is None or not (final or entry <= a or not self._keeps(Condition.RELEASE_ATTEMPT)):
+        number = claim_number(draft.executions[e].revision, a)
+        if entry is None or not (final or entry <= number or not self._keeps(Condition.RELEASE_ATTEMPT)):
             return f"nothing to release for e{e}/{a} in gate {g}"
         if self._may_hold(draft.executions[e], g):
             draft.fault = f"e{e} loses gate {g}, which it may hold"
@@ -700,7 +725,7 @@ class GateModel:
         one, entry = draft.executions[e], draft.gates[g].entry(e)
         unchanged = _comparable(one) == _comparable(seen) or not self._keeps(Condition.EVICT_CHECK)
         retrying = seen.status in (RETRYING, DUE) and self._keeps(Condition.EVICT_ATTEMPT)
-        if entry is None or not unchanged or (retrying and entry > seen.attempt):
+        if entry is None or not unchanged or (retrying and entry > claim_number(seen.revision, seen.attempt)):
             return f"nothing to evict for e{e} in gate {g}"
         if self._may_hold(one, g):
             draft.fault = f"e{e} loses gate {g}, which it may hold"
@@ -734,6 +759,7 @@ class GateModel:
 
     def _do_give(self, draft: _Draft, g: int, waiter: Waiter) -> str:
         gate, spec, e = draft.gates[g], self.instance.gates[g], waiter.execution
+        limit = spec.limit_of(waiter.revision)
         one = draft.executions[e]
         if waiter not in gate.waiters and self._keeps(Condition.GRANT_SAME_WAITER):
             draft.processes.append(("grant", g))
@@ -744,14 +770,15 @@ class GateModel:
         if gate.entry(e) is not None and self._keeps(Condition.GRANT_WITHOUT_ENTRY):
             draft.processes += [("evict", g, e, one), ("grant", g)]
             return f"grant finds an entry of the waiter e{e} in gate {g}"
-        if gate.size >= spec.limit and self._keeps(Condition.GRANT_ROOM):
+        if gate.size >= limit and self._keeps(Condition.GRANT_ROOM):
             if spec.rule(e) == Rule.CANCEL_RUNNING and self._keeps(Condition.ASK_IN_GRANT):
                 draft.processes.append(("stop", g, gate.entries[0][0]))
             return f"grant finds gate {g} full"
         draft.delete_waiter(g, waiter)
-        draft.add(g, e, waiter.attempt - (not self._keeps(Condition.GRANT_NEXT_ATTEMPT)), spec.limit)
+        attempt = waiter.attempt - (not self._keeps(Condition.GRANT_NEXT_ATTEMPT))
+        draft.add(g, e, claim_number(waiter.revision, attempt), limit)
         draft.write(e, status=QUEUED, waits_at=NOWHERE)
-        if draft.gates[g].size < spec.limit or spec.rule(e) == Rule.CANCEL_RUNNING:
+        if draft.gates[g].size < limit or spec.rule(e) == Rule.CANCEL_RUNNING:
             draft.processes.append(("grant", g))
         return f"grant gives gate {g} to e{e}"
 

@@ -30,6 +30,9 @@ INSTANCES = {
     "a duplicate and a cancellation": Instance(2, ONE, 1, Budget(duplicates=1, cancels=1)),
     "an edit and a sweep": Instance(2, ONE, 1, Budget(edits=1, sweeps=1), edits=ALL_EDITS),
     "an edit that changes the position in the queue": Instance(2, ONE, 1, Budget(edits=1), reorders=True),
+    "an edit that lowers the limit": Instance(
+        2, (GateSpec(limit=2, limit_after_edit=1),), 1, Budget(edits=2, duplicates=1)
+    ),
     "two edits of one execution, a duplicate and a sweep": Instance(
         1, ONE, 1, Budget(edits=2, sweeps=1, duplicates=1), edits=ALL_EDITS
     ),
@@ -54,6 +57,7 @@ NEEDED = {
     Condition.ACQUIRE_BEHIND_QUEUE: INSTANCES["skip behind waiters"],
     Condition.RAISE_ONLY: INSTANCES["one execution with three attempts, a duplicate and the settler"],
     Condition.RAISE_EXISTING: INSTANCES["one execution with three attempts, a duplicate and the settler"],
+    Condition.RAISE_WITHIN_LIMIT: INSTANCES["an edit that lowers the limit"],
     Condition.ENQUEUE_WITHOUT_ENTRY: INSTANCES["a duplicate and a cancellation"],
     Condition.ENQUEUE_STATUS: INSTANCES["a duplicate and a cancellation"],
     Condition.COVERED_CHECK: INSTANCES["queue one, and a cancellation"],

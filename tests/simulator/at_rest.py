@@ -37,6 +37,15 @@ class AtRest:
         yield from self._of_gates()
         yield from self._of_dead_letters()
 
+    def uncovered(self) -> Iterator[str]:
+        """Executions that are covered by one that does not exist."""
+        for one in self.observer.executions.values():
+            yield from self._uncovered(one)
+
+    def _uncovered(self, one: Execution) -> Iterator[str]:
+        if one.covered_by and one.covered_by not in self.observer.executions:
+            yield f"{describe(one)}: {one.covered_by} does not exist"
+
     def unfinished(self, due_before: datetime) -> list[str]:
         """Executions that were due before this instant and have not ended."""
         live = [one for one in self.observer.executions.values() if one.status not in FINAL]
@@ -76,8 +85,8 @@ class AtRest:
         job = versions[-1].job
         planned_ahead = one.status is Status.CANCELLED or (one.status is Status.SKIPPED and bool(one.depends_on))
         was = [f"r{one.job.revision} {one.job.state} since {one.job.updated_at:%T}" for one in versions]
-        if one.covered_by and one.covered_by not in self.observer.executions:
-            yield f"{describe(one)}: {one.covered_by} does not exist"
+        if job.state is not JobState.PAUSED:  # if the planner died before the pause, the resume records the rest
+            yield from self._uncovered(one)
         if is_own(one) and one.origin is Origin.BACKFILL:
             if not any(is_due(version.job, one.scheduled_at) for version in versions):
                 yield f"{describe(one)} is no instant of its job: {was}"

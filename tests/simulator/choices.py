@@ -45,6 +45,13 @@ class Choices:
         """One of the options, each with the same probability."""
         return self.pick(stream, options, (len(options) - 1) / len(options)) if len(options) > 1 else options[0]
 
+    def some(self, stream: str, options: Sequence[T]) -> tuple[T, ...]:
+        """All options or, as likely as not, a few of them: runs with few features interleave them more."""
+        size = self.any(f"{stream}/size", (len(options), 1, 2, len(options)))
+        if size >= len(options):
+            return tuple(options)
+        return tuple(self.any(f"{stream}/{number}", options) for number in range(size))
+
     def _stream(self, name: str) -> tuple[random.Random, list[int]]:
         if name not in self._streams:
             self._streams[name] = random.Random(f"{self.seed}/{name}"), [0]

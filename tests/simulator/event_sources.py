@@ -29,7 +29,7 @@ QUEUES = {"high": "worker", "normal": "worker", "low": "worker", "intake": "inta
 CONCURRENCY = {"high": 10, "normal": 10, "low": 4, "intake": 2, "checks": 2}
 MESSAGES_PER_BATCH = {"intake": 10}
 TICKS = (("dispatcher", {"shard": 0}), ("monitor", {"do": "tick"}), ("admission", {"do": "tick"}))
-RECONCILE_INTERVAL = 900.0
+RECONCILE_INTERVAL = 300.0
 """Seconds between two runs of the reconciler: more often than on AWS, so that runs are shorter."""
 STREAM_DELAY, QUEUE_DELAY, RETRY_DELAY = 0.1, 0.05, 2.0
 

@@ -22,7 +22,7 @@ LAGS = (1.0, 20.0, 90.0, 300.0)
 """How late a stream record or message may be delivered, in seconds."""
 PROBABILITIES = (0.0, 0.01, 0.04, 0.15)
 MAX_SKEW_MS = 2000
-KINDS = ("delay", "kill", "lost", "throttle", "lag", "duplicate", "reorder", "tick", "skew", "stale")
+KINDS = ("delay", "kill", "lost", "throttle", "lag", "duplicate", "reorder", "tick", "skew", "stale", "deploy", "abort")
 
 
 @dataclass
@@ -54,8 +54,9 @@ class Faults:
         """How much the clock of a new process is wrong."""
         if not self.enabled or not self.probability["skew"]:
             return timedelta()
-        offsets = (0, -MAX_SKEW_MS, -700, 700, MAX_SKEW_MS)
-        return timedelta(milliseconds=self.choices.pick(f"skew/{where}", offsets, 0.3))
+        offset = self.choices.pick(f"skew/{where}", (0, -MAX_SKEW_MS, -700, 700, MAX_SKEW_MS), 0.3)
+        self._count("skew", offset != 0)
+        return timedelta(milliseconds=offset)
 
     def before_call(self, service: str, operation: str, parameters: dict[str, Any]) -> None:
         """Suspend the running process, and perhaps kill it or reject its request."""
@@ -99,7 +100,9 @@ class Faults:
         """How many of the last writes an eventually consistent read does not see."""
         if not self.enabled or not self.probability["stale"]:
             return 0
-        return self.choices.pick(f"stale/{table}/{index}", (0, 1, 3, 12), self.probability["stale"])
+        writes = self.choices.pick(f"stale/{table}/{index}", (0, 1, 3, 12), self.probability["stale"])
+        self._count("stale", writes > 0)
+        return writes
 
     def _count(self, kind: str, happened: bool) -> bool:
         if happened:

@@ -208,11 +208,18 @@ class Observer:
         self.last_created = created
         if process.is_dead:
             return
-        is_held = claimed is not None and self.executions[claimed.execution_id].attempt == claimed.attempt
+        is_held = claimed is not None and _is_held(self.executions.get(claimed.execution_id), claimed)
         if claimed is not None and is_held and process.error is None and not process.result["batchItemFailures"]:
             self.violated(f"{process.name} has claimed an attempt and not run it: {describe(claimed)}")
         if created and process.name.startswith("api") and process.result and 400 <= process.result["statusCode"] < 500:
             self.violated(f"{process.name} answers {process.result['statusCode']}, but has stored {created}")
+
+
+def _is_held(current: Execution | None, claimed: Execution) -> bool:
+    """Whether the claim still stands: the execution was neither taken over, cancelled nor removed meanwhile."""
+    if current is None or current.status is not Status.RUNNING:
+        return False
+    return (current.attempt, current.worker_id) == (claimed.attempt, claimed.worker_id)
 
 
 def limit_at(one: Execution, gate: str) -> int | None:

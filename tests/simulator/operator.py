@@ -41,6 +41,8 @@ RETRIES = (
     {"max_attempts": 1},
     {"max_attempts": 2, "backoff_seconds": 60, "max_backoff_seconds": 60},
 )
+LONG_BACKOFF = {"max_attempts": 2, "backoff_seconds": 600, "max_backoff_seconds": 600}
+"""For long jobs: short ones that come due more often than that would never end."""
 MISFIRES = tuple(
     {"policy": policy, "grace_seconds": grace} for policy in ("run_latest", "run_all", "skip") for grace in (300, 45, 0)
 )
@@ -71,7 +73,15 @@ class Operator:
     answers: list[tuple[str, int, Any]] = field(default_factory=list)
     """Method and path, status and body of every answered request."""
     messages: int = 0
-    _keys: Iterator[int] = field(default_factory=lambda: count(1))
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def __post_init__(self) -> None:
+        some = self.invoker.faults.choices.some
+        self._actions = some("operator/actions", ACTIONS)
+        self._overlaps = some("operator/overlaps", OVERLAPS)
+        self._recurring = some("operator/recurring", RECURRING)
+        self._keys = some("operator/keys", KEYS)
+        self._lanes = some("operator/lanes", ("short", "short", "long"))
 
     def start(self) -> None:
         for number in range(2):
@@ -85,29 +95,14 @@ class Operator:
         self.invoker.kernel.after(self._any(f"{number}/gap", GAPS), partial(self._act, number))
 
     def _act(self, number: int) -> None:
-        actions: tuple[Callable[[str], None], ...] = (
-            lambda _: None,
-            self._submit,
-            self._edit,
-            self._edit,
-            self._edit,
-            self._pause,
-            self._resume,
-            self._resume,
-            self._run,
-            self._run,
-            self._retry,
-            self._backfill,
-            self._cancel,
-            self._cancel,
-            self._cancel_job,
-            self._delete,
-            self._send_messages,
-        )
-        self._any(f"{number}/action", actions)(str(number))
+        act = self._any(f"{number}/action", (Operator._wait, *self._actions))
+        act(self, str(number))
         self._schedule(number + 1)
 
     # requests
+
+    def _wait(self, where: str) -> None:
+        """Make no request."""
 
     def _submit(self, where: str) -> None:
         if len(self.observer.jobs) >= MAX_JOBS:
@@ -121,19 +116,19 @@ class Operator:
             self._keyed("POST", "/jobs", job)
 
     def _job(self, where: str) -> dict[str, Any]:
-        lane = self._any(f"{where}/lane", ("short", "short", "long"))
+        lane = self._any(f"{where}/lane", self._lanes)
         once = (None, {"in_seconds": 70}, {"in_seconds": 600})
-        schedules = (*RARE, *once) if lane == "long" else (*RECURRING, *RECURRING, *once, {"queue": True})
+        schedules = (*RARE, *once) if lane == "long" else (*self._recurring, *self._recurring, *once, {"queue": True})
         schedule = self._any(f"{where}/schedule", schedules)
         if schedule and "in_seconds" in schedule:
             at = self.invoker.kernel.now + timedelta(seconds=schedule["in_seconds"])
             schedule = {"at": to_text(at.replace(microsecond=0))}
         job: dict[str, Any] = {
             "task": "echo",
-            "overlap": self._any(f"{where}/overlap", OVERLAPS),
-            "retry": self._any(f"{where}/retry", RETRIES),
+            "overlap": self._any(f"{where}/overlap", self._overlaps),
+            "retry": self._any(f"{where}/retry", (*RETRIES, LONG_BACKOFF) if lane == "long" else RETRIES),
             "schedule": schedule,
-            "concurrency": self._any(f"{where}/key", KEYS),
+            "concurrency": self._any(f"{where}/key", self._keys),
             "priority": self._any(f"{where}/priority", ("normal", "normal", "high", "low")),
         }
         if schedule and not schedule.get("queue"):
@@ -147,12 +142,12 @@ class Operator:
         if not jobs:
             return
         job_id = self._any(f"{where}/job", jobs)
-        schedules = RARE if self.observer.jobs[job_id][-1].job.lane is Lane.LONG else RECURRING
+        schedules = RARE if self.observer.jobs[job_id][-1].job.lane is Lane.LONG else self._recurring
         changes: tuple[dict[str, Any], ...] = (
             {"schedule": self._any(f"{where}/schedule", schedules)},
-            {"overlap": self._any(f"{where}/overlap", OVERLAPS)},
+            {"overlap": self._any(f"{where}/overlap", self._overlaps)},
             {"parameters": {"n": 1}},
-            {"concurrency": self._any(f"{where}/key", KEYS)},
+            {"concurrency": self._any(f"{where}/key", self._keys)},
             {"misfire": self._any(f"{where}/misfire", MISFIRES)},
             {"priority": self._any(f"{where}/priority", ("normal", "high", "low"))},
             {"depends_on": []},
@@ -179,7 +174,8 @@ class Operator:
 
     def _retry(self, where: str) -> None:
         if name := self._execution(where, FINAL - {Status.SUCCEEDED}):
-            self._keyed("POST", f"/executions/{name}/retry", {})
+            send = self._any(f"{where}/keyed", (self._keyed, self.request))
+            send("POST", f"/executions/{name}/retry", {})
 
     def _cancel(self, where: str) -> None:
         if name := self._execution(where, LIVE_STATUSES):
@@ -217,7 +213,7 @@ class Operator:
 
     def _keyed(self, method: str, path: str, body: Any) -> None:
         """Send a request with an ``Idempotency-Key``, and repeat it until it is answered."""
-        key = f"key-{next(self._keys)}"
+        key = f"key-{next(self._numbers)}"
         self._send(method, path, body, key)
 
     def _send(self, method: str, path: str, body: Any, key: str) -> None:
@@ -250,6 +246,26 @@ class Operator:
         status, text = process.result["statusCode"], process.result.get("body")
         self.invoker.kernel.log(f"{request}: {status}")
         self.answers.append((request, status, json.loads(text) if text else None))
+
+
+ACTIONS: tuple[Callable[[Operator, str], None], ...] = (
+    Operator._submit,
+    Operator._edit,
+    Operator._edit,
+    Operator._edit,
+    Operator._pause,
+    Operator._resume,
+    Operator._resume,
+    Operator._run,
+    Operator._run,
+    Operator._retry,
+    Operator._backfill,
+    Operator._cancel,
+    Operator._cancel,
+    Operator._cancel_job,
+    Operator._delete,
+    Operator._send_messages,
+)
 
 
 def event(method: str, path: str, body: str | None, key: str | None = None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -18,6 +18,7 @@ from punctual.aws.dynamodb.items import plain
 from punctual.aws.dynamodb.job_item import item_to_job
 from punctual.domain.jobs.job import REMOVED_STATES
 from punctual.domain.status import FINAL
+from tests.permissions import PERMISSIONS, refused
 from tests.simulator.at_rest import AtRest
 from tests.simulator.aws.account import Account
 from tests.simulator.aws.states import RUNNING
@@ -34,12 +35,16 @@ from tests.simulator.state_machine import StateMachines
 from tests.simulator.tasks import SimulatedRunner
 
 REQUESTS = (12, 3, 6, 25)
-SETTLING_TIME = timedelta(minutes=40)
+SETTLING_TIME = timedelta(minutes=60)
 """How long it may take until every execution that came due has ended, after the last fault."""
 SWEEPS = timedelta(minutes=3)
 """Time for the dispatcher to repair what a crash left behind."""
 TAILS = (timedelta(), timedelta(), timedelta(minutes=75))
 """How long a run goes on without faults: longer than a timer's expiry, or not at all."""
+DEPLOYMENT_INTERVAL = 45.0
+"""Seconds between two instants at which all functions may be deployed again."""
+ABORT_INTERVAL = 70.0
+"""Seconds between two instants at which a state machine run may be stopped."""
 EXPIRY_DELAYS = (timedelta(minutes=1), timedelta(minutes=40))
 
 
@@ -92,7 +97,7 @@ class Simulation:
         choices: Choices,
         without: frozenset[str],
     ) -> None:
-        self.kernel, self.account, self.choices = kernel, account, choices
+        self.kernel, self.account, self.deployment, self.choices = kernel, account, deployment, choices
         self.faults = Faults(kernel, choices, without)
         self.observer = Observer(kernel, account, on_change=self._on_change)
         self.long_lane = LongLaneObserver(self.observer)
@@ -107,12 +112,14 @@ class Simulation:
         self._workers = 0
         deployment.prepare["worker"] = self._prepare_worker
         account.dynamodb.stale = self.faults.stale_writes
-        account.hooks.before_call = self.faults.before_call
+        account.hooks.before_call = self._before_call
         account.hooks.after_call = self._after_call
 
     def run(self) -> None:
         Ticks(self.invoker)
         self._expire()
+        self._deploy()
+        self._abort_run()
         self.operator.start()
         while not self.operator.is_done and self._step():
             pass
@@ -137,17 +144,26 @@ class Simulation:
         return not self.observer.violations
 
     def _settle(self) -> None:
-        """Continue until every execution that was due has ended and nothing is in flight; at least for a few sweeps."""
+        """Continue until every execution that was due has ended and nothing is in flight; at least for a few sweeps.
+
+        What violates a rule at rest must be repaired by the next sweeps: it may have happened just now.
+        """
         ended_at = self.kernel.now
         late: list[str] = []
+        since: dict[str, datetime] = {}
         while self._step():
             settled_for = self.kernel.now - ended_at
             if settled_for > SWEEPS and self._is_quiet() and not (late := self.at_rest.unfinished(ended_at)):
-                for rule in chain(self.at_rest.violations(), self.long_lane.at_rest()):
+                found = list(chain(self.at_rest.violations(), self.long_lane.at_rest()))
+                since = {rule: since.get(rule, self.kernel.now) for rule in found}
+                for rule in (rule for rule, seen_at in since.items() if self.kernel.now - seen_at > SWEEPS):
                     self.observer.violated(rule)
-                return
+                if not found:
+                    return
             if settled_for > SETTLING_TIME:
-                self.observer.violated(f"not finished after {SETTLING_TIME}: {late or 'never quiet'}")
+                self.observer.violated(
+                    f"not finished after {SETTLING_TIME}: {late[:5] or list(since)[:5] or 'never quiet'}"
+                )
 
     def _wait(self, duration: timedelta) -> None:
         """Let time pass: TTL removes the timers an hour after their instant."""
@@ -164,6 +180,8 @@ class Simulation:
         while self._step():
             left = self._left() if self._is_quiet() else ["a process, a record or a message"]
             if not left:
+                for rule in self.at_rest.uncovered():
+                    self.observer.violated(rule)
                 return
             if self.kernel.now > give_up_at:
                 self.observer.violated(f"after the deletion of all jobs there is still: {left[:5]}")
@@ -184,6 +202,15 @@ class Simulation:
         )
 
     # what AWS does
+
+    def _before_call(self, service: str, operation: str, parameters: dict[str, Any]) -> None:
+        process = self.kernel.current
+        function = process.name.partition("-")[0] if process else ""
+        if function in PERMISSIONS:
+            name = "".join(word.title() for word in operation.split("_"))
+            for action, resource in refused(function, service, name, parameters):
+                self.observer.violated(f"{function} may not {action} on {resource}")
+        self.faults.before_call(service, operation, parameters)
 
     def _after_call(self, service: str, operation: str, parameters: dict[str, Any], outcome: Any) -> None:
         self.observer.poll()
@@ -209,6 +236,22 @@ class Simulation:
         self.kernel.after(300, self._expire)
         if self.account.dynamodb.expire(self.kernel.now - delay):
             self.observer.poll()
+
+    def _deploy(self) -> None:
+        self.kernel.after(DEPLOYMENT_INTERVAL, self._deploy)
+        if self.faults.happens("deploy", "all"):
+            self.kernel.log("all functions are deployed again")
+            self.deployment.redeploy()
+
+    def _abort_run(self) -> None:
+        """An administrator stops a state machine run in the AWS console."""
+        self.kernel.after(ABORT_INTERVAL, self._abort_run)
+        runs = [run.arn for run in self.account.states.runs.values() if run.status == RUNNING]
+        if runs and self.faults.happens("abort", "run"):
+            arn = self.choices.any("aborted", runs)
+            self.kernel.log(f"{arn} is stopped in the console")
+            self.account.states.stop_execution(executionArn=arn)
+            self._on_change()
 
     def _prepare_worker(self, module: ModuleType) -> None:
         self._workers += 1

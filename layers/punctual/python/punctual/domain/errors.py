@@ -11,6 +11,9 @@
     │   ├── Stale               the request names an outdated revision               (412)
     │   └── Forbidden           the caller's role or team does not allow it          (403)
     ├── Unreadable              a malformed message or record; retrying cannot help
+    ├── Contention              concurrent writers won; a repetition can succeed
+    │   ├── GateContention      a gate or an execution kept changing
+    │   └── JobChanged          a job was changed since it was read
     └── TaskSignal              raised by a task to control its retries
         ├── Retry               retry the execution after a delay
         └── Fatal               fail the execution without another attempt
@@ -69,6 +72,21 @@ class Forbidden(Rejected):
 
 class Unreadable(PunctualError):
     """A malformed message or record. Send it to a dead-letter queue with this message as the reason."""
+
+
+class Contention(PunctualError):
+    """Concurrent writers won. Nothing is lost: the caller's message or record is delivered again."""
+
+
+class GateContention(Contention):
+    """A gate or an execution kept changing."""
+
+
+class JobChanged(Contention):
+    """A job was changed since it was read, so nothing was written."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"job {job_id} was changed since it was read")
 
 
 class TaskSignal(PunctualError):

@@ -24,9 +24,6 @@ class Executions(Protocol):
     def add_once(self, execution: Execution) -> bool:
         """Store a new execution; ``False`` if its id exists already. A lost response is not taken for a conflict."""
 
-    def add_all(self, executions: Iterable[Execution]) -> None:
-        """Call ``add`` for each execution, in no particular order."""
-
     def queue(self, timer: Timer, now: datetime) -> bool:
         """Move the execution that waits for this timer to ``queued``; ``False`` if it no longer waits for it."""
 
@@ -48,14 +45,14 @@ class Executions(Protocol):
     def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:
         """Move an execution that has not started to ``skipped``; ``False`` if it has."""
 
-    def end_missed(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
-        """End an execution that has not started and missed its due instant; ``False`` if it has started."""
-
     def was_cancelled(self, job_id: str, due: datetime) -> bool:
         """Whether the scheduled execution of a due instant was cancelled before its first attempt."""
 
     def last_planned(self, job: Job, up_to: datetime) -> datetime | None:
-        """Return the last due instant up to and including ``up_to`` that was planned under the schedule of ``job``."""
+        """Return the last due instant up to and including ``up_to`` that was planned under the schedule of ``job``.
+
+        Instants are stored in order, so every instant before it was planned, too.
+        """
 
     def live_of(self, job_id: str, since: datetime) -> Iterator[LiveExecution]:
         """Yield the executions of a job that are due since then and not in a final status, the latest first."""
@@ -93,6 +90,33 @@ class Executions(Protocol):
 
     def running(self, shard: int) -> Iterator[Execution]:
         """Yield the running executions of a shard, except holders of the gate of their job."""
+
+
+class MisfireRecords(Protocol):
+    """The executions of a job that missed their due instants.
+
+    Each write checks in the same transaction that the job still has the state and revision that was read, and raises
+    ``JobChanged`` otherwise. So the execution that covers a misfire is not removed by an edit or a pause that came
+    before the record: it is due before every change of the job that comes after it.
+    """
+
+    def add(self, execution: Execution) -> Execution | None:
+        """See ``Executions.add``."""
+
+    def add_all(self, executions: Iterable[Execution]) -> None:
+        """Add the executions in order."""
+
+    def replace(self, execution: Execution) -> bool:
+        """See ``Executions.replace``."""
+
+    def end(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
+        """End an execution that has not started and missed its due instant; ``False`` if it has started."""
+
+
+class Misfires(Protocol):
+    """Access to the misfires of each job."""
+
+    def of(self, job: Job) -> MisfireRecords: ...
 
 
 class ExecutionCanceller(Protocol):

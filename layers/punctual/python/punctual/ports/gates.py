@@ -39,15 +39,16 @@ class Gates(Protocol):
     """The gates: holders, waiters and reserved starts."""
 
     def acquire(self, gate: Gate, entrant: Entrant) -> GateState | None:
-        """Take a place and return ``None``, also if it is held already.
+        """Take a place and return ``None``, also if it is held already for this or a later claim.
 
-        If the gate is full, or others wait for it, return its state.
+        If the gate is full, or others wait for it, return its state. A place that the execution holds for an earlier
+        claim is kept if the gate is within this entrant's limit, and given up otherwise.
         """
 
-    def release(self, name: str, execution_id: str, attempt: int | None) -> bool:
+    def release(self, name: str, execution_id: str, claim_number: int | None) -> bool:
         """Give up a place and return whether executions may be waiting for it. Idempotent.
 
-        A place that is held for a later attempt than ``attempt`` is kept. ``None``: the execution has ended.
+        A place that is held for a later claim is kept. ``None``: the execution has ended.
         """
 
     def evict(self, name: str, execution_id: str, seen: Execution | None) -> bool:

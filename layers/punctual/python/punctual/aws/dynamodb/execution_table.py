@@ -64,10 +64,19 @@ class ExecutionTable:
     def _end_unstarted(
         self, key: Item, status: Status, why: Item, now: datetime, unchanged: str = "", values: Item | None = None
     ) -> bool:
-        ending = {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        removed = ["retry_at", "long_shard", "waits_at", "turn", "recheck_at", *DEADLINE_ATTRIBUTES]
         also = " AND ".join(filter(None, ["#attempt = :none", unchanged]))
-        return self._move(key, status, ending, remove=removed, also=also, values={"none": 0, **(values or {})}).applied
+        ending = self._ending_of_unstarted(why, now)
+        return self._move(key, status, also=also, values={"none": 0, **(values or {})}, **ending).applied
+
+    def _end_unstarted_request(self, key: Item, status: Status, why: Item, now: datetime) -> dict[str, Any]:
+        ending = self._ending_of_unstarted(why, now)
+        return self._transition(key, status, also="#attempt = :none", values={"none": 0}, **ending)
+
+    def _ending_of_unstarted(self, why: Item, now: datetime) -> dict[str, Any]:
+        return {
+            "changes": {**why, "ended_at": instant_text(now), "expires_at": self._expiry(now)},
+            "remove": ["retry_at", "long_shard", "waits_at", "turn", "recheck_at", *DEADLINE_ATTRIBUTES],
+        }
 
     def _mark_if_live(self, key: Item, mark: Item) -> WriteResult:
         return self.table.update(

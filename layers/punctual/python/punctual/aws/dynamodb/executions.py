@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from punctual.aws.dynamodb.execution_item import as_text, attempts_text, item_to_execution
 from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, IS_CLEARED, IS_HELD, ExecutionTable, key_of
@@ -30,7 +30,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MAX_PARALLEL_WRITES = 8
-"""Concurrent writes of a sweep or a plan."""
+"""Concurrent writes of a sweep."""
 
 
 class DynamoExecutions(ExecutionTable):
@@ -40,25 +40,10 @@ class DynamoExecutions(ExecutionTable):
 
     def add_once(self, execution: Execution) -> bool:
         # a transaction has a token, by which DynamoDB recognizes it if botocore repeats it
-        put = self.table.put_request(self._item(execution), "attribute_not_exists(#execution_id)")
-        return all(transact(self.table.client, [{"Put": put}]))
+        return all(transact(self.table.client, [self.add_request(execution)]))
 
     def replace(self, execution: Execution) -> bool:
-        return self.table.put_if(
-            self._item(execution),
-            "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued, :waiting)"
-            " AND attribute_not_exists(#run_arn)",
-            {
-                "revision": execution.revision,
-                "none": 0,
-                "scheduled": str(Status.SCHEDULED),
-                "queued": str(Status.QUEUED),
-                "waiting": str(Status.WAITING),
-            },
-        )
-
-    def add_all(self, executions: Iterable[Execution]) -> None:
-        self._map_concurrently(self.add, list(executions))
+        return self.table.put_if(self._item(execution), *_is_replaceable(execution))
 
     def queue(self, timer: Timer, now: datetime) -> bool:
         """Moves only an execution that waits for exactly this timer: a stale timer must not end a later wait."""
@@ -73,7 +58,7 @@ class DynamoExecutions(ExecutionTable):
         ).applied
 
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
-        return sum(self._map_concurrently(lambda timer: self.queue(timer, now), list(timers)))
+        return sum(_map_concurrently(lambda timer: self.queue(timer, now), list(timers)))
 
     def remove_planned(self, job_id: str, execution_id: str, revision: int, reason: str, now: datetime) -> bool:
         key = {"job_id": job_id, "execution_id": execution_id}
@@ -85,18 +70,16 @@ class DynamoExecutions(ExecutionTable):
         covers = f"{same} AND attribute_exists(#covers)"
         return self._end_unstarted(key, Status.SKIPPED, {"reason": reason}, now, covers, values)
 
-    def end_missed(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
-        why = {"reason": ending.reason, "covered_by": ending.covered_by}
-        return self._end_unstarted(key_of(execution), ending.status, why, now)
-
     def was_cancelled(self, job_id: str, due: datetime) -> bool:
         one = self.get(job_id, execution_id(job_id, due))
         return one is not None and one.status is Status.CANCELLED and one.attempt == 0
 
     def last_planned(self, job: Job, up_to: datetime) -> datetime | None:
+        if up_to < job.scheduled_since:  # DynamoDB refuses an empty range
+            return None
         pages = self.table.query(
-            "#job_id = :job_id AND #execution_id < :before",
-            {"job_id": job.job_id, "before": f"{due_key(up_to)}~"},
+            "#job_id = :job_id AND #execution_id BETWEEN :since AND :until",
+            {"job_id": job.job_id, "since": due_key(job.scheduled_since), "until": f"{due_key(up_to)}~"},
             only=["execution_id", "scheduled_at", "revision"],
             descending=True,
             consistent=True,
@@ -201,6 +184,18 @@ class DynamoExecutions(ExecutionTable):
             {"job_id": job_id, "execution_id": execution_id}, {"is_last_of_job": True, "needs_follow_up": True}
         ).applied
 
+    # writes that are part of a transaction
+
+    def add_request(self, execution: Execution) -> dict[str, Any]:
+        return {"Put": self.table.put_request(self._item(execution), "attribute_not_exists(#execution_id)")}
+
+    def replace_request(self, execution: Execution) -> dict[str, Any]:
+        return {"Put": self.table.put_request(self._item(execution), *_is_replaceable(execution))}
+
+    def end_missed_request(self, execution: Execution, ending: MisfireEnding, now: datetime) -> dict[str, Any]:
+        why = {"reason": ending.reason, "covered_by": ending.covered_by}
+        return {"Update": self._end_unstarted_request(key_of(execution), ending.status, why, now)}
+
     def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime, gates: Iterable[Gate]) -> Item:
         """The attributes of a claim. The holder of a job's gate is found through the gate and needs no index entry."""
         indexed = not any(gate.of_job for gate in gates)
@@ -240,13 +235,29 @@ class DynamoExecutions(ExecutionTable):
             values={"attempt": execution.attempt, **values},
         )
 
-    def _map_concurrently(self, act: Callable[[T], R], items: list[T]) -> list[R]:
-        if MAX_PARALLEL_WRITES == 1 or len(items) < 2:
-            return [act(item) for item in items]
-        from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
 
-        with ThreadPoolExecutor(MAX_PARALLEL_WRITES) as pool:
-            return list(pool.map(act, items))
+def _is_replaceable(execution: Execution) -> tuple[str, Item]:
+    """The condition that the stored execution has an earlier revision, and neither it nor its run has started."""
+    return (
+        "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued, :waiting)"
+        " AND attribute_not_exists(#run_arn)",
+        {
+            "revision": execution.revision,
+            "none": 0,
+            "scheduled": str(Status.SCHEDULED),
+            "queued": str(Status.QUEUED),
+            "waiting": str(Status.WAITING),
+        },
+    )
+
+
+def _map_concurrently(act: Callable[[T], R], items: list[T]) -> list[R]:
+    if MAX_PARALLEL_WRITES == 1 or len(items) < 2:
+        return [act(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
+
+    with ThreadPoolExecutor(MAX_PARALLEL_WRITES) as pool:
+        return list(pool.map(act, items))
 
 
 def _timer_condition(timer: Timer) -> tuple[tuple[Status, ...], str, Item]:

@@ -2,8 +2,8 @@
 
 ::
 
-    held#<shard>    <gate>    one item per gate with holders or waiters: their number, the attempt of each holder, and
-                              ``enqueued``, which exists while the queue may have waiters
+    held#<shard>    <gate>    one item per gate with holders or waiters: the number of holders, the claim number of
+                              each, and ``enqueued``, which exists while the queue may have waiters
     queue#<gate>    <turn>    one item per waiter; <turn> is ``only`` if the gate admits a single waiter
     rate            <gate>    the instant until which starts are reserved
 
@@ -23,7 +23,18 @@ from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
 from punctual.aws.dynamodb.items import Item, instant_of, instant_text
 from punctual.aws.dynamodb.table import Table, transact
 from punctual.domain.executions.execution import Execution
-from punctual.domain.jobs.gate import OF_JOB, ONLY, Entrant, FullGateDecision, Gate, GateState, Rate, Waiter, queue_key
+from punctual.domain.jobs.gate import (
+    OF_JOB,
+    ONLY,
+    Entrant,
+    FullGateDecision,
+    Gate,
+    GateState,
+    Rate,
+    Waiter,
+    claim_number,
+    queue_key,
+)
 from punctual.domain.status import Status
 
 SHARDS = 16
@@ -31,6 +42,7 @@ SHARDS = 16
 partition key that is hot, so that this does not limit the number of starts per second."""
 HOLDER = "in:"
 HAS_ROOM = "attribute_not_exists(#holder) AND (attribute_not_exists(#count) OR #count < :limit)"
+KEEPS_PLACE = "#holder = :was AND #count <= :limit"
 MAX_RESERVE_TRIES = 20
 GATES_PER_PAGE = 100
 NEW_WAITERS_PER_TRANSACTION = 25
@@ -42,33 +54,48 @@ class DynamoGates:
     executions: DynamoGatedExecutions
 
     def acquire(self, gate: Gate, entrant: Entrant) -> GateState | None:
-        me = entrant.execution_id
+        me, number = entrant.execution_id, entrant.claim_number
         while True:
             written = self.table.apply(
                 self._update(
                     gate.name,
                     me,
-                    set={"holder": entrant.attempt},
+                    set={"holder": number},
                     add={"count": 1},
                     condition=f"{HAS_ROOM} AND attribute_not_exists(#enqueued)",
                     values={"limit": gate.limit},
                 )
             )
             state = _state(written.item)
-            attempt = state.holders.get(me)
-            if written.applied or (attempt is not None and attempt >= entrant.attempt):
+            held_for = state.holders.get(me)
+            if written.applied or (held_for is not None and held_for >= number):
                 return None
-            if attempt is None:
+            if held_for is None:
                 return state
-            # the place of its earlier attempt, unless that is being released
-            raised = self._update(
-                gate.name, me, set={"holder": entrant.attempt}, condition="#holder = :was", values={"was": attempt}
-            )
-            if self.table.apply(raised).applied:
+            if self._keep_place(gate, entrant, held_for):
                 return None
 
-    def release(self, name: str, execution_id: str, attempt: int | None) -> bool:
-        held, values = _is_held(attempt)
+    def _keep_place(self, gate: Gate, entrant: Entrant, held_for: int) -> bool:
+        """Keep the place of an earlier attempt or revision, unless it is being released.
+
+        A work order from before an edit may have taken it under a higher limit. If it exceeds the limit, it is given
+        up: the earlier claim can no longer succeed.
+        """
+        values = {"was": held_for, "limit": gate.limit}
+        raised = self._update(
+            gate.name,
+            entrant.execution_id,
+            set={"holder": entrant.claim_number},
+            condition=KEEPS_PLACE,
+            values=values,
+        )
+        if self.table.apply(raised).applied:
+            return True
+        self.table.apply(self._removal(gate.name, entrant.execution_id, "#holder = :was AND #count > :limit", values))
+        return False
+
+    def release(self, name: str, execution_id: str, claim_number: int | None) -> bool:
+        held, values = _is_held(claim_number)
         last = f"{held} AND #count = :one AND attribute_not_exists(#enqueued)"
         if self.table.delete_if(_key(name), last, {**values, "one": 1}, holder=HOLDER + execution_id):
             return False  # the last holder deletes the gate's item
@@ -77,7 +104,7 @@ class DynamoGates:
     def evict(self, name: str, execution_id: str, seen: Execution | None) -> bool:
         # the worker of its next attempt may have acquired the place, and be about to claim
         is_retrying = seen is not None and seen.status is Status.RETRYING
-        held, values = _is_held(seen.attempt if seen and is_retrying else None)
+        held, values = _is_held(claim_number(seen.revision, seen.attempt) if seen and is_retrying else None)
         return self._transact(
             {"Update": self._removal(name, execution_id, held, values)},
             {"ConditionCheck": self.executions.unchanged_request(execution_id, seen)},
@@ -131,7 +158,7 @@ class DynamoGates:
         given = self._update(
             gate.name,
             waiter.execution_id,
-            set={"holder": waiter.attempt},
+            set={"holder": waiter.claim_number},
             add={"count": 1},
             condition=HAS_ROOM,
             values={"limit": gate.limit},
@@ -235,11 +262,11 @@ class DynamoGates:
         return all(transact(self.table.client, writes))
 
 
-def _is_held(attempt: int | None) -> tuple[str, Item]:
-    """The condition that a place is held for ``attempt`` or an earlier one; ``None``: for any."""
-    if attempt is None:
+def _is_held(claim_number: int | None) -> tuple[str, Item]:
+    """The condition that a place is held for this claim or an earlier one; ``None``: for any."""
+    if claim_number is None:
         return "attribute_exists(#holder)", {}
-    return "#holder <= :attempt", {"attempt": attempt}
+    return "#holder <= :claim_number", {"claim_number": claim_number}
 
 
 def _state(item: Item) -> GateState:

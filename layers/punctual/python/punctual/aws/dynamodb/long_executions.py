@@ -43,19 +43,18 @@ class DynamoLongExecutions(ExecutionTable):
     def detach_run(self, execution: Execution, reason: str, now: datetime) -> bool:
         """Detach the state machine run, if there is one, so that another can be attached.
 
-        ``False`` if the attached run is no longer the one that was read.
+        ``False`` if the attached run is no longer the one that was read, or if the execution waits at a gate: it gets
+        a run when it gets a place there. ``execution`` may be an outdated read.
         """
+        is_unchanged = "#run_arn = :run_arn" if execution.run_arn else "attribute_not_exists(#run_arn)"
         return self._move(
             key_of(execution),
             Status.QUEUED,
-            {
-                "queued_at": instant_text(now),
-                "reason": reason,
-                "restarts": execution.restarts + 1,
-            },
+            {"queued_at": instant_text(now), "reason": reason},
             remove=["run_arn", "running_shard", "retry_at"],
+            add={"restarts": 1},
             sources=LIVE_STATUSES,
-            also="#run_arn = :run_arn" if execution.run_arn else "attribute_not_exists(#run_arn)",
+            also=f"{is_unchanged} AND attribute_not_exists(#waits_at)",
             values={"run_arn": execution.run_arn} if execution.run_arn else {},
         ).applied
 

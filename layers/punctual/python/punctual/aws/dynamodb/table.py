@@ -154,7 +154,7 @@ class Table:
         page_size: int | None = None,
         consistent: bool = False,
         only: Iterable[str] = (),
-        where: Mapping[str, list[str]] | None = None,
+        where: Mapping[str, Sequence[str | bool]] | None = None,
     ) -> Iterator[list[Item]]:
         """Yield the matching items in sort-key order, page by page. A page may be empty.
 

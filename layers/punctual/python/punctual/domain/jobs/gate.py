@@ -114,6 +114,10 @@ class Entrant:
     run_arn: str | None = None
     """In the long lane: the state machine run that carries it."""
 
+    @property
+    def claim_number(self) -> int:
+        return claim_number(self.revision, self.attempt)
+
 
 @dataclass(frozen=True)
 class Waiter:
@@ -126,15 +130,30 @@ class Waiter:
     """The attempt that it is about to start."""
     revision: int
 
+    @property
+    def claim_number(self) -> int:
+        return claim_number(self.revision, self.attempt)
+
 
 @dataclass(frozen=True)
 class GateState:
     """The holders of a gate, and whether executions may be waiting."""
 
     holders: Mapping[str, int] = field(default_factory=dict)
-    """The attempt of each holder, by execution id."""
+    """For which claim each execution holds its place: the ``claim_number``, by execution id."""
     queue_mark: str | None = None
     """Changes with each execution that joins the queue; ``None`` if the queue is empty."""
+
+
+MAX_ATTEMPT = 1_000_000
+
+
+def claim_number(revision: int, attempt: int) -> int:
+    """The revision and attempt of a claim as one number. It grows with each revision, and within it with each attempt.
+
+    So a condition can compare both at once, as a fencing token.
+    """
+    return revision * MAX_ATTEMPT + attempt
 
 
 ONLY = "only"

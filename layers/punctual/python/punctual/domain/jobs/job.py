@@ -122,8 +122,13 @@ class Job:
 
     def planning_resumes_after(self, last_planned: datetime | None) -> datetime:
         """The instant after which planning continues. Missed instants of an earlier schedule are not caught up on."""
-        schedule_start = (self.rescheduled_at or self.created_at) - MILLISECOND
+        schedule_start = self.scheduled_since - MILLISECOND
         return max(last_planned or schedule_start, schedule_start)
+
+    @property
+    def scheduled_since(self) -> datetime:
+        """Since when the job has its current schedule."""
+        return self.rescheduled_at or self.created_at
 
     @property
     def may_wait(self) -> bool:

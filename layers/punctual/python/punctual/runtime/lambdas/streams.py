@@ -1,7 +1,7 @@
 """DynamoDB stream records as changes, and how a handler processes them.
 
 A record that no retry can process is sent to the dead-letter queue with the reason, so that it does not block the
-records behind it. An AWS error propagates: Lambda then redelivers the batch, for up to a day.
+records behind it. An AWS error or a lost race propagates: Lambda then redelivers the batch, for up to a day.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from punctual.aws.dynamodb.items import Item, plain, to_json
 from punctual.domain import instant
+from punctual.domain.errors import Contention
 from punctual.domain.metrics import Metric
 from punctual.runtime.lambdas.alarm_metric import AlarmMetric
 
@@ -71,13 +72,14 @@ def process_each(
 ) -> list[T]:
     """Call ``act`` on each change and return the results in order.
 
-    A change for which ``act`` raises goes to the dead-letter queue and has no result. AWS errors propagate.
+    A change for which ``act`` raises goes to the dead-letter queue and has no result. AWS errors propagate, and so do
+    lost races (``Contention``): a repetition can succeed.
     """
     results = []
     for change in changes:
         try:
             results.append(act(change))
-        except (ClientError, BotoCoreError):
+        except (ClientError, BotoCoreError, Contention):
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.held_executions import DynamoHeldExecutions
     from punctual.aws.dynamodb.jobs import DynamoJobs
     from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
+    from punctual.aws.dynamodb.misfires import DynamoMisfires
     from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks, DynamoSamples
     from punctual.aws.dynamodb.parts import DynamoParts
     from punctual.aws.dynamodb.queue_flows import DynamoFlows
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     class _WithExecutions(_WithRetention, Protocol):
         executions_table: str
         timer_shards: int
+
+    class _WithMisfires(_WithJobs, _WithExecutions, Protocol): ...
 
     class _WithTimers(Protocol):
         timers_table: str
@@ -87,6 +90,12 @@ def executions(settings: _WithExecutions) -> DynamoExecutions:
     from punctual.aws.dynamodb.executions import DynamoExecutions
 
     return DynamoExecutions(*_execution_storage(settings))
+
+
+def misfires(settings: _WithMisfires) -> DynamoMisfires:
+    from punctual.aws.dynamodb.misfires import DynamoMisfires
+
+    return DynamoMisfires(executions(settings), Table(settings.jobs_table, dynamodb()))
 
 
 def gated_executions(settings: _WithExecutions) -> DynamoGatedExecutions:

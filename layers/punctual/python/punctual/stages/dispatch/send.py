@@ -56,8 +56,8 @@ class ExecutionSender:
         """Send executions that became ``queued`` or ``retrying``, and plan the successors of leaders. Idempotent.
 
         An execution can have been skipped, missed or cancelled instead: then only its successors are planned.
-        Executions that are sent again plan no successors. Raises if a work queue rejects an order; the stream then
-        delivers the batch again.
+        Executions that are sent again plan no successors. Raises if a work queue rejects an order, and ``JobChanged``;
+        the stream then delivers the batch again.
         """
         planned, came_due = by_effect.get(Effect.SEND_PLANNED, ()), by_effect.get(Effect.SEND_DUE, ())
         again = by_effect.get(Effect.SEND_AGAIN, ())
@@ -143,7 +143,7 @@ class ExecutionSender:
             was_cancelled=partial(self.executions.was_cancelled, job.job_id),
         )
         ending = misfires.ending_of(job.job_id, execution.scheduled_at)
-        return ending is not None and self.executions.end_missed(execution, ending, self.clock())
+        return ending is not None and self.planner.misfires.of(job).end(execution, ending, self.clock())
 
     def _first_check(self, execution: Execution) -> Check | None:
         """Return the first deadline check if it is near. The monitor sends later checks, and checks that were lost."""

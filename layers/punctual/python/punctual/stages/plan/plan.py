@@ -25,6 +25,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.deadline_outlook import IN_DANGER
@@ -51,7 +52,7 @@ from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.executions import Executions
+    from punctual.ports.executions import Executions, Misfires
     from punctual.ports.jobs import Jobs
     from punctual.ports.long_lane import StateMachines
     from punctual.ports.planning import Timers
@@ -68,6 +69,7 @@ leader: when it is queued, the planner stores the next batch."""
 class Planner:
     jobs: Jobs
     executions: Executions
+    misfires: Misfires
     timers: Timers
     machines: StateMachines
     gatekeeper: Gatekeeper
@@ -148,7 +150,7 @@ class Planner:
             return False
         if job.has_instant(one.scheduled_at):
             misfires = self._misfires(job, [one.scheduled_at])
-            self._store(self._execution(job, one.scheduled_at, misfires, None, exhausted=False))
+            self._store(self._execution(job, one.scheduled_at, misfires, None, exhausted=False), job)
         else:
             disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
             self._dispose(job, one, disposal, CHANGED_REASON)
@@ -199,17 +201,14 @@ class Planner:
             return None
         misfires = self._misfires(job, instants)
         planned = [self._execution(job, due, misfires, instants[-1], exhausted=exhausted) for due in instants]
-        existing = self._store(planned[0])
-        if existing is None:  # a new batch, as almost always: added together, the leader last
-            self.executions.add_all(one for one in planned[1:-1] if one.status is not Status.SCHEDULED)
-            for one in planned[1:]:
-                if one is planned[-1] or one.status is Status.SCHEDULED:
-                    existing = self._store(one)
-        else:  # a repeated batch, which a crash may have interrupted
-            for one in planned[1:]:
-                if existing is not None and existing.is_leader and not _ended_unstarted(existing):
-                    return None  # the leader is stored last, so the earlier batch is complete and has a leader
-                existing = self._store(one)
+        # in order, the leader last: so no instant before a stored one is missing
+        existing = self._store(planned[0], job)
+        misfired = list(takewhile(lambda one: one.status in FINAL, planned[1:-1])) if existing is None else []
+        self.misfires.of(job).add_all(misfired)  # many, after an outage
+        for one in planned[1 + len(misfired) :]:
+            if existing is not None and existing.is_leader and not _ended_unstarted(existing):
+                return None  # an earlier call has stored this batch, and its leader leads on
+            existing = self._store(one, job)
         return self._continue_after(existing, exhausted=exhausted)
 
     def _continue_after(self, last: Execution | None, *, exhausted: bool) -> datetime | None:
@@ -237,7 +236,7 @@ class Planner:
         self._record_skipped(before, plan.dropped)
         existing = None
         for due in dues:
-            existing = self._store(self._execution(job, due, misfires, dues[-1], exhausted=exhausted))
+            existing = self._store(self._execution(job, due, misfires, dues[-1], exhausted=exhausted), job)
         for one in plan.obsolete(instants.__contains__):
             disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
             self._dispose(job, one, disposal, CHANGED_REASON)
@@ -263,7 +262,9 @@ class Planner:
 
     def _record_skipped(self, job: Job | None, instants: Iterable[datetime], reason: str = CHANGED_REASON) -> None:
         """Store a ``skipped`` execution for each instant that came due under earlier rules and was not planned."""
-        self.executions.add_all(self._skipped(job, due, reason) for due in instants if job)
+        if job is not None:
+            for due in instants:
+                self.executions.add(self._skipped(job, due, reason))
 
     def _skipped(self, job: Job, due: datetime, reason: str) -> Execution:
         now = self.clock()
@@ -302,16 +303,18 @@ class Planner:
                 break
         return dues, due is None
 
-    def _store(self, execution: Execution) -> Execution | None:
+    def _store(self, execution: Execution, job: Job) -> Execution | None:
         """Store an execution, with a timer or EventBridge schedule if it is not queued yet.
 
         Return ``None`` if the execution was added or replaced an earlier revision. Otherwise return the existing one,
-        after setting its timer or queueing it, because an earlier call may have crashed before that.
+        after setting its timer or queueing it, because an earlier call may have crashed before that. Raises
+        ``JobChanged`` for a misfire if the job has changed.
         """
-        existing = self.executions.add(execution)
+        records = self.misfires.of(job) if execution.status in FINAL else self.executions
+        existing = records.add(execution)
         if existing is not None and existing.revision < execution.revision:
             execution = _with_previous_outlook(execution, existing)
-        if existing is not None and existing.revision < execution.revision and self.executions.replace(execution):
+        if existing is not None and existing.revision < execution.revision and records.replace(execution):
             if existing.lane is Lane.LONG and (execution.lane is not Lane.LONG or execution.has_pending_upstreams):
                 self.machines.delete_schedule(execution.execution_id)
             existing = None

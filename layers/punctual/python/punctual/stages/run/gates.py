@@ -3,9 +3,10 @@
 Transitions: at a full gate, ``queued`` or ``retrying`` becomes ``waiting``, or ``skipped`` if the gate's rule says so.
 A grant moves ``waiting`` to ``queued``. A rate limit postpones the start: the execution stays ``queued``.
 
-A place is held for an execution and an attempt. Every change of a gate is one conditional write, or one transaction
-with the execution that it is about, so no step depends on another step of the same process. ``grant`` gives free places
-to waiters, ``sweep`` removes holders that may not hold; any process may call either at any time.
+A place is held for the claim of an execution: its revision and attempt. Every change of a gate is one conditional
+write, or one transaction with the execution that it is about, so no step depends on another step of the same process.
+``grant`` gives free places to waiters, ``sweep`` removes holders that may not hold; any process may call either at any
+time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from punctual.domain.errors import GateContention
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.lease import CANCEL_GRACE, LEASE_SUSPECT_AFTER, MAX_CONTAINER_STOP_GRACE
 from punctual.domain.identity import job_of
@@ -40,10 +42,6 @@ MAX_TRIES = 20
 """How often an operation is repeated when concurrent writers change the same gate or execution."""
 RESERVED_START_TOLERANCE = timedelta(seconds=5)
 """A start that was reserved longer ago than this is reserved again: late executions must not start all at once."""
-
-
-class GateContention(RuntimeError):
-    """Concurrent writers kept changing a gate or an execution. The caller's message is delivered again later."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +72,10 @@ class Gatekeeper:
         self.grant(gate.name)
         return stored
 
-    def release(self, execution_id: str, gates: Iterable[Gate], attempt: int | None = None) -> None:
-        """Give up the places of an execution that has ended, or those that were held for ``attempt``. Idempotent."""
+    def release(self, execution_id: str, gates: Iterable[Gate], claim_number: int | None = None) -> None:
+        """Give up the places of an execution that has ended, or those that it held for a claim. Idempotent."""
         for gate in gates:
-            if gate.limit is not None and self.gates.release(gate.name, execution_id, attempt):
+            if gate.limit is not None and self.gates.release(gate.name, execution_id, claim_number):
                 self.grant(gate.name)
 
     def give_back(self, entrant: Entrant, gates: Iterable[Gate], seen: Execution | None) -> None:

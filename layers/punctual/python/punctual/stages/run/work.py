@@ -32,7 +32,7 @@ from punctual.domain.executions.attempt_decision import (
 from punctual.domain.executions.execution import Execution, Failure, Outcome
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.forecasts.queue_flow import FlowCounter
-from punctual.domain.jobs.gate import Entrant, queue_key
+from punctual.domain.jobs.gate import Entrant, claim_number, queue_key
 from punctual.domain.lane import Priority
 from punctual.domain.status import Status
 
@@ -162,7 +162,8 @@ class Worker:
         if self.executions.conclude(execution, decision, self.clock()):
             if decision.status is Status.RETRYING:  # it keeps the gate of its job between attempts
                 shared = [gate for gate in execution.gates if not gate.of_job]
-                self.gatekeeper.release(execution.execution_id, shared, execution.attempt)
+                claimed = claim_number(execution.revision, execution.attempt)
+                self.gatekeeper.release(execution.execution_id, shared, claimed)
             else:
                 self.gatekeeper.release(execution.execution_id, execution.gates)
             return WorkOutcome.DECIDED

@@ -1,0 +1,330 @@
+"""Processes that die, repeat a write, or interleave between two lines: each case broke an earlier version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from punctual import Context
+from punctual.aws import clients
+from punctual.domain.instant import to_text
+from tests.integration.concurrency_keys import status, work_orders
+from tests.integration.faults import crash_at, just_before, on_table
+from tests.integration.fixture_tasks import TASK_BODIES, Killed
+from tests.integration.long_lane import LongLane, start_part
+from tests.integration.world import World
+from tests.resources import STATE_MACHINE
+
+ONE_AT_A_TIME = {"key": "k", "limit": 1}
+TWO_AT_A_TIME = {"key": "k", "limit": 2}
+
+
+def submit(world: World, **submission: Any) -> str:
+    return str(world.submit(task="test.scripted", **submission)["job_id"])
+
+
+def edit(world: World, job_id: str, changes: dict[str, Any]) -> None:
+    code, answer = world.request("PATCH", f"/jobs/{job_id}", changes)
+    assert code == 200, answer
+
+
+def gate(world: World, name: str) -> dict[str, Any]:
+    """The record of a gate; empty if it has neither holders nor waiters."""
+    found = [item for item in world.items("gates") if item["entry"]["S"].startswith(name) and "held" in str(item)]
+    return found[0] if found else {}
+
+
+@contextmanager
+def responses_lost(operation: str, containing: str) -> Iterator[None]:
+    """Lose the response of the first matching write after it took effect, as botocore sees it: it sends it again."""
+    client = clients.dynamodb()
+    send: Callable[..., Any] = client._endpoint.make_request
+    lost = False
+
+    def make_request(model: Any, request: Any) -> Any:
+        nonlocal lost
+        answer = send(model, dict(request))
+        if not lost and model.name == operation and containing in str(request["body"]):
+            lost = True
+            return send(model, dict(request))
+        return answer
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client._endpoint, "make_request", make_request)
+        yield
+    assert lost, f"no {operation} contained {containing!r}"
+
+
+# the short lane
+
+
+def test_a_duplicate_of_every_message_never_runs_two_executions_of_a_queue_all_job_at_once(world: World) -> None:
+    job_id = submit(world, schedule={"every_seconds": 10}, overlap="queue_all")
+    running: list[str] = []
+
+    def run(context: Context) -> None:
+        assert running == []
+        running.append(context.execution_id)
+        world.pass_time(10)
+        world.deliver_streams(lambda records: [*records, *records])
+        for order in world.orders() * 2:
+            world.work(order)
+        running.pop()
+
+    TASK_BODIES.extend([run] * 4)
+    world.run_until_idle()
+    world.pass_time(10)
+    for order in world.orders() * 2:
+        world.work(order)
+    world.run_until_idle()
+    ended = [one["status"] for one in world.executions(job_id) if one["started_at"]]
+    assert ended
+    assert set(ended) == {"succeeded"}
+
+
+def test_a_timer_that_ttl_removes_after_an_edit_plans_nothing_from_before_the_edit(world: World) -> None:
+    world.pass_time(5 * 60)
+    job_id = submit(world, schedule={"cron": "10 12 * * *", "timezone": "UTC"})
+    world.run_until_idle()
+    [timer] = [item for item in world.items("timers") if "job_id" in item]
+    world.run_for(600, step=60)
+    world.pass_time(25 * 60)  # 12:40
+    edit(world, job_id, {"schedule": {"cron": "30 12 * * *", "timezone": "UTC"}})
+    world.run_until_idle()
+    world.pass_time(1800)
+    world.dynamodb.delete_item(TableName="timers", Key={name: timer[name] for name in ("bucket", "due")})
+    world.call("planner", {"Records": [removal_by_ttl(timer)]})
+    world.run_until_idle()
+    assert [one["scheduled_at"] for one in world.executions(job_id)] == [
+        "2026-11-16T12:10:00.000Z",
+        "2026-11-17T12:30:00.000Z",
+    ]
+
+
+def removal_by_ttl(item: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "eventID": "1",
+        "eventName": "REMOVE",
+        "eventSourceARN": "arn:aws:dynamodb:us-east-1:123456789012:table/timers/stream/1",
+        "userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"},
+        "dynamodb": {
+            "Keys": {name: item[name] for name in ("bucket", "due")},
+            "OldImage": item,
+            "SequenceNumber": "1",
+            "ApproximateCreationDateTime": 1,
+        },
+    }
+
+
+def test_a_duplicate_message_of_a_retrying_execution_leaves_no_place_taken(world: World) -> None:
+    def fail(_context: Context) -> None:
+        raise ValueError("not this time")
+
+    TASK_BODIES.append(fail)
+    retry = {"max_attempts": 2, "backoff_seconds": 600, "max_backoff_seconds": 600}
+    job_id = submit(world, concurrency=ONE_AT_A_TIME, retry=retry)
+    [order] = work_orders(world)
+    world.work(order)
+    assert status(world, job_id) == "retrying"
+    world.work(order)
+    assert gate(world, "key#") == {}
+    other = submit(world, concurrency=ONE_AT_A_TIME)
+    world.run_until_idle()
+    assert status(world, other) == "succeeded"
+
+
+def test_a_waiter_gets_its_place_although_the_process_that_frees_it_dies(world: World) -> None:
+    jobs = [submit(world, concurrency=ONE_AT_A_TIME) for _ in range(3)]
+    first, second, third = work_orders(world)
+
+    def others_wait(_context: Context) -> None:
+        world.work(second)
+        world.work(third)
+
+    TASK_BODIES.append(others_wait)
+    # the worker dies after it has released its place, before it reads the queue of waiters
+    with crash_at("Query", after=2), pytest.raises(Killed):  # the two that wait have read the queue before
+        world.work(first)
+    assert sorted(status(world, one) for one in jobs) == ["succeeded", "waiting", "waiting"]
+    world.tick()
+    world.run_until_idle()
+    assert [status(world, one) for one in jobs] == ["succeeded"] * 3
+
+
+def test_a_claim_whose_response_was_lost_is_recognised_by_its_worker(world: World) -> None:
+    job_id = submit(world, retry={"max_attempts": 1})
+    world.deliver_streams()
+    world.deliver_streams()
+    [order] = world.orders()
+    with responses_lost("UpdateItem", "lease_until"):
+        world.work(order)
+    assert [(one["status"], one["attempt"]) for one in world.executions(job_id)] == [("succeeded", 1)]
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_a_repeated_key_creates_one_job_although_the_first_request_dies(world: World, after: int) -> None:
+    """``after``: the api dies before it stores the job, or before it stores the answer."""
+    operation, table = [("PutItem", "jobs"), ("UpdateItem", "idempotency")][after]
+    body, key = {"task": "echo"}, {"idempotency-key": "once"}
+    with crash_at(operation, table=table), pytest.raises(Killed):
+        world.request("POST", "/jobs", body, headers=key)
+    code, job = world.request("POST", "/jobs", body, headers=key)
+    assert code == 201
+    assert [item["job_id"]["S"] for item in world.items("jobs") if "state" in item] == [job["job_id"]]
+
+
+def test_an_edit_leaves_on_record_the_waiter_that_covers_a_skipped_execution(world: World) -> None:
+    job_id = submit(world, schedule={"every_seconds": 10}, overlap="queue_one")
+
+    def two_come_due_before_the_planner_sees_an_edit(_context: Context) -> None:
+        world.pass_time(10)
+        [order] = world.orders()
+        world.work(order)  # waits
+        edit(world, job_id, {"schedule": {"every_seconds": 7}})
+        world.pass_time(10)
+        [order] = world.orders()
+        world.work(order)  # is skipped, covered by the waiter
+        world.run_until_idle()
+
+    TASK_BODIES.append(two_come_due_before_the_planner_sees_an_edit)
+    world.run_until_idle()
+    world.pass_time(10)
+    [order] = world.orders()
+    world.work(order)
+    world.run_until_idle()
+    found = {one["execution_id"]: one for one in world.executions(job_id)}
+    covers = [one["covered_by"] for one in found.values() if one["covered_by"]]
+    assert covers
+    assert set(covers) <= found.keys()
+
+
+def test_a_work_order_from_before_an_edit_does_not_bypass_a_lower_limit(world: World) -> None:
+    instant = to_text(world.now.replace(minute=1))
+    jobs = [submit(world, concurrency=TWO_AT_A_TIME, schedule={"at": instant}) for _ in range(2)]
+    world.run_until_idle()
+    world.pass_time(60)
+    earlier = world.orders()
+    for job_id in jobs:
+        edit(world, job_id, {"concurrency": ONE_AT_A_TIME})
+    first, second = work_orders(world)
+    running: list[str] = []
+
+    def run(_context: Context) -> None:
+        world.pass_time(1)
+        running.append("one")
+        for order in (*earlier, second):
+            world.work(order)
+        running.remove("one")
+
+    def run_alone(_context: Context) -> None:
+        assert running == []
+
+    TASK_BODIES.extend([run, run_alone])
+    world.work(first)
+    world.run_until_idle()
+    assert [status(world, one) for one in jobs] == ["succeeded", "succeeded"]
+
+
+# the long lane
+
+
+def newest_run(world: World) -> str:
+    """The state machine run that was started last."""
+    runs = world.states.list_executions(stateMachineArn=STATE_MACHINE, statusFilter="RUNNING")["executions"]
+    return str(max(runs, key=lambda run: run["startDate"])["executionArn"])
+
+
+def restart(world: World, lane: LongLane, job: dict[str, Any]) -> tuple[str, str]:
+    """Stop the run of a job's execution, and let the reconciler replace it. Returns both runs."""
+    stopped = lane.attached_run(job["job_id"], lane.execution(job)["execution_id"])
+    world.states.stop_execution(executionArn=stopped)
+    world.pass_time(121)
+    lane.reconcile()
+    world.run_until_idle()
+    return stopped, newest_run(world)
+
+
+def test_a_run_that_enqueued_its_execution_at_a_gate_conducts_it_no_more(world: World, lane: LongLane) -> None:
+    first, second = lane.submit(concurrency=ONE_AT_A_TIME), lane.submit(concurrency=ONE_AT_A_TIME)
+    earlier_run = lane.run_arn(second)
+    assert lane.next_parts(first)["next"] == "run"
+    assert lane.next_parts(second)["next"] == "end"
+    world.pass_time(1)
+    world.request("PUT", f"/executions/{lane.execution(first)['execution_id']}/cancel?grace_seconds=0")
+    world.run_until_idle()  # grants the place to the second execution, and starts another run
+    assert lane.next_parts(second, run=newest_run(world))["next"] == "run"
+    assert lane.next_parts(second, run=earlier_run)["next"] == "end"
+    refused = lane.request_slot(second, run=earlier_run)
+    assert lane.answers_to(refused) == ["SendTaskFailure"]
+    assert lane.execution(second)["parts"][0]["status"] == "queued"
+
+
+def test_a_slot_request_of_a_replaced_run_does_not_take_the_grant(world: World, lane: LongLane) -> None:
+    job = lane.submit()
+    lane.next_parts(job)
+    stopped, replacement = restart(world, lane, job)
+    lane.next_parts(job, run=replacement)
+    ticket = lane.request_slot(job, run=replacement)
+    late = lane.request_slot(job, run=stopped)
+    world.run_until_idle()
+    assert lane.grant_for(ticket) is not None
+    assert lane.answers_to(late) == ["SendTaskFailure"]
+
+
+def test_a_part_whose_grant_was_lost_gives_its_slot_back(world: World, lane: LongLane) -> None:
+    job = lane.submit()
+    lane.next_parts(job)
+    lane.request_slot(job)
+    world.run_until_idle()
+    assert (lane.execution(job)["status"], lane.used_capacity()[0]) == ("starting", 1)
+    world.pass_time(11 * 60)
+    lane.tick()  # no container has claimed the part, and its run does not answer
+    world.run_until_idle()
+    assert (lane.execution(job)["status"], lane.used_capacity()[0]) == ("retrying", 0)
+
+
+def test_a_new_run_waits_for_the_backoff_of_a_part(world: World, lane: LongLane) -> None:
+    retry = {"max_attempts": 2, "backoff_seconds": 3000, "max_backoff_seconds": 3000}
+    job, container = start_part(lane, retry=retry)
+    container.conclude("failed")
+    _, replacement = restart(world, lane, job)
+    lane.next_parts(job, run=replacement)
+    ticket = lane.request_slot(job, run=replacement)
+    assert lane.answers_to(ticket) == ["SendTaskFailure"]
+    assert lane.execution(job)["parts"][0]["status"] == "retrying"
+
+
+def test_parts_are_not_added_to_an_execution_that_was_cancelled_meanwhile(world: World, lane: LongLane) -> None:
+    job = lane.submit()
+    execution_id = lane.execution(job)["execution_id"]
+
+    def cancel() -> None:
+        assert world.request("PUT", f"/executions/{execution_id}/cancel?grace_seconds=0")[0] == 200
+
+    with just_before("TransactWriteItems", cancel, on_table("parts")):
+        assert lane.next_parts(job)["next"] == "end"
+    world.run_until_idle()
+    assert lane.execution(job)["status"] == "cancelled"
+    assert world.items("parts") == []
+
+
+def test_the_reconciler_does_not_queue_an_execution_that_waits_at_a_gate(world: World, lane: LongLane) -> None:
+    first = lane.submit(concurrency=ONE_AT_A_TIME)
+    assert lane.next_parts(first)["next"] == "run"
+    instant = world.now.replace(hour=13)
+    second = lane.submit(concurrency=ONE_AT_A_TIME, schedule={"at": to_text(instant)})
+    second_id = lane.execution(second)["execution_id"]
+    world.pass_time((instant - world.now).total_seconds())
+    world.scheduler.delete_schedule(Name=second_id, GroupName="long")
+    run = world.states.start_execution(stateMachineArn=STATE_MACHINE, name=second_id, input="{}")
+
+    def second_waits() -> None:
+        assert lane.next_parts(second, run=run["executionArn"])["next"] == "end"
+
+    # between the reconciler's read of the execution and its write
+    with just_before("UpdateItem", second_waits, "its one-time schedule"):
+        lane.reconcile()
+    assert lane.execution(second)["status"] == "waiting"

@@ -1,0 +1,254 @@
+"""The exact permissions of every function's role, and which of them an AWS request needs.
+
+The infrastructure tests compare ``PERMISSIONS`` with the deployed policies. The integration tests and the simulator
+compare every request of a function with it, because neither moto nor the simulator enforces policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+READ_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
+READ_QUEUE = ("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
+
+HERE = "AWS::Region:AWS::AccountId"
+STATE_MACHINE = f"arn:AWS::Partition:states:{HERE}:stateMachine:Punctual-long"
+RUNS = f"arn:AWS::Partition:states:{HERE}:execution:Punctual-long:*"
+SCHEDULES = f"arn:AWS::Partition:scheduler:{HERE}:schedule/Punctual-long/*"
+EVERY_SCHEDULE = f"arn:AWS::Partition:scheduler:{HERE}:schedule/*/*"
+TASKS = f"arn:AWS::Partition:ecs:{HERE}:task/FargateCluster/*"
+DEFINITIONS = f"arn:AWS::Partition:ecs:{HERE}:task-definition"
+IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
+
+DEAD_LETTER_QUEUES = ("high", "normal", "low", "intake", "checks", "notices", "planner", "settler", "admission")
+USE_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
+USE_GATED = (
+    "dynamodb:GetItem",
+    "dynamodb:BatchGetItem",
+    "dynamodb:UpdateItem",
+    "dynamodb:ConditionCheckItem",
+)
+"""The executions, for functions that use gates."""
+PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "api": {
+        "TablesGates.Arn": USE_GATES,
+        "TablesJobs.Arn": (
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:BatchWriteItem",
+            "dynamodb:Query",
+        ),
+        "TablesJobs.Arn/index/by_owner": ("dynamodb:Query",),
+        "TablesExecutions.Arn": (*USE_GATED, "dynamodb:PutItem", "dynamodb:Query"),
+        "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
+        "TablesSignals.Arn": ("dynamodb:GetItem",),
+        "TablesExecutions.Arn/index/by_owner": ("dynamodb:Query",),
+        "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
+        "TablesIdempotency.Arn": ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+        "ResultsBucket.Arn/*": ("s3:GetObject",),
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:Query"),
+        "WorkerFunctionLogs.Arn": ("logs:FilterLogEvents",),
+        "RunnerLogs.Arn": ("logs:FilterLogEvents",),
+    },
+    "planner": {
+        "TablesGates.Arn": USE_GATES,
+        "TablesJobs.Arn": (
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:ConditionCheckItem",
+        ),
+        "TablesExecutions.Arn": (*USE_GATED, "dynamodb:PutItem", "dynamodb:DeleteItem", "dynamodb:Query"),
+        "TablesTimers.Arn": ("dynamodb:PutItem",),
+        "TablesJobs.StreamArn": READ_STREAM,
+        "TablesExecutions.StreamArn": READ_STREAM,
+        "TablesTimers.StreamArn": READ_STREAM,
+        "QueuesHigh.Arn": ("sqs:SendMessage",),
+        "QueuesNormal.Arn": ("sqs:SendMessage",),
+        "QueuesLow.Arn": ("sqs:SendMessage",),
+        "QueuesChecks.Arn": ("sqs:SendMessage",),
+        "QueuesPlannerDeadLetters.Arn": ("sqs:SendMessage",),
+        SCHEDULES: ("scheduler:CreateSchedule", "scheduler:UpdateSchedule", "scheduler:DeleteSchedule"),
+        "SchedulesRole.Arn": ("iam:PassRole",),
+        STATE_MACHINE: ("states:StartExecution",),
+    },
+    "dispatcher": {
+        "TablesGates.Arn": USE_GATES,
+        "TablesTimers.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"),
+        "TablesExecutions.Arn": USE_GATED,
+        "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
+        "QueuesHigh.Arn": ("sqs:SendMessage",),
+        "QueuesNormal.Arn": ("sqs:SendMessage",),
+        "QueuesLow.Arn": ("sqs:SendMessage",),
+    },
+    "worker": {
+        "TablesGates.Arn": USE_GATES,
+        "TablesExecutions.Arn": USE_GATED,
+        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
+        "ResultsBucket.Arn/*": ("s3:PutObject",),
+        "QueuesHigh.Arn": READ_QUEUE,
+        "QueuesNormal.Arn": READ_QUEUE,
+        "QueuesLow.Arn": READ_QUEUE,
+        "QueuesHighDeadLetters.Arn": ("sqs:SendMessage",),
+        "QueuesNormalDeadLetters.Arn": ("sqs:SendMessage",),
+        "QueuesLowDeadLetters.Arn": ("sqs:SendMessage",),
+    },
+    "settler": {
+        "TablesGates.Arn": USE_GATES,
+        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": (*USE_GATED, "dynamodb:Query"),
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
+        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
+        "TablesExecutions.StreamArn": READ_STREAM,
+        "QueuesNotices.Arn": ("sqs:SendMessage",),
+        "QueuesSettlerDeadLetters.Arn": ("sqs:SendMessage",),
+        SCHEDULES: ("scheduler:DeleteSchedule",),
+        RUNS: ("states:StopExecution",),
+        TASKS: ("ecs:StopTask",),
+    },
+    "intake": {
+        "TablesJobs.Arn": ("dynamodb:BatchGetItem",),
+        "TablesExecutions.Arn": ("dynamodb:PutItem",),
+        "TablesSignals.Arn": ("dynamodb:UpdateItem",),
+        "QueuesIntake.Arn": READ_QUEUE,
+        "QueuesIntakeDeadLetters.Arn": ("sqs:SendMessage",),
+    },
+    "conductor": {
+        "TablesGates.Arn": USE_GATES,
+        "TablesJobs.Arn": ("dynamodb:GetItem",),
+        "TablesExecutions.Arn": USE_GATED,
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"),
+        "ResultsBucket.Arn/*": ("s3:PutObject",),
+        STATE_MACHINE: ("states:SendTaskFailure",),
+        TASKS: ("ecs:StopTask",),
+    },
+    "reporter": {
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
+        "ResultsBucket.Arn/*": ("s3:GetObject", "s3:PutObject"),
+        STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskFailure", "states:SendTaskHeartbeat"),
+        TASKS: ("ecs:StopTask",),
+    },
+    "admission": {
+        "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
+        "TablesParts.Arn/index/waiting": ("dynamodb:Query",),
+        "TablesParts.Arn/index/holding": ("dynamodb:Query",),
+        "TablesParts.StreamArn": READ_STREAM,
+        "QueuesAdmissionDeadLetters.Arn": ("sqs:SendMessage",),
+        STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskFailure"),
+        TASKS: ("ecs:StopTask",),
+    },
+    "reconciler": {
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn/index/long": ("dynamodb:Query",),
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
+        "TablesParts.Arn/index/holding": ("dynamodb:Query",),
+        EVERY_SCHEDULE: ("scheduler:ListSchedules",),
+        SCHEDULES: ("scheduler:CreateSchedule", "scheduler:UpdateSchedule", "scheduler:DeleteSchedule"),
+        "SchedulesRole.Arn": ("iam:PassRole",),
+        STATE_MACHINE: ("states:ListExecutions", "states:SendTaskFailure"),
+        RUNS: ("states:StopExecution",),
+        TASKS: ("ecs:DescribeTasks", "ecs:StopTask"),
+    },
+    "monitor": {
+        "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn/index/checks": ("dynamodb:Query",),
+        "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
+        "TablesParts.Arn": ("dynamodb:BatchGetItem",),
+        "TablesParts.Arn/index/waiting": ("dynamodb:Query",),
+        "TablesParts.Arn/index/holding": ("dynamodb:Query",),
+        "TablesTimers.Arn": ("dynamodb:GetItem",),
+        "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem"),
+        **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low", "intake")},
+        **{f"Queues{name.title()}DeadLetters.Arn": ("sqs:GetQueueAttributes",) for name in DEAD_LETTER_QUEUES},
+        "QueuesChecks.Arn": (*READ_QUEUE, "sqs:SendMessage"),
+        "QueuesChecksDeadLetters.Arn": ("sqs:GetQueueAttributes", "sqs:SendMessage"),
+        "QueuesNotices.Arn": ("sqs:SendMessage",),
+        STATE_MACHINE: ("states:ListExecutions",),
+    },
+    "notifier": {
+        "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TopicsPage": ("sns:Publish",),
+        "TopicsNotice": ("sns:Publish",),
+        "QueuesNotices.Arn": (*READ_QUEUE, "sqs:SendMessage"),
+        "QueuesNoticesDeadLetters.Arn": ("sqs:SendMessage",),
+    },
+}
+
+EVERYWHERE = {("cloudwatch:PutMetricData", "*")}
+"""What every function may do, besides writing its own log."""
+
+_TRANSACTED = {
+    "Put": "dynamodb:PutItem",
+    "Update": "dynamodb:UpdateItem",
+    "Delete": "dynamodb:DeleteItem",
+    "ConditionCheck": "dynamodb:ConditionCheckItem",
+}
+_QUEUE_CALLS = {
+    "SendMessage": "SendMessage",
+    "SendMessageBatch": "SendMessage",
+    "GetQueueAttributes": "GetQueueAttributes",
+}
+_QUEUE_CALLS |= {"ChangeMessageVisibility": "ChangeMessageVisibility"}
+_RUN_CALLS = {"StopExecution": RUNS}
+_SCHEDULE_CALLS = {"ListSchedules": EVERY_SCHEDULE}
+_LOG_GROUPS = {"/worker": "WorkerFunctionLogs.Arn", "/runner": "RunnerLogs.Arn"}
+
+
+def refused(function: str, service: str, operation: str, parameters: dict[str, Any]) -> list[tuple[str, str]]:
+    """The permissions that a request of ``function`` needs and that the function does not have."""
+    allowed = {(action, resource) for resource, actions in PERMISSIONS[function].items() for action in actions}
+    return [one for one in needed(service, operation, parameters) if one not in allowed | EVERYWHERE]
+
+
+def needed(service: str, operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The action and the resource of each permission that a request needs."""
+    match service:
+        case "dynamodb":
+            yield from _needed_in_dynamodb(operation, parameters)
+        case "sqs":
+            yield f"sqs:{operation.removesuffix('Batch')}", _queue(parameters["QueueUrl"].rpartition("/")[2])
+        case "s3":
+            yield f"s3:{operation}", "ResultsBucket.Arn/*"
+        case "sns":
+            yield f"sns:{operation}", f"Topics{parameters['TopicArn'].rpartition(':')[2].title()}"
+        case "stepfunctions":
+            yield f"states:{operation}", _RUN_CALLS.get(operation, STATE_MACHINE)
+        case "scheduler":
+            yield f"scheduler:{operation}", _SCHEDULE_CALLS.get(operation, SCHEDULES)
+        case "ecs":
+            yield f"ecs:{operation}", TASKS
+        case "logs":
+            yield f"logs:{operation}", _LOG_GROUPS[parameters["logGroupName"]]
+        case "cloudwatch":
+            yield f"cloudwatch:{operation}", "*"
+        case _:
+            raise NotImplementedError(f"{service}.{operation}")
+
+
+def _needed_in_dynamodb(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if operation == "TransactWriteItems":
+        for item in parameters["TransactItems"]:
+            for kind, write in item.items():
+                yield _TRANSACTED[kind], _table(write["TableName"])
+    elif operation in ("BatchGetItem", "BatchWriteItem"):
+        for name in parameters["RequestItems"]:
+            yield f"dynamodb:{operation}", _table(name)
+    else:
+        index = f"/index/{parameters['IndexName']}" if "IndexName" in parameters else ""
+        yield f"dynamodb:{operation}", _table(parameters["TableName"]) + index
+
+
+def _table(name: str) -> str:
+    return f"Tables{name.title()}.Arn"
+
+
+def _queue(name: str) -> str:
+    owner = name.removesuffix("-dead")
+    owner = {"monitor": "checks", "notifier": "notices"}.get(owner, owner) if owner != name else owner
+    return f"Queues{owner.title()}{'DeadLetters' if name.endswith('-dead') else ''}.Arn"

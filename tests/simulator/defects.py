@@ -1,0 +1,269 @@
+"""Defects that earlier versions of Punctual had, put back one at a time: the simulator must find each.
+
+Each defect removes the part of the engine that prevents it. A check that finds none of these would be worth nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+from unittest import mock
+
+from punctual.aws.dynamodb import gates, parts
+from punctual.aws.dynamodb.conducted_parts import DynamoConductedParts
+from punctual.aws.dynamodb.execution_table import ExecutionTable
+from punctual.aws.dynamodb.executions import DynamoExecutions
+from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions, waits_condition
+from punctual.aws.dynamodb.items import instant_text
+from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
+from punctual.aws.dynamodb.parts import LANE, DynamoParts
+from punctual.aws.dynamodb.table import WriteResult
+from punctual.domain.executions.execution import Execution
+from punctual.domain.identity import job_of
+from punctual.domain.instant import MILLISECOND
+from punctual.domain.jobs.gate import Waiter
+from punctual.domain.jobs.job import Job
+from punctual.domain.lane import Lane
+from punctual.domain.long_lane.laxity import admission_key
+from punctual.domain.long_lane.part import Part
+from punctual.domain.long_lane.parts_status import outcome_when_cancelled
+from punctual.domain.status import LIVE_STATUSES, Status, sources_of
+from punctual.stages.api.submit import Submit
+from punctual.stages.long_lane.conduct import Conductor
+from punctual.stages.long_lane.reconcile import Reconciler
+from punctual.stages.run.gates import Gatekeeper
+from punctual.stages.settle.after_execution import Settler
+
+Patches = Iterator[Any]
+
+
+def two_at_once() -> Patches:
+    """A waiter gets a place although the gate is full."""
+    yield mock.patch.object(gates, "HAS_ROOM", "attribute_not_exists(#holder) AND :limit = :limit")
+
+
+def edit_plans_the_past() -> Patches:
+    """The new schedule is planned from the last instant of the earlier one."""
+
+    def planning_resumes_after(job: Job, last_planned: datetime | None) -> datetime:
+        return last_planned or job.created_at - MILLISECOND
+
+    yield mock.patch.object(Job, "planning_resumes_after", planning_resumes_after)
+
+
+def place_kept_while_retrying() -> Patches:
+    """A worker that acquired a gate and lost the claim keeps the place, and the sweep does not check it."""
+    yield mock.patch.object(Gatekeeper, "give_back", return_value=None)
+    yield mock.patch.object(Execution, "may_hold", lambda one, _: one.status in (Status.QUEUED, *_RUNS))
+
+
+def waiter_never_woken() -> Patches:
+    """Only the process that has released a place gives it to the next waiter: the sweep does not."""
+
+    class GatekeeperWithoutGrant(Gatekeeper):
+        def grant(self, name: str) -> None:
+            del name
+
+    def sweep(one: Gatekeeper, share: int, shares: int) -> Iterator[Execution]:
+        return _sweep(GatekeeperWithoutGrant(one.gates, one.executions, one.clock), share, shares)
+
+    yield mock.patch.object(Gatekeeper, "sweep", sweep)
+
+
+def own_claim_not_recognised() -> Patches:
+    """A write whose response was lost, and that botocore has repeated, counts as refused."""
+
+    def move(table: ExecutionTable, key: Any, target: Status, changes: Any, **conditions: Any) -> WriteResult:
+        return table.table.apply(table._transition(key, target, changes, **conditions))
+
+    yield mock.patch.object(ExecutionTable, "_move", move)
+
+
+def two_jobs_for_one_key() -> Patches:
+    """The ids of submitted jobs do not depend on the ``Idempotency-Key``."""
+
+    def build(submit: Submit, submission: Any, caller: Any, _number: int, keyed: Any) -> Job:
+        return submit.builder.build(submission, caller, keyed.at if keyed else submit.clock())
+
+    yield mock.patch.object(Submit, "_build", build)
+
+
+def retry_stored_and_refused() -> Patches:
+    """The write of a manual retry has no token by which DynamoDB recognises its repetition."""
+
+    def add_once(table: DynamoExecutions, execution: Execution) -> bool:
+        return table.add(execution) is None
+
+    yield mock.patch.object(DynamoExecutions, "add_once", add_once)
+
+
+def limit_of_an_earlier_revision() -> Patches:
+    """A place that a work order from before an edit has taken is kept although the edit has lowered the limit."""
+    yield mock.patch.object(gates, "KEEPS_PLACE", "#holder = :was AND :limit = :limit")
+
+
+def waiting_execution_restarted() -> Patches:
+    """The reconciler acts on an outdated read: it queues an execution that waits at a gate meanwhile."""
+
+    def detach(table: DynamoLongExecutions, execution: Execution, reason: str, now: datetime) -> bool:
+        is_unchanged = "#run_arn = :run_arn" if execution.run_arn else "attribute_not_exists(#run_arn)"
+        changes = {"queued_at": instant_text(now), "reason": reason}
+        key = {"job_id": execution.job_id, "execution_id": execution.execution_id}
+        values = {"run_arn": execution.run_arn} if execution.run_arn else {}
+        return table._move(
+            key, Status.QUEUED, changes, remove=["run_arn"], sources=LIVE_STATUSES, also=is_unchanged, values=values
+        ).applied
+
+    yield mock.patch.object(DynamoLongExecutions, "detach_run", detach)
+
+
+def covered_by_nothing() -> Patches:
+    """An edit may remove a waiter that covers a skipped execution."""
+
+    def cover(executions: DynamoGatedExecutions, waiter: Waiter, gate: str) -> dict[str, Any]:
+        condition, values = waits_condition(waiter, gate)
+        key = {"job_id": job_of(waiter.execution_id), "execution_id": waiter.execution_id}
+        return executions.table.check_request(key, condition, values)
+
+    def skip_for_waiter(self: gates.DynamoGates, entrant: Any, gate: str, waiter: Any, decision: Any, now: Any) -> bool:
+        why = {"reason": decision.reason, "covered_by": decision.covered_by}
+        return self._transact(
+            {"Update": self.executions.skip_request(entrant, why, now)},
+            {"ConditionCheck": cover(self.executions, waiter, gate)},
+        )
+
+    yield mock.patch.object(gates.DynamoGates, "skip_for_waiter", skip_for_waiter)
+
+
+def two_runs_of_one_execution() -> Patches:
+    """A state machine run continues after the execution waited at a gate and got another run."""
+
+    def attach(table: DynamoLongExecutions, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Any:
+        attached = _attach_run(table, job_id, execution_id, run_arn, now)
+        if attached is not None:
+            return attached
+        current = table.get(job_id, execution_id)
+        is_live = current is not None and current.status not in _ENDED and current.lane is Lane.LONG
+        return current if is_live and current is not None and current.waits_at is None else None
+
+    yield mock.patch.object(DynamoLongExecutions, "attach_run", attach)
+    yield mock.patch.object(DynamoConductedParts, "_is_carried", _exists)
+
+
+def requests_for_a_slot_unfenced() -> Patches:
+    """A late request for a slot replaces the ticket of a later one, and ``starting`` has no lease."""
+
+    def request_slot(self: DynamoConductedParts, part: Part, ticket: str, run_arn: str, now: datetime) -> bool:
+        del run_arn
+        asked_at = part.asked_at or now
+        changes = {
+            "asked_at": instant_text(asked_at),
+            "waiting": LANE,
+            "admission_key": admission_key(part, asked_at),
+            "tickets": frozenset({ticket}),
+        }
+        sources = [*sources_of(Status.WAITING), Status.WAITING]
+        return self._move(part, Status.WAITING, changes, remove=["retry_at"], sources=sources)
+
+    yield mock.patch.object(DynamoConductedParts, "request_slot", request_slot)
+    yield mock.patch.object(parts, "START_LEASE", timedelta(days=3650))
+    yield mock.patch.object(Reconciler, "_is_stuck", return_value=False)
+
+
+def hung_execution_cannot_be_cancelled() -> Patches:
+    """A cancellation leaves the end to the state machine run, which waits for a grant that was lost."""
+    yield from requests_for_a_slot_unfenced()
+
+    def stop_requested(settler: Settler, execution: Execution) -> None:
+        for part in settler.parts.of(execution.execution_id):
+            settler._stop_part(part, execution.cancel_at or settler.clock(), execution.cancel_reason or "cancelled")
+
+    yield mock.patch.object(Settler, "stop_requested", stop_requested)
+
+
+def success_lost_to_a_cancellation() -> Patches:
+    """The settler ends an execution without a running part, although a part has succeeded since it read them."""
+
+    def stop_requested(settler: Settler, execution: Execution) -> None:
+        if execution.lane is not Lane.LONG or execution.cancel_at is None:
+            return
+        reason, found = execution.cancel_reason or "cancelled", settler.parts.of(execution.execution_id)
+        for part in found:
+            settler._stop_part(part, execution.cancel_at, reason)
+        current = settler.parts.of(execution.execution_id)
+        if not any(part.status is Status.RUNNING for part in current):
+            settler.executions.close(execution, outcome_when_cancelled(current, reason), settler.clock())
+
+    yield mock.patch.object(Settler, "stop_requested", stop_requested)
+
+
+def backoff_cut_short() -> Patches:
+    """A new state machine run requests a slot for a part that is still in backoff."""
+
+    def request_slot(conductor: Conductor, execution_id: str, name: str, ticket: str, run_arn: str) -> None:
+        part = conductor.parts.get(execution_id, name)
+        if part is None or not conductor.parts.request_slot(part, ticket, run_arn, conductor.clock()):
+            conductor.callbacks.fail([ticket], "Punctual.Stale", "it needs no slot now")
+
+    yield mock.patch.object(Conductor, "request_slot", request_slot)
+
+
+def token_of_the_second_container_lost() -> Patches:
+    """The state machine run that waits for a second container of the same attempt hears nothing."""
+    yield mock.patch.object(DynamoParts, "add_token", return_value=False)
+
+
+def parts_added_during_a_cancellation() -> Patches:
+    """The conductor stores parts although the execution was asked to stop meanwhile."""
+    yield mock.patch.object(DynamoConductedParts, "_is_carried", _is_attached)
+
+
+_RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)
+_ENDED = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, *_RUNS}
+_sweep = Gatekeeper.sweep
+_attach_run = DynamoLongExecutions.attach_run
+
+
+def _exists(self: DynamoConductedParts, execution_id: str, _: str) -> dict[str, Any]:
+    key = {"job_id": job_of(execution_id), "execution_id": execution_id}
+    return {"ConditionCheck": self.executions.check_request(key, "attribute_exists(#execution_id)", {})}
+
+
+def _is_attached(self: DynamoConductedParts, execution_id: str, run_arn: str) -> dict[str, Any]:
+    key = {"job_id": job_of(execution_id), "execution_id": execution_id}
+    return {"ConditionCheck": self.executions.check_request(key, "#run_arn = :run_arn", {"run_arn": run_arn})}
+
+
+DEFECTS: dict[str, Callable[[], Patches]] = {
+    one.__name__: one
+    for one in (
+        two_at_once,
+        edit_plans_the_past,
+        place_kept_while_retrying,
+        waiter_never_woken,
+        own_claim_not_recognised,
+        two_jobs_for_one_key,
+        retry_stored_and_refused,
+        limit_of_an_earlier_revision,
+        waiting_execution_restarted,
+        covered_by_nothing,
+        two_runs_of_one_execution,
+        requests_for_a_slot_unfenced,
+        hung_execution_cannot_be_cancelled,
+        success_lost_to_a_cancellation,
+        backoff_cut_short,
+        token_of_the_second_container_lost,
+        parts_added_during_a_cancellation,
+    )
+}
+
+
+@contextmanager
+def put_back(name: str) -> Iterator[None]:
+    """Put a defect back for the duration of the block."""
+    with ExitStack() as stack:
+        for patch in DEFECTS[name]():
+            stack.enter_context(patch)
+        yield
