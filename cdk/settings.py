@@ -25,7 +25,7 @@ class Platform:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Concurrency:
+class WorkerConcurrency:
     """The maximum number of concurrent function instances per queue. Lambda requires at least 2."""
 
     high: int
@@ -101,7 +101,7 @@ class Alerts:
 class Settings:
     stage: str
     platform: Platform
-    concurrency: Concurrency
+    concurrency: WorkerConcurrency
     long: LongLane
     alerts: Alerts
     timer_shards: int
@@ -123,7 +123,7 @@ class Settings:
 LOCAL = Settings(
     stage="local",
     platform=Platform(architecture="x86_64", wheels=None),
-    concurrency=Concurrency(high=10, normal=10, low=4, intake=2),
+    concurrency=WorkerConcurrency(high=10, normal=10, low=4, intake=2),
     long=LongLane(
         vcpus=4,
         tasks=8,
@@ -149,7 +149,7 @@ LOCAL = Settings(
 PROD = Settings(
     stage="prod",
     platform=Platform(architecture="arm64", wheels="aarch64-manylinux2014"),
-    concurrency=Concurrency(high=200, normal=100, low=20, intake=20),
+    concurrency=WorkerConcurrency(high=200, normal=100, low=20, intake=20),
     long=LongLane(
         vcpus=256,
         tasks=256,

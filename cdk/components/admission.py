@@ -13,7 +13,7 @@ from cdk.components.layers import Layers
 from cdk.components.queues import Queues
 from cdk.components.sources import read_stream
 from cdk.components.state_machine_grants import grant_callbacks
-from cdk.components.tables import HOLDING, WAITING, Tables
+from cdk.components.tables import HOLDING_INDEX, WAITING_INDEX, Tables
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 from punctual.domain.triggers import PARTS, filters
@@ -58,7 +58,7 @@ class Admission(Construct):
         )
         tables.executions.grant(self.function, "UpdateItem")
         tables.parts.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
-        tables.parts.grant_query(self.function, WAITING, HOLDING)
+        tables.parts.grant_query(self.function, WAITING_INDEX, HOLDING_INDEX)
         grant_callbacks(self.function, "SendTaskSuccess", "SendTaskFailure")
         cluster.grant(self.function, "StopTask")
         read_stream(

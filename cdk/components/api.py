@@ -15,7 +15,7 @@ from cdk.components.function import Function
 from cdk.components.identity import Identity
 from cdk.components.layers import Layers
 from cdk.components.results import Results
-from cdk.components.tables import BY_OWNER, DEADLINES, RUNNING, Tables
+from cdk.components.tables import BY_OWNER_INDEX, DEADLINES_INDEX, RUNNING_INDEX, Tables
 from cdk.components.worker import Worker
 from cdk.settings import Settings
 
@@ -87,9 +87,9 @@ class Api(Construct):
         )
         # PutItem also serves transactions: a job and the marker of its dedupe key.
         tables.jobs.grant(function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "BatchWriteItem", "Query")
-        tables.jobs.grant_query(function, BY_OWNER)
+        tables.jobs.grant_query(function, BY_OWNER_INDEX)
         tables.executions.grant(function, "PutItem", "Query")
-        tables.executions.grant_query(function, BY_OWNER, RUNNING, DEADLINES)
+        tables.executions.grant_query(function, BY_OWNER_INDEX, RUNNING_INDEX, DEADLINES_INDEX)
         tables.parts.grant(function, "GetItem", "Query")
         tables.grant_gates(function)
         tables.signals.grant(function, "GetItem")

@@ -7,7 +7,7 @@ from constructs import Construct
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
-from cdk.components.tables import RUNNING, Tables
+from cdk.components.tables import RUNNING_INDEX, Tables
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
@@ -37,7 +37,7 @@ class Dispatcher(Construct):
             retry_attempts=0,
         )
         tables.timers.grant(self.function, "GetItem", "PutItem", "Query")
-        tables.executions.grant_query(self.function, RUNNING)
+        tables.executions.grant_query(self.function, RUNNING_INDEX)
         tables.grant_gates(self.function)
         queues.grant_enqueue(self.function)
         # One group holds the ticks of all functions: dispatcher, admission, monitor and reconciler.

@@ -8,7 +8,7 @@ from cdk.components.layers import Layers
 from cdk.components.queues import MONITOR_TIMEOUT, Queues
 from cdk.components.sources import read_queue
 from cdk.components.state_machine_grants import grant_list
-from cdk.components.tables import CHECKS, DEADLINES, HOLDING, WAITING, Tables
+from cdk.components.tables import CHECKS_INDEX, DEADLINES_INDEX, HOLDING_INDEX, WAITING_INDEX, Tables
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
@@ -48,9 +48,9 @@ class Monitor(Construct):
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem")
         tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
-        tables.executions.grant_query(self.function, CHECKS, DEADLINES)
+        tables.executions.grant_query(self.function, CHECKS_INDEX, DEADLINES_INDEX)
         tables.parts.grant(self.function, "BatchGetItem")
-        tables.parts.grant_query(self.function, WAITING, HOLDING)
+        tables.parts.grant_query(self.function, WAITING_INDEX, HOLDING_INDEX)
         tables.timers.grant(self.function, "GetItem")
         tables.signals.grant(self.function, "GetItem", "BatchGetItem", "PutItem")
         queues.checks.queue.grant(self.function, "SendMessage")

@@ -9,7 +9,7 @@ from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.schedules import Schedules
 from cdk.components.state_machine_grants import grant_callbacks, grant_list, grant_stop
-from cdk.components.tables import HOLDING, LONG, Tables
+from cdk.components.tables import HOLDING_INDEX, LONG_INDEX, Tables
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
@@ -41,9 +41,9 @@ class Reconciler(Construct):
             retry_attempts=0,
         )
         tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
-        tables.executions.grant_query(self.function, LONG)
+        tables.executions.grant_query(self.function, LONG_INDEX)
         tables.parts.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
-        tables.parts.grant_query(self.function, HOLDING)
+        tables.parts.grant_query(self.function, HOLDING_INDEX)
         schedules.grant_list(self.function)
         schedules.grant_write(self.function)
         grant_list(self.function)

@@ -11,15 +11,15 @@ from cdk.components.table import Table
 from cdk.settings import Settings
 
 # Indexes of the jobs and the executions table.
-BY_OWNER = "by_owner"
+BY_OWNER_INDEX = "by_owner"
 # Indexes of the executions table.
-RUNNING = "running"
-LONG = "long"
-CHECKS = "checks"
-DEADLINES = "deadlines"
+RUNNING_INDEX = "running"
+LONG_INDEX = "long"
+CHECKS_INDEX = "checks"
+DEADLINES_INDEX = "deadlines"
 # Indexes of the parts table.
-WAITING = "waiting"
-HOLDING = "holding"
+WAITING_INDEX = "waiting"
+HOLDING_INDEX = "holding"
 
 
 def _text(name: str) -> dynamodb.Attribute:
@@ -43,7 +43,7 @@ class Tables(Construct):
         self.jobs = self._table(
             "Jobs",
             partition_key=_text("job_id"),
-            indexes=[_index(BY_OWNER, "owner", "job_id", everything)],
+            indexes=[_index(BY_OWNER_INDEX, "owner", "job_id", everything)],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
         )
         # The indexes project only keys, so a change of status does not write to them.
@@ -54,14 +54,14 @@ class Tables(Construct):
             partition_key=_text("job_id"),
             sort_key=_text("execution_id"),
             indexes=[
-                _index(BY_OWNER, "owner", "execution_id", keys),
+                _index(BY_OWNER_INDEX, "owner", "execution_id", keys),
                 # Executions that a worker or a container holds.
-                _index(RUNNING, "running_shard", "execution_id", keys),
+                _index(RUNNING_INDEX, "running_shard", "execution_id", keys),
                 # Live executions of the long lane.
-                _index(LONG, "long_shard", "execution_id", keys),
+                _index(LONG_INDEX, "long_shard", "execution_id", keys),
                 # Live executions with a deadline, by the time of the next check and by danger.
-                _index(CHECKS, "check_shard", "check_at", keys),
-                _index(DEADLINES, "deadline_shard", "danger", keys),
+                _index(CHECKS_INDEX, "check_shard", "check_at", keys),
+                _index(DEADLINES_INDEX, "deadline_shard", "danger", keys),
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
         )
@@ -71,9 +71,9 @@ class Tables(Construct):
             sort_key=_text("part"),
             indexes=[
                 # Parts that wait for a slot, in admission order, with all attributes that the decision needs.
-                _index(WAITING, "waiting", "admission_key", everything),
+                _index(WAITING_INDEX, "waiting", "admission_key", everything),
                 # Parts that hold a slot: admission counts them.
-                _index(HOLDING, "holding", "execution_id", keys),
+                _index(HOLDING_INDEX, "holding", "execution_id", keys),
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
         )

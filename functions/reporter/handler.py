@@ -108,8 +108,8 @@ def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _requests(part: Part | None) -> dict[str, Any]:
-    """The requests to the container. ``leave``: preempted, stop at the next checkpoint. ``stop_in``: cancelled, stop
-    within this many seconds.
+    """The requests to the container. ``preempt_reason``: preempted, stop at the next checkpoint. ``stop_in``:
+    cancelled, stop within this many seconds.
     """
     if part is None:
         return {"ok": False, "preempt_reason": None, "stop_in": None}

@@ -98,7 +98,7 @@ def test_a_part_starts_at_the_time_of_its_grant(part: dict[str, Any]) -> None:
     assert part["WaitForStart"]["TimestampPath"] == "$.grant.start_at"
 
 
-def test_every_wait_has_a_time_out(part: dict[str, Any]) -> None:
+def test_every_wait_has_a_timeout(part: dict[str, Any]) -> None:
     assert part["RequestSlot"]["TimeoutSeconds"] == 14 * 24 * 3600
     assert part["Run"]["TimeoutSecondsPath"] == "$.grant.timeout_seconds"
     assert part["Run"]["HeartbeatSecondsPath"] == "$.grant.heartbeat_seconds"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import count, pairwise
 
 import pytest
 
 from punctual import Context
-from punctual.domain.instant import from_text
+from punctual.aws import clients
+from punctual.domain.errors import GateContention
+from punctual.domain.instant import from_text, to_text
+from punctual.domain.jobs.gate import Rate
 from tests.integration.concurrency_keys import KEY_WITH_RATE, status, submit, work_orders
 from tests.integration.faults import just_before, on_table
 from tests.integration.fixture_tasks import TASK_BODIES, Killed
@@ -105,6 +108,20 @@ def test_a_rate_holds_for_a_job_that_queues_its_executions(world: World) -> None
     world.run_for(14)
     starts = sorted(from_text(world.execution(one)["started_at"]) for one in ran)
     assert all(later - earlier >= timedelta(seconds=4) for earlier, later in pairwise(starts))
+
+
+def test_a_start_that_concurrent_workers_always_reserve_first_is_reported_as_contention(world: World) -> None:
+    gates, item = world.function("worker").worker.gatekeeper.gates, {"gate": {"S": "rate"}, "entry": {"S": GATE}}
+    later = (world.now + timedelta(seconds=number) for number in count())
+
+    def reserve_concurrently() -> None:
+        clients.dynamodb().put_item(TableName="gates", Item={**item, "reserved_until": {"S": to_text(next(later))}})
+
+    with (
+        just_before("UpdateItem", reserve_concurrently, on_table("gates"), once=False),
+        pytest.raises(GateContention, match="no start reserved after 20 tries"),
+    ):
+        gates.reserve(GATE, Rate(1, 60), world.now)
 
 
 def test_a_delayed_execution_keeps_its_place_across_sweeps(world: World) -> None:

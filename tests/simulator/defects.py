@@ -149,7 +149,7 @@ def two_runs_of_one_execution() -> Patches:
         return current if is_live and current is not None and current.waits_at is None else None
 
     yield mock.patch.object(DynamoLongExecutions, "attach_run", attach)
-    yield mock.patch.object(DynamoConductedParts, "_is_carried", _exists)
+    yield mock.patch.object(DynamoConductedParts, "_attached_check", _exists)
 
 
 def requests_for_a_slot_unfenced() -> Patches:
@@ -217,7 +217,7 @@ def token_of_the_second_container_lost() -> Patches:
 
 def parts_added_during_a_cancellation() -> Patches:
     """The conductor stores parts although the execution was asked to stop meanwhile."""
-    yield mock.patch.object(DynamoConductedParts, "_is_carried", _is_attached)
+    yield mock.patch.object(DynamoConductedParts, "_attached_check", _is_attached)
 
 
 _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)

@@ -1,8 +1,8 @@
 """One run: Punctual's functions on the modelled account, its users, and faults, all derived from one seed.
 
-A run has three phases. First the operator makes requests while faults take place. Then faults end, and the run goes on
-until every execution that came due has ended; now the invariants of ``AtRest`` must hold. Finally all jobs are deleted,
-and nothing may be left. Invariants of single steps are checked throughout (``Observer``).
+A run has three phases. First the operator makes requests while faults take place. Then faults end, and the run
+continues until every execution that came due has ended; now the invariants of ``AtRest`` must hold. Finally all jobs
+are deleted, and nothing may be left. Invariants of single steps are checked throughout (``Observer``).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SETTLING_TIME = timedelta(minutes=60)
 SWEEPS = timedelta(minutes=3)
 """Time for the dispatcher to repair what a crash left behind."""
 TAILS = (timedelta(), timedelta(), timedelta(minutes=75))
-"""How long a run goes on without faults: longer than a timer's expiry, or not at all."""
+"""How long a run continues without faults: longer than a timer's expiry, or not at all."""
 DEPLOYMENT_INTERVAL = 45.0
 """Seconds between two instants at which all functions may be deployed again."""
 ABORT_INTERVAL = 70.0
@@ -139,7 +139,7 @@ class Simulation:
             process.kill("the run is over")
 
     def _step(self) -> bool:
-        """Handle the next event, and return whether the run goes on."""
+        """Handle the next event, and return whether the run continues."""
         self.kernel.step()
         return not self.observer.violations
 

@@ -60,7 +60,7 @@ def overview() -> answers.Overview:
     sample, lane, occupancy = samples.latest(), lane_outlooks.latest(), part_store.occupancy()
     return answers.Overview(
         at=to_text(sample.at) if sample else None,
-        running=watched_executions.count_running() + sum(1 for _ in gates.inside_jobs()),
+        running=watched_executions.count_running() + sum(1 for _ in gates.holders_of_job_gates()),
         queues=queue_views(sample),
         slots=answers.SlotUsage(
             tasks=limits.tasks,

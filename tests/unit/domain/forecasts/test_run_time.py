@@ -65,7 +65,7 @@ def test_the_longest_given_elapsed_time_applies(taking: RunTime, one: float, oth
 
 @properties
 @given(HISTORIES, st.integers(1, 3 * DAY), SHARES)
-def test_no_run_exceeds_its_time_out(runs: list[int], timeout: int, share: float) -> None:
+def test_no_run_exceeds_its_timeout(runs: list[int], timeout: int, share: float) -> None:
     taking = run_time_of(runs, None, timeout)
     assert taking.quantile(share) <= timeout
     assert taking.end_probability(timeout) == 1
@@ -152,7 +152,7 @@ def test_a_run_far_beyond_its_declaration_needs_a_share_of_its_elapsed_time_more
 
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
-def test_without_information_the_run_time_is_uniform_up_to_the_time_out(share: float) -> None:
+def test_without_information_the_run_time_is_uniform_up_to_the_timeout(share: float) -> None:
     taking = run_time_of((), None, HOUR)
     assert taking.quantile(share) == pytest.approx(share * HOUR)
     assert taking.given(HOUR / 2).quantile(share) == pytest.approx((1 + share) * HOUR / 2)

@@ -12,7 +12,7 @@ from punctual.domain.instant import from_text
 from punctual.domain.jobs.deadline import Deadline, check_deadline, parse_deadline
 from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.every import Every
-from punctual.domain.schedules.schedule import At, Now, Queue, Schedule
+from punctual.domain.schedules.schedule import At, Now, PerMessage, Schedule
 
 DUE = datetime(2026, 11, 15, 7, tzinfo=UTC)
 TUESDAY_MIDNIGHT = {"by": {"cron": "0 0 * * WED", "timezone": "America/New_York"}}
@@ -42,7 +42,7 @@ def test_a_deadline_round_trips_through_its_spec(spec: dict[str, object]) -> Non
 
 def test_a_job_without_a_deadline_spec_has_no_deadline() -> None:
     assert parse_deadline(None) is None
-    check_deadline(None, Queue())
+    check_deadline(None, PerMessage())
 
 
 def test_a_deadline_cron_without_a_time_zone_uses_the_schedules() -> None:
@@ -94,7 +94,7 @@ def test_a_deadline_instant_must_be_after_the_start_of_a_one_time_job(schedule: 
             "a job that recurs has no single deadline: use deadline.by or deadline.within_seconds",
         ),
         (Every(60, DUE), "a job that recurs"),
-        (Queue(), "a job that runs for every message has no single deadline"),
+        (PerMessage(), "a job that runs for every message has no single deadline"),
     ],
 )
 def test_a_deadline_instant_is_rejected_for_a_job_that_runs_more_than_once(schedule: Schedule, message: str) -> None:
@@ -105,6 +105,6 @@ def test_a_deadline_instant_is_rejected_for_a_job_that_runs_more_than_once(sched
 
 
 @pytest.mark.parametrize("spec", SPECS[:2])
-@pytest.mark.parametrize("schedule", [Now(DUE), At(DUE), Cron.parse("0 2 * * SUN"), Every(60, DUE), Queue()])
+@pytest.mark.parametrize("schedule", [Now(DUE), At(DUE), Cron.parse("0 2 * * SUN"), Every(60, DUE), PerMessage()])
 def test_relative_deadlines_are_valid_with_every_schedule(spec: dict[str, object], schedule: Schedule) -> None:
     check_deadline(deadline_of(spec), schedule)

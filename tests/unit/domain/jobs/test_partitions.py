@@ -24,7 +24,7 @@ from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.every import Every
-from punctual.domain.schedules.schedule import At, Now, Queue, Schedule, parse_schedule
+from punctual.domain.schedules.schedule import At, Now, PerMessage, Schedule, parse_schedule
 
 NOW = datetime(2026, 11, 15, 7, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -175,7 +175,7 @@ def test_slices_are_contiguous(zone: str, start: datetime, length: timedelta, un
     assert [piece.number for piece in pieces] == list(range(pieces[0].count))
 
 
-@pytest.mark.parametrize("schedule", [Now(NOW), At(NOW), Queue()])
+@pytest.mark.parametrize("schedule", [Now(NOW), At(NOW), PerMessage()])
 def test_splitting_by_day_is_rejected_for_a_job_without_windows(schedule: Schedule) -> None:
     with pytest.raises(Invalid) as refused:
         check_partitions(partitions_of({"by": "day"}), schedule, None)

@@ -12,9 +12,9 @@ import pytest
 from punctual.domain.errors import Unreadable
 from punctual.domain.jobs.notify_rule import Event, Topic
 from punctual.domain.notices.digest_window import (
-    MAX_BODY_BYTES,
     MAX_KEY_BYTES,
     MAX_NAMED_EXECUTIONS,
+    MAX_NOTICE_BYTES,
     OUTCOME_WINDOW,
     DigestWindow,
     Group,
@@ -69,7 +69,7 @@ def changed(**fields: Any) -> str:
         changed(facts=[1]),
         changed(facts={"n": float("nan")}),
         changed(text="\ud800"),
-        changed(text="x" * MAX_BODY_BYTES),
+        changed(text="x" * MAX_NOTICE_BYTES),
         '{"window_until": "2026-11-15T07:00:00Z"}',
         '{"window_until": "soon", "job_id": "job", "event": "failed", "to": "page"}',
         '{"window_until": "2026-11-15T07:00:00Z", "job_id": "job", "event": "exploded", "to": "page"}',

@@ -31,7 +31,7 @@ from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import window_of
 from punctual.domain.schedules.every import Every
-from punctual.domain.schedules.schedule import At, Now, Queue, Schedule
+from punctual.domain.schedules.schedule import At, Now, PerMessage, Schedule
 from punctual.domain.status import FINAL, LIVE_STATUSES, Status
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -165,7 +165,7 @@ def test_incompatible_schedules_have_no_matching_instant() -> None:
     assert due_for(job(cron("0 * * * *")), once) is None
     assert due_for(job(Now(NOW)), hourly) is None
     assert due_for(job(Now(NOW)), replace(hourly, is_last_of_job=True)) is None
-    assert due_for(job(Queue()), once) is None
+    assert due_for(job(PerMessage()), once) is None
 
 
 # Whether the dependant may start.

@@ -13,7 +13,7 @@ from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.data_window import DataWindow, WindowUnit
 from punctual.domain.schedules.due_window import check_window, window_of
 from punctual.domain.schedules.every import Every
-from punctual.domain.schedules.schedule import At, Now, Queue, parse_schedule
+from punctual.domain.schedules.schedule import At, Now, PerMessage, parse_schedule
 
 NOW = datetime(2026, 11, 15, 7, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -55,7 +55,7 @@ def test_the_window_of_a_manual_run_starts_at_the_last_due_instant():
 
 
 @pytest.mark.parametrize("unit", [None, *WindowUnit])
-@pytest.mark.parametrize("schedule", [Now(NOW), At(NOW), Queue()])
+@pytest.mark.parametrize("schedule", [Now(NOW), At(NOW), PerMessage()])
 def test_a_schedule_that_does_not_recur_has_no_window(schedule, unit):
     assert window_of(schedule, NOW, unit) is None
 
@@ -138,7 +138,7 @@ def test_week_windows_of_weekly_runs_are_contiguous_for_a_year(expression, zone,
 
 
 def test_a_unit_is_rejected_for_a_schedule_that_does_not_recur():
-    for schedule, message in [(At(NOW), "a one-time job"), (Now(NOW), "a one-time job"), (Queue(), "a queue job")]:
+    for schedule, message in [(At(NOW), "a one-time job"), (Now(NOW), "a one-time job"), (PerMessage(), "a queue job")]:
         check_window(schedule, None)
         with pytest.raises(Invalid) as refused:
             check_window(schedule, WindowUnit.WEEK)

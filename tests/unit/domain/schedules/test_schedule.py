@@ -15,7 +15,7 @@ from punctual.domain.schedules.every import Every
 from punctual.domain.schedules.schedule import (
     At,
     Now,
-    Queue,
+    PerMessage,
     check_comes_due,
     from_stored,
     last_due,
@@ -65,7 +65,7 @@ def test_cron_has_default_time_zone_and_policies():
 
 def test_a_queue_job_is_never_due_by_time():
     schedule = parse_schedule({"queue": True}, now=NOW)
-    assert schedule == Queue()
+    assert schedule == PerMessage()
     assert schedule.next_after(NOW) is None
 
 

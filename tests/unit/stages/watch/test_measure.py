@@ -31,7 +31,7 @@ class Signals:
     def latest(self) -> Sample | None:
         return self.kept[-1] if self.kept else None
 
-    def keep(self, sample: Sample) -> None:
+    def store(self, sample: Sample) -> None:
         self.kept.append(sample)
 
 

@@ -21,7 +21,7 @@ from punctual.domain.notices.digest_window import (
     RecordResult,
 )
 from punctual.domain.notices.notice import Notice, format_duration
-from punctual.stages.watch.notify import LEASE, MAX_TRIES, Notifier, NotifyResult
+from punctual.stages.watch.notify import MAX_WINDOW_TRIES, PUBLICATION_LEASE, Notifier, NotifyResult
 
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)
 VISIBILITY_TIMEOUT = timedelta(minutes=3)
@@ -368,7 +368,7 @@ def test_a_notice_is_redelivered_after_too_many_conflicts() -> None:
         f"step_{2 + 4 * n}": lambda n=n: world.windows.update(
             {GROUP: DigestWindow(group=GROUP, until=START - n * SECOND)}
         )
-        for n in range(MAX_TRIES)
+        for n in range(MAX_WINDOW_TRIES)
     }
     message = Message(notice(1), START)
     assert world.deliver(message, **moves) is NotifyResult.RETRY
@@ -464,7 +464,7 @@ def test_a_pending_publication_is_taken_over_once_and_only_after_its_lease_expir
     world = World()
     message = Message(notice(1), START)
     world.deliver(message, step_4=crash)
-    world.now += LEASE - SECOND
+    world.now += PUBLICATION_LEASE - SECOND
     assert world.deliver(message) is NotifyResult.RETRY
     world.now += SECOND
     other = Message(notice(1), START)

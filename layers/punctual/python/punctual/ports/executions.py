@@ -39,7 +39,7 @@ class Executions(Protocol):
     def remove_planned(self, job_id: str, execution_id: str, revision: int, reason: str, now: datetime) -> bool:
         """Delete an execution of this revision that has not started; ``False`` if it has, or was replaced.
 
-        One that covers a skipped execution is skipped instead, with ``reason``: it has to stay on record.
+        An execution that covers a skipped one becomes ``skipped`` with ``reason``, so that it stays on record.
         """
 
     def skip(self, job_id: str, execution_id: str, reason: str, now: datetime, covered_by: str | None = None) -> bool:

@@ -25,7 +25,7 @@ class GatedExecutions(ExecutionCanceller, Protocol):
     def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
         """Return the executions that exist, by id, with a strongly consistent read."""
 
-    def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
+    def postpone(self, entrant: Entrant, until: datetime, reason: str) -> bool:
         """Postpone the start of an execution that has not started: ``queued`` until then."""
 
     def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
@@ -39,10 +39,10 @@ class Gates(Protocol):
     """The gates: holders, waiters and reserved starts."""
 
     def acquire(self, gate: Gate, entrant: Entrant) -> GateState | None:
-        """Take a place and return ``None``, also if it is held already for this or a later claim.
+        """Take a place. Return ``None`` on success, and the state of the gate if it is full or others wait for it.
 
-        If the gate is full, or others wait for it, return its state. A place that the execution holds for an earlier
-        claim is kept if the gate is within this entrant's limit, and given up otherwise.
+        It is a success, too, if the place is held already for this or a later claim. A place that the execution holds
+        for an earlier claim is kept if the gate is within this entrant's limit, and given up otherwise.
         """
 
     def release(self, name: str, execution_id: str, claim_number: int | None) -> bool:
@@ -99,7 +99,10 @@ class Gates(Protocol):
         """Return the waiters before this turn, including ended executions that were not removed yet."""
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
-        """Reserve the next start under the rate limit and return its instant. Each start is reserved once."""
+        """Reserve the next start under the rate limit and return its instant. Each start is reserved once.
+
+        Raises ``GateContention``.
+        """
 
     def reserved_until(self, name: str) -> datetime | None:
         """Return until when starts are reserved; ``None`` if none is."""

@@ -48,7 +48,7 @@ class Samples(Protocol):
 
     def latest(self) -> Sample | None: ...
 
-    def keep(self, sample: Sample) -> None:
+    def store(self, sample: Sample) -> None:
         """Replace the stored sample."""
 
 
@@ -76,4 +76,4 @@ class LaneOutlooks(Protocol):
 
     def latest(self) -> LaneOutlook | None: ...
 
-    def keep(self, outlook: LaneOutlook) -> None: ...
+    def store(self, outlook: LaneOutlook) -> None: ...

@@ -47,7 +47,7 @@ class DynamoConductedParts(DynamoParts):
                 add={"tickets": frozenset({ticket})},
                 sources=[*sources_of(Status.WAITING), Status.WAITING],
             )
-        return all(transact(self.table.client, [{"Update": request}, self._is_carried(part.execution_id, run_arn)]))
+        return all(transact(self.table.client, [{"Update": request}, self._attached_check(part.execution_id, run_arn)]))
 
     def _add(self, parts: Sequence[Part], run_arn: str) -> bool:
         """Store the parts that do not exist yet. ``False`` if the run may not write to its execution any more."""
@@ -55,10 +55,12 @@ class DynamoConductedParts(DynamoParts):
         if not missing:
             return True
         puts = [{"Put": self.table.put_request(part_to_item(part), "attribute_not_exists(#part)")} for part in missing]
-        *are_free, is_carried = transact(self.table.client, [*puts, self._is_carried(missing[0].execution_id, run_arn)])
-        return is_carried and (all(are_free) or self._add(missing, run_arn))
+        *are_free, is_attached = transact(
+            self.table.client, [*puts, self._attached_check(missing[0].execution_id, run_arn)]
+        )
+        return is_attached and (all(are_free) or self._add(missing, run_arn))
 
-    def _is_carried(self, execution_id: str, run_arn: str) -> dict[str, Any]:
+    def _attached_check(self, execution_id: str, run_arn: str) -> dict[str, Any]:
         """Require that the run is attached to the execution, which is live and was not asked to stop."""
         live = {str(status): str(status) for status in LIVE_STATUSES}
         condition = "#run_arn = :run_arn AND attribute_not_exists(#cancel_at)"

@@ -31,15 +31,15 @@ class DynamoExecutionIndex:
         """
         shards = range(self.executions.shards)
         indexed = [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
-        return [*indexed, self._inside(low, high)]
+        return [*indexed, self._holders(low, high)]
 
-    def _inside(self, low: str, high: str) -> Iterator[list[str]]:
-        yield sorted((held for held in self.gates.inside_jobs() if low <= held < high), reverse=True)
+    def _holders(self, low: str, high: str) -> Iterator[list[str]]:
+        yield sorted((held for held in self.gates.holders_of_job_gates() if low <= held < high), reverse=True)
 
     def danger_keys(self, low: str, high: str) -> list[Iterator[list[str]]]:
-        return [self._dangers(shard, low, high) for shard in range(self.executions.shards)]
+        return [self._danger_keys_of(shard, low, high) for shard in range(self.executions.shards)]
 
-    def _dangers(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
+    def _danger_keys_of(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
         condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
         values = {"shard": str(shard), "low": low or "0", "high": high}
         for page in self.executions.table.query(condition, values, index="deadlines", page_size=IDS_PER_PAGE):

@@ -43,7 +43,7 @@ class DynamoExecutions(ExecutionTable):
         return all(transact(self.table.client, [self.add_request(execution)]))
 
     def replace(self, execution: Execution) -> bool:
-        return self.table.put_if(self._item(execution), *_is_replaceable(execution))
+        return self.table.put_if(self._item(execution), *_replaceable_condition(execution))
 
     def queue(self, timer: Timer, now: datetime) -> bool:
         """Moves only an execution that waits for exactly this timer: a stale timer must not end a later wait."""
@@ -190,7 +190,7 @@ class DynamoExecutions(ExecutionTable):
         return {"Put": self.table.put_request(self._item(execution), "attribute_not_exists(#execution_id)")}
 
     def replace_request(self, execution: Execution) -> dict[str, Any]:
-        return {"Put": self.table.put_request(self._item(execution), *_is_replaceable(execution))}
+        return {"Put": self.table.put_request(self._item(execution), *_replaceable_condition(execution))}
 
     def end_missed_request(self, execution: Execution, ending: MisfireEnding, now: datetime) -> dict[str, Any]:
         why = {"reason": ending.reason, "covered_by": ending.covered_by}
@@ -236,7 +236,7 @@ class DynamoExecutions(ExecutionTable):
         )
 
 
-def _is_replaceable(execution: Execution) -> tuple[str, Item]:
+def _replaceable_condition(execution: Execution) -> tuple[str, Item]:
     """The condition that the stored execution has an earlier revision, and neither it nor its run has started."""
     return (
         "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued, :waiting)"

@@ -19,7 +19,7 @@ STARTABLE = (Status.QUEUED, Status.RETRYING)
 
 
 class DynamoGatedExecutions(ExecutionTable):
-    def put_off(self, entrant: Entrant, until: datetime, reason: str) -> bool:
+    def postpone(self, entrant: Entrant, until: datetime, reason: str) -> bool:
         at = instant_text(until)
         changes = {"retry_at": at, "rate_at": at, "reason": reason}
         return self._move(

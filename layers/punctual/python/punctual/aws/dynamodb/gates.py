@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
 from punctual.aws.dynamodb.items import Item, instant_of, instant_text
 from punctual.aws.dynamodb.table import Table, transact
+from punctual.domain.errors import GateContention
 from punctual.domain.executions.execution import Execution
 from punctual.domain.jobs.gate import (
     OF_JOB,
@@ -95,7 +96,7 @@ class DynamoGates:
         return False
 
     def release(self, name: str, execution_id: str, claim_number: int | None) -> bool:
-        held, values = _is_held(claim_number)
+        held, values = _held_condition(claim_number)
         last = f"{held} AND #count = :one AND attribute_not_exists(#enqueued)"
         if self.table.delete_if(_key(name), last, {**values, "one": 1}, holder=HOLDER + execution_id):
             return False  # the last holder deletes the gate's item
@@ -104,7 +105,7 @@ class DynamoGates:
     def evict(self, name: str, execution_id: str, seen: Execution | None) -> bool:
         # the worker of its next attempt may have acquired the place, and be about to claim
         is_retrying = seen is not None and seen.status is Status.RETRYING
-        held, values = _is_held(claim_number(seen.revision, seen.attempt) if seen and is_retrying else None)
+        held, values = _held_condition(claim_number(seen.revision, seen.attempt) if seen and is_retrying else None)
         return self._transact(
             {"Update": self._removal(name, execution_id, held, values)},
             {"ConditionCheck": self.executions.unchanged_request(execution_id, seen)},
@@ -199,7 +200,7 @@ class DynamoGates:
             for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=GATES_PER_PAGE):
                 yield {item["entry"]: _state(item) for item in page}
 
-    def inside_jobs(self) -> Iterator[str]:
+    def holders_of_job_gates(self) -> Iterator[str]:
         """The executions that hold their own job's gate."""
         for page in self.gates():
             for name, state in page.items():
@@ -221,9 +222,7 @@ class DynamoGates:
             change = {"reserved_until": instant_text(until), "expires_at": expires_at}
             if self.table.update(key, set=change, condition=unchanged, values=values).applied:
                 return start
-        raise RuntimeError(
-            f"gate {name}: could not reserve a start after {MAX_RESERVE_TRIES} tries, too much contention"
-        )
+        raise GateContention(f"gate {name}: no start reserved after {MAX_RESERVE_TRIES} tries")
 
     def reserved_until(self, name: str) -> datetime | None:
         return instant_of(
@@ -262,8 +261,8 @@ class DynamoGates:
         return all(transact(self.table.client, writes))
 
 
-def _is_held(claim_number: int | None) -> tuple[str, Item]:
-    """The condition that a place is held for this claim or an earlier one; ``None``: for any."""
+def _held_condition(claim_number: int | None) -> tuple[str, Item]:
+    """The condition that a place is held for this claim or an earlier one; ``None``: for any claim."""
     if claim_number is None:
         return "attribute_exists(#holder)", {}
     return "#holder <= :claim_number", {"claim_number": claim_number}

@@ -26,7 +26,7 @@ class DynamoSamples:
         item = self.table.get(_SAMPLE_KEY, consistent=True)
         return None if item is None else read_sample(item["sample"])
 
-    def keep(self, sample: Sample) -> None:
+    def store(self, sample: Sample) -> None:
         """Replace the stored sample."""
         self.table.put({**_SAMPLE_KEY, "at": instant_text(sample.at), "sample": to_json(sample.to_fields())})
 
@@ -45,7 +45,7 @@ class DynamoLaneOutlooks:
         except (KeyError, TypeError, ValueError):
             return None
 
-    def keep(self, outlook: LaneOutlook) -> None:
+    def store(self, outlook: LaneOutlook) -> None:
         """Replace the stored forecast."""
         fields = {
             **vars(outlook),

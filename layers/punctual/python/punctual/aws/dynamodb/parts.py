@@ -126,7 +126,7 @@ class DynamoParts:
 
     def add_token(self, assignment: Assignment, token: str) -> bool:
         request = self.table.update_request(
-            _assigned_key(assignment), add={"tokens": frozenset({token})}, **_is_running(assignment)
+            _assigned_key(assignment), add={"tokens": frozenset({token})}, **_running_condition(assignment)
         )
         return self.table.apply(request).applied
 
@@ -216,7 +216,7 @@ class DynamoParts:
         ).applied
 
     def _update_running(self, assignment: Assignment, changes: Item) -> Part | None:
-        written = self.table.update(_assigned_key(assignment), set=changes, **_is_running(assignment))
+        written = self.table.update(_assigned_key(assignment), set=changes, **_running_condition(assignment))
         return item_to_part(written.item) if written.applied else None
 
     def _slot_release(self, part: Part) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def _assigned_key(assignment: Assignment) -> Item:
     return {"execution_id": assignment.execution_id, "part": assignment.part}
 
 
-def _is_running(assignment: Assignment) -> dict[str, Any]:
+def _running_condition(assignment: Assignment) -> dict[str, Any]:
     """The condition that the part still runs the assigned attempt."""
     values = {"running": str(Status.RUNNING), "attempt": assignment.attempt, "key": assignment.key}
     return {"condition": "#status = :running AND #attempt = :attempt AND #key = :key", "values": values}

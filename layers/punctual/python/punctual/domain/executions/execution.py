@@ -124,7 +124,7 @@ class Execution:
     is_leader: bool = False
     """Leader: the last planned execution of a recurring job. Queueing it plans its successors."""
     delay_seconds: float = 0
-    """Jitter: how long after the due instant it is released."""
+    """Jitter: how long after the due instant its earliest start is."""
     gates: tuple[Gate, ...] = ()
     """The concurrency and rate gates that it has to acquire, in order."""
     waits_at: str | None = None

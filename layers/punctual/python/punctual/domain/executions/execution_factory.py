@@ -28,7 +28,7 @@ def execution_of(
     parameters: dict[str, Any] | None = None,
     origin: Origin = Origin.SCHEDULE,
     backfill_gate: Gate | None = None,
-    last: bool = False,
+    is_last: bool = False,
 ) -> Execution:
     """Build the execution of ``job`` due at ``due``, under the job's current rules.
 
@@ -51,7 +51,7 @@ def execution_of(
         retry=job.retry,
         revision=job.revision,
         origin=origin,
-        is_last_of_job=last or (not job.schedule.recurring and job.schedule.kind != "queue"),
+        is_last_of_job=is_last or (not job.schedule.recurring and job.schedule.kind != "queue"),
         is_leader=is_leader,
         delay_seconds=_jitter(job, due) if origin is Origin.SCHEDULE else 0,
         gates=_gates(job, parameters, origin, backfill_gate),

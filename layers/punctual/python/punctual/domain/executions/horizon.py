@@ -1,4 +1,4 @@
-"""How long before their due instant executions are queued, and what queues those that are due later."""
+"""Horizons: how far ahead executions are queued, and which component queues later ones."""
 
 from __future__ import annotations
 

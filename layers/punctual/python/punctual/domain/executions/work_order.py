@@ -79,7 +79,7 @@ def work_order_for(execution: Execution, not_before: datetime, now: datetime | N
 
 
 LATE_AFTER = timedelta(minutes=5)
-"""An order sent this long after the execution's release is raised by one priority."""
+"""A work order sent this long after the execution's earliest start is raised by one priority."""
 
 
 def aged_priority(priority: Priority, attempt: int, late: timedelta) -> Priority:

@@ -27,7 +27,7 @@ class WhenFull(StrEnum):
     """It waits in the queue, ordered by ``turn``."""
     WAIT_ALONE = "wait_alone"
     """It waits if the queue is empty; otherwise it is skipped."""
-    TAKE_OVER = "take_over"
+    REPLACE = "replace"
     """It replaces the current waiter, and the executions that hold the gate are cancelled."""
 
 
@@ -90,7 +90,7 @@ class Gate:
     @property
     def has_single_waiter(self) -> bool:
         """Whether at most one execution may wait."""
-        return self.when_full in (WhenFull.WAIT_ALONE, WhenFull.TAKE_OVER)
+        return self.when_full in (WhenFull.WAIT_ALONE, WhenFull.REPLACE)
 
     def to_entry(self) -> list[Any]:
         """The form in which a work order carries it; the inverse of ``of_entry``."""
@@ -112,7 +112,7 @@ class Entrant:
     reserved_start: datetime | None = None
     """The start that it has reserved at the rate limit."""
     run_arn: str | None = None
-    """In the long lane: the state machine run that carries it."""
+    """In the long lane: the state machine run that is attached to it."""
 
     @property
     def claim_number(self) -> int:

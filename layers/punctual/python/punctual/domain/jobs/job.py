@@ -40,7 +40,7 @@ class JobState(StrEnum):
     meanwhile."""
 
     DONE = "done"
-    """All executions that its schedule allows have ended. Set by the settler."""
+    """All executions that its schedule allows have ended. Set by the planner or the settler."""
 
     CANCELLED = "cancelled"
     """Cancelled by a user, including its running executions."""

@@ -36,5 +36,5 @@ _WHEN_FULL = {
     Overlap.SKIP: WhenFull.SKIP,
     Overlap.QUEUE_ONE: WhenFull.WAIT_ALONE,
     Overlap.QUEUE_ALL: WhenFull.WAIT,
-    Overlap.CANCEL_RUNNING: WhenFull.TAKE_OVER,
+    Overlap.CANCEL_RUNNING: WhenFull.REPLACE,
 }

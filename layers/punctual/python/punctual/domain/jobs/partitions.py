@@ -161,12 +161,12 @@ def check_partitions(partitions: Partitions, schedule: Schedule, unit: WindowUni
     """Raise ``Invalid`` for ``by`` on a job without data windows, or whose windows would make too many partitions."""
     # imported here: workers parse partitions but never need schedules
     from punctual.domain.schedules.due_window import longest_window, zone_of
-    from punctual.domain.schedules.schedule import Queue
+    from punctual.domain.schedules.schedule import PerMessage
 
     if partitions.by is None:
         return
     if not schedule.recurring:
-        job = "a queue job" if isinstance(schedule, Queue) else "a one-time job"
+        job = "a queue job" if isinstance(schedule, PerMessage) else "a one-time job"
         raise Invalid("partitions.by", f"{job} has no data window to split: give count or of instead")
     window = longest_window(schedule, unit)
     if window is not None:

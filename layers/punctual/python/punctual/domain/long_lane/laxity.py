@@ -24,7 +24,7 @@ IMPLICIT_DEADLINE = {
     Priority.NORMAL: timedelta(days=3),
     Priority.LOW: timedelta(days=7),
 }
-"""The deadline of an execution without one, counted from its release. Prevents starvation."""
+"""The deadline of an execution without one, counted from its earliest start. Prevents starvation."""
 
 PRIORITY_RANK = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 

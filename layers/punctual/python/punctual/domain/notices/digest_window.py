@@ -21,7 +21,7 @@ OUTCOME_WINDOW = timedelta(minutes=15)
 DEADLINE_WINDOW = timedelta(minutes=1)
 """Length of a window for deadline events. Shorter, because a late warning is useless."""
 
-MAX_BODY_BYTES = 25_000
+MAX_NOTICE_BYTES = 25_000
 """Limit of a notice as a message: ten are sent in one request, and each is published in two formats."""
 
 MAX_KEY_BYTES = 1000
@@ -160,7 +160,7 @@ def read_message(body: str) -> Notice | DigestWindow:
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Unreadable(f"neither a notice nor a window end: {type(error).__name__}: {error}") from error
     notice = read_notice(body)
-    _check_size("notice", body, MAX_BODY_BYTES)
+    _check_size("notice", body, MAX_NOTICE_BYTES)
     _check_size("id and job_id", notice.id + notice.job_id, MAX_KEY_BYTES)
     return notice
 

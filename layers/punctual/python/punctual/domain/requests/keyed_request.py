@@ -1,7 +1,7 @@
 """A request with an ``Idempotency-Key``: repeated, it has one effect.
 
-What a request stores has ids that are derived from its key and from the instant of its first try. So a repeated request
-finds what the first try has stored, and stores the rest, wherever the first try was interrupted.
+The ids of stored records are derived from the key and the instant of the first try. A repeat finds the stored records
+and adds the missing ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 
 from punctual.domain.errors import Invalid
 
-MAX_KEY_LENGTH = 200
+MAX_IDEMPOTENCY_KEY_LENGTH = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,8 @@ class KeyedRequest:
 
 def request_id_of(caller: str, route: str, key: str) -> str:
     """Raises ``Invalid`` if the key is empty or too long."""
-    if not 1 <= len(key) <= MAX_KEY_LENGTH:
-        message = f"must have between 1 and {MAX_KEY_LENGTH} characters: use a UUID, for example"
+    if not 1 <= len(key) <= MAX_IDEMPOTENCY_KEY_LENGTH:
+        message = f"must have between 1 and {MAX_IDEMPOTENCY_KEY_LENGTH} characters: use a UUID, for example"
         raise Invalid("Idempotency-Key", message)
     return digest(f"{caller}\n{route}\n{key}")
 

@@ -11,7 +11,7 @@ from punctual.domain.schedules.calendar import Skip
 from punctual.domain.schedules.cron import Cron, Fold
 from punctual.domain.schedules.data_window import DataWindow, UnitCalendar, WindowUnit
 from punctual.domain.schedules.every import Every
-from punctual.domain.schedules.schedule import Queue, Schedule, base_of, preview
+from punctual.domain.schedules.schedule import PerMessage, Schedule, base_of, preview
 from punctual.domain.schedules.timezone import zone_named
 
 _SAMPLE_START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ def check_window(schedule: Schedule, unit: WindowUnit | None) -> None:
     """Raise ``Invalid`` for a unit on a job that does not recur: such a job has no data window."""
     if unit is None or schedule.recurring:
         return
-    job = "a queue job" if isinstance(schedule, Queue) else "a one-time job"
+    job = "a queue job" if isinstance(schedule, PerMessage) else "a one-time job"
     remedy = "omit window and pass the time in parameters, or schedule the job by cron or every_seconds"
     raise Invalid("window", f"{job} has no data window: {remedy}")
 

@@ -68,7 +68,7 @@ class At:
 
 
 @dataclass(frozen=True)
-class Queue:
+class PerMessage:
     """Due whenever a message arrives in the job's queue; never due by time."""
 
     kind: ClassVar[str] = "queue"
@@ -85,7 +85,7 @@ class Queue:
         return {"kind": self.kind}
 
 
-Schedule = Now | At | Cron | Every | Queue | Bounded
+Schedule = Now | At | Cron | Every | PerMessage | Bounded
 
 _KINDS = ("at", "cron", "every_seconds", "queue")
 _RECURRING = ("cron", "every_seconds")
@@ -115,7 +115,7 @@ def parse_schedule(
         case _:
             if spec["queue"] is not True:
                 raise Invalid("schedule.queue", "must be true; omit it for another kind of schedule")
-            return Queue()
+            return PerMessage()
 
 
 def from_stored(stored: Mapping[str, Any]) -> Schedule:
@@ -129,7 +129,7 @@ def from_stored(stored: Mapping[str, Any]) -> Schedule:
             case "cron" | "every":
                 return _recurring_from_stored(stored)
             case "queue":
-                return Queue()
+                return PerMessage()
     except (KeyError, TypeError, ValueError) as error:
         raise Unreadable(f"not a stored schedule: {stored!r}") from error
     raise Unreadable(f"not a kind of schedule: {stored['kind']!r}")

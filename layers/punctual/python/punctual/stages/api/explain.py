@@ -80,11 +80,11 @@ class Explain:
 
     def _at_gate(self, execution: Execution, gate: str) -> WaitingFor:
         """Explain a wait at a gate, without the holders and waiters that have ended but are still recorded there."""
-        inside = self.gates.state(gate).holders.keys() - {execution.execution_id}
+        recorded = self.gates.state(gate).holders.keys() - {execution.execution_id}
         before = self.gates.ahead_of(gate, execution.turn) if execution.turn else []
-        queued = set(before) - inside - {execution.execution_id}
-        existing = self.executions.read_many([*inside, *queued])
-        holders = tuple(sorted(name for name in inside & existing.keys() if existing[name].may_hold(gate)))
+        queued = set(before) - recorded - {execution.execution_id}
+        existing = self.executions.read_many([*recorded, *queued])
+        holders = tuple(sorted(name for name in recorded & existing.keys() if existing[name].may_hold(gate)))
         ahead = sum(existing[name].waits_at == gate for name in queued & existing.keys())
         is_key = gate.startswith(OF_KEY)
         detail = key_in_use(len(holders)) if is_key else f"waits for {', '.join(holders)}"

@@ -40,7 +40,7 @@ class ManualExecution:
     execution: Execution
     outcome: str
     """A forecast for the caller: whether it starts, waits or is skipped, and why."""
-    gives_way: tuple[Execution, ...] = ()
+    displaced: tuple[Execution, ...] = ()
     """Executions that will be cancelled or superseded because of it."""
 
 
@@ -71,7 +71,7 @@ class Rerun:
     def preview_run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
         """Dry run of ``run``."""
         manual = self._run(job_id, parameters, caller)
-        return DryRunChanges(appear=(_foreseen(manual.execution, manual.outcome),), vanish=_giving_way(manual))
+        return DryRunChanges(appear=(_foreseen(manual.execution, manual.outcome),), vanish=_displaced(manual))
 
     def retry(
         self,
@@ -98,7 +98,7 @@ class Rerun:
     def preview_retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
         """Dry run of ``retry``."""
         manual = self._retry(execution_id, parameters, caller)
-        return DryRunChanges(repeat=(_foreseen(manual.execution, manual.outcome),), vanish=_giving_way(manual))
+        return DryRunChanges(repeat=(_foreseen(manual.execution, manual.outcome),), vanish=_displaced(manual))
 
     def _stored_by(self, keyed: KeyedRequest, execution_id: str) -> Execution | None:
         """Return the retry that an earlier try of the request has stored."""
@@ -129,7 +129,7 @@ class Rerun:
             origin=Origin.RUN,
         )
         request_id = keyed.request_id if keyed else None
-        return self._as_the_gates_stand(replace(execution, is_last_of_job=False, request_id=request_id))
+        return self._forecast_at_gates(replace(execution, is_last_of_job=False, request_id=request_id))
 
     def _retry(
         self,
@@ -157,7 +157,7 @@ class Rerun:
             origin=Origin.RETRY,
         )
         retry = replace(retry, retry_of=execution_id, window=failed.window, is_last_of_job=False)
-        return self._as_the_gates_stand(replace(retry, request_id=keyed.request_id if keyed else None))
+        return self._forecast_at_gates(replace(retry, request_id=keyed.request_id if keyed else None))
 
     def _free_number(self, failed: Execution) -> str:
         """Return the first free number for a further execution of the due instant.
@@ -188,22 +188,22 @@ class Rerun:
             self.tasks.check(job.task, parameters)
         return parameters
 
-    def _as_the_gates_stand(self, execution: Execution) -> ManualExecution:
+    def _forecast_at_gates(self, execution: Execution) -> ManualExecution:
         """Forecast the outcome from the current state of its gates. An execution to be skipped is stored as skipped."""
         starts, waits_for, named = "starts now", list[str](), set[str]()
-        gives_way: list[Execution] = []
+        displaced: list[Execution] = []
         for gate in execution.gates:
-            inside, waiter = self._at(gate) if gate.limit is not None else ([], None)
-            names = [one.execution_id for one in inside]
+            holders, waiter = self._holders_and_waiter(gate) if gate.limit is not None else ([], None)
+            names = [one.execution_id for one in holders]
             others = ", ".join(names)
             decision = decide_at_full_gate(gate, execution.execution_id, names, waiter.execution_id if waiter else None)
-            if gate.limit is None or len(inside) < gate.limit:
+            if gate.limit is None or len(holders) < gate.limit:
                 pass
             elif decision.action is FullGateAction.SKIP:
                 return self._skipped(execution, decision)
-            elif gate.when_full is WhenFull.TAKE_OVER:
+            elif gate.when_full is WhenFull.REPLACE:
                 starts = f"starts once {others} is cancelled"
-                gives_way += [*inside, *([waiter] if waiter else [])]
+                displaced += [*holders, *([waiter] if waiter else [])]
             elif gate.of_job:
                 named, waits_for = set(names), [others]
             elif not named.issuperset(names):
@@ -214,19 +214,19 @@ class Rerun:
         if waits_for:
             words = f"waits for {', and for '.join(waits_for)}"
             outcome = words if starts == "starts now" else f"{starts}, and {words}"
-        return ManualExecution(execution, outcome, tuple(gives_way))
+        return ManualExecution(execution, outcome, tuple(displaced))
 
-    def _at(self, gate: Gate) -> tuple[list[Execution], Execution | None]:
-        """Return the executions inside the gate and the first waiter.
+    def _holders_and_waiter(self, gate: Gate) -> tuple[list[Execution], Execution | None]:
+        """Return the holders of the gate and its first waiter.
 
         Entries of executions that were deleted or have ended do not count: the next execution at the gate removes them,
         and the first waiter takes their place.
         """
         state = self.gates.state(gate.name)
-        standing = self.executions.read_many(state.holders)
-        inside = [standing[name] for name in sorted(standing) if standing[name].may_hold(gate.name)]
+        existing = self.executions.read_many(state.holders)
+        holders = [existing[name] for name in sorted(existing) if existing[name].may_hold(gate.name)]
         waiter = self._first_waiter(gate) if state.queue_mark is not None else None
-        return (inside, waiter) if inside or not waiter else ([waiter], None)
+        return (holders, waiter) if holders or not waiter else ([waiter], None)
 
     def _next_start(self, name: str, rate: Rate) -> datetime:
         start, _ = rate.reserve(self.gates.reserved_until(name), self.clock())
@@ -234,8 +234,8 @@ class Rerun:
 
     def _first_waiter(self, gate: Gate) -> Execution | None:
         waiter = self.gates.first_waiter(gate.name)
-        standing = self.executions.get(job_of(waiter.execution_id), waiter.execution_id) if waiter else None
-        return standing if standing and standing.waits_at == gate.name else None
+        existing = self.executions.get(job_of(waiter.execution_id), waiter.execution_id) if waiter else None
+        return existing if existing and existing.waits_at == gate.name else None
 
     def _skipped(self, execution: Execution, decision: FullGateDecision) -> ManualExecution:
         skipped = replace(
@@ -253,8 +253,8 @@ def _repeated(stored: Execution) -> ManualExecution:
     return ManualExecution(stored, f"repeated request: the execution is {stored.status}")
 
 
-def _giving_way(manual: ManualExecution) -> tuple[ForeseenExecution, ...]:
-    return tuple(_foreseen(one, str(one.status)) for one in manual.gives_way)
+def _displaced(manual: ManualExecution) -> tuple[ForeseenExecution, ...]:
+    return tuple(_foreseen(one, str(one.status)) for one in manual.displaced)
 
 
 def _foreseen(execution: Execution, note: str) -> ForeseenExecution:

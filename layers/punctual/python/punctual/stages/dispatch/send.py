@@ -135,15 +135,15 @@ class ExecutionSender:
         if not is_planned or execution.run_arn is not None:
             return False
         now = execution.queued_at or self.clock()
-        misfires = job.misfire.decide(
+        decision = job.misfire.decide(
             [execution.scheduled_at],
             job.schedule,
             now,
             job.resumed_at,
             was_cancelled=partial(self.executions.was_cancelled, job.job_id),
         )
-        ending = misfires.ending_of(job.job_id, execution.scheduled_at)
-        return ending is not None and self.planner.misfires.of(job).end(execution, ending, self.clock())
+        ending = decision.ending_of(job.job_id, execution.scheduled_at)
+        return ending is not None and self.planner.misfire_records.of(job).end(execution, ending, self.clock())
 
     def _first_check(self, execution: Execution) -> Check | None:
         """Return the first deadline check if it is near. The monitor sends later checks, and checks that were lost."""

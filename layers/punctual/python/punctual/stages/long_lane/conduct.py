@@ -52,6 +52,11 @@ class NextStep:
     call_again: bool = False
     """Call ``next_parts`` again at ``not_before``: there is nothing to run yet."""
 
+    @classmethod
+    def end(cls, now: datetime) -> NextStep:
+        """The run ends: it has no parts to run, and does not call again."""
+        return cls(not_before=now)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusion:
@@ -77,41 +82,41 @@ class Conductor:
         """Attach the run to the execution and return its next step. Idempotent.
 
         The run ends if the execution is over, waits at a gate or was skipped there, or has another run attached.
-        Creates the parts once the execution is released and its gates are acquired, adds the collector once all
+        Creates the parts once its earliest start has come and its gates are acquired, adds the collector once all
         partitions have succeeded, and closes the execution once all parts have ended. ``parts`` are all parts that have
         not ended: after a restart, some of them may be running.
         """
         execution = self.executions.attach_run(job_id, execution_id, run_arn, self.clock())
         if execution is None:
-            return NextStep(not_before=self.clock())
+            return NextStep.end(self.clock())
         try:
             parts = self.parts.of(execution_id)
             if not parts:
-                # Gates are not acquired before the release: it could wait at a gate that is free by then.
+                # Gates are not acquired before the earliest start: it could wait at a gate that is free by then.
                 if self.clock() < execution.earliest_start:
                     return NextStep(not_before=execution.earliest_start, call_again=True)
                 if not self._acquire_gates(execution):
                     return self._after_denial(execution)
             if not _are_all_created(parts):
                 if not self.parts.add_all(self._new_parts(execution), run_arn):
-                    return NextStep(not_before=self.clock())
+                    return NextStep.end(self.clock())
                 parts = self.parts.of(execution_id)  # parts that existed before are unchanged, and may have run
         except Invalid as error:  # the window cannot be split into these partitions
             failure = Failure(type="BadPartitions", message=f"{error.field}: {error.message}")
             failed = PartsOutcome(status=Status.FAILED, reason=FATAL_REASON, error=failure)
             self.executions.close(execution, failed, self.clock())
-            return NextStep(not_before=self.clock())
+            return NextStep.end(self.clock())
         todo = [part for part in parts if part.status not in FINAL]
         if execution.cancel_at is not None:  # the execution ends now; the settler then cancels its unfinished parts
             self._close(execution, parts)
-            return NextStep(not_before=self.clock())
+            return NextStep.end(self.clock())
         if not todo and _needs_collector(execution, parts):
             todo = [self._collector(execution, parts)]
             if not self.parts.add_all(todo, run_arn):
-                return NextStep(not_before=self.clock())
+                return NextStep.end(self.clock())
         if not todo:
             self._close(execution, parts)
-            return NextStep(not_before=self.clock())
+            return NextStep.end(self.clock())
         return NextStep(
             parts=tuple(part.name for part in todo),
             not_before=execution.earliest_start,
@@ -138,18 +143,20 @@ class Conductor:
         current = self.executions.get(execution.job_id, execution.execution_id)
         if current is not None and current.status is Status.QUEUED and current.rate_at is not None:
             return NextStep(not_before=current.rate_at, call_again=True)
-        return NextStep(not_before=self.clock())
+        return NextStep.end(self.clock())
 
     def request_slot(self, execution_id: str, name: str, ticket: str, run_arn: str) -> None:
         """Set a part to wait for a slot. ``ticket`` is the task token that admission answers with the grant.
 
         The ticket is failed at once if the backoff of the part is not over, if its container has started, or if the
-        part has ended. So it is for a run that is no longer attached to the execution.
+        part has ended. The ticket of a run that is no longer attached to the execution is failed, too.
         """
         part, now = self.parts.get(execution_id, name), self.clock()
         is_early = part is not None and part.retry_at is not None and part.retry_at > now
         if part is None or is_early or not self.parts.request_slot(part, ticket, run_arn, now):
-            self.callbacks.fail([ticket], "Punctual.Stale", "it needs no slot now: it rests, runs or has ended")
+            self.callbacks.fail(
+                [ticket], "Punctual.Stale", "the part needs no slot: it is in backoff, runs, or has ended"
+            )
 
     def conclude_attempt(
         self, execution_id: str, name: str, attempt: int | None, error: Mapping[str, str] | None

@@ -80,8 +80,8 @@ class Reporter:
     def heartbeat(self, assignment: Assignment, progress: Progress | None) -> Part | None:
         """Renew the lease of a container, and store its progress. ``None`` if its attempt was superseded.
 
-        The part has ``leave`` if it was preempted: its container stops at the next checkpoint. It has ``cancel_at`` if
-        it was cancelled: its container stops by then.
+        The part has ``preempt_reason`` if it was preempted: its container stops at the next checkpoint. It has
+        ``cancel_at`` if it was cancelled: its container stops by then.
         """
         part = self.parts.renew(assignment, self._lease(), progress)
         if part is not None:

@@ -69,7 +69,7 @@ leader: when it is queued, the planner stores the next batch."""
 class Planner:
     jobs: Jobs
     executions: Executions
-    misfires: Misfires
+    misfire_records: Misfires
     timers: Timers
     machines: StateMachines
     gatekeeper: Gatekeeper
@@ -149,8 +149,8 @@ class Planner:
         if not (one.revision < job.revision and one.is_from_schedule and one.has_not_started) or execution.run_arn:
             return False
         if job.has_instant(one.scheduled_at):
-            misfires = self._misfires(job, [one.scheduled_at])
-            self._store(self._execution(job, one.scheduled_at, misfires, None, exhausted=False), job)
+            decision = self._decide_misfires(job, [one.scheduled_at])
+            self._store(self._execution(job, one.scheduled_at, decision, None, exhausted=False), job)
         else:
             disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
             self._dispose(job, one, disposal, CHANGED_REASON)
@@ -199,15 +199,16 @@ class Planner:
             if exhausted and job.schedule.kind != "queue":
                 self.finisher.finish_if_complete(job.job_id)
             return None
-        misfires = self._misfires(job, instants)
-        planned = [self._execution(job, due, misfires, instants[-1], exhausted=exhausted) for due in instants]
-        # in order, the leader last: so no instant before a stored one is missing
+        decision = self._decide_misfires(job, instants)
+        planned = [self._execution(job, due, decision, instants[-1], exhausted=exhausted) for due in instants]
+        # In order, the leader last: so no instant before a stored one is missing. The first one tells whether an
+        # earlier call has stored the batch, or a part of it.
         existing = self._store(planned[0], job)
         misfired = list(takewhile(lambda one: one.status in FINAL, planned[1:-1])) if existing is None else []
-        self.misfires.of(job).add_all(misfired)  # many, after an outage
+        self.misfire_records.of(job).add_all(misfired)  # many, after an outage
         for one in planned[1 + len(misfired) :]:
             if existing is not None and existing.is_leader and not _ended_unstarted(existing):
-                return None  # an earlier call has stored this batch, and its leader leads on
+                return None  # an earlier call has stored this batch, and the existing leader plans its own successors
             existing = self._store(one, job)
         return self._continue_after(existing, exhausted=exhausted)
 
@@ -232,17 +233,17 @@ class Planner:
         plan = self._replan(job, before)
         instants, exhausted = self._next_instants(job, old_rules_until(job))
         dues = [*plan.kept, *instants]
-        misfires = self._misfires(job, [due for due in dues if due not in plan.in_time])
+        decision = self._decide_misfires(job, [due for due in dues if due not in plan.in_time])
         self._record_skipped(before, plan.dropped)
         existing = None
         for due in dues:
-            existing = self._store(self._execution(job, due, misfires, dues[-1], exhausted=exhausted), job)
+            existing = self._store(self._execution(job, due, decision, dues[-1], exhausted=exhausted), job)
         for one in plan.obsolete(instants.__contains__):
             disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
             self._dispose(job, one, disposal, CHANGED_REASON)
         self._plan(job, after=self._continue_after(existing, exhausted=exhausted))
 
-    def _misfires(self, job: Job, instants: Sequence[datetime]) -> MisfireDecision:
+    def _decide_misfires(self, job: Job, instants: Sequence[datetime]) -> MisfireDecision:
         was_cancelled = partial(self.executions.was_cancelled, job.job_id)
         return job.misfire.decide(instants, job.schedule, self.clock(), job.resumed_at, was_cancelled=was_cancelled)
 
@@ -272,15 +273,15 @@ class Planner:
         return replace(execution, reason=reason, ended_at=now, check_at=None)
 
     def _execution(
-        self, job: Job, due: datetime, misfires: MisfireDecision, last: datetime | None, *, exhausted: bool
+        self, job: Job, due: datetime, decision: MisfireDecision, last_due: datetime | None, *, exhausted: bool
     ) -> Execution:
         now = self.clock()
-        is_last = due == last
+        is_last = due == last_due
         is_leader = is_last and job.schedule.recurring and not exhausted
         execution = execution_of(
-            job, due, status=Status.SCHEDULED, now=now, is_leader=is_leader, last=is_last and exhausted
+            job, due, status=Status.SCHEDULED, now=now, is_leader=is_leader, is_last=is_last and exhausted
         )
-        if ending := misfires.ending_of(job.job_id, due):
+        if ending := decision.ending_of(job.job_id, due):
             ended = replace(execution, status=ending.status, reason=ending.reason, covered_by=ending.covered_by)
             return replace(ended, ended_at=now, check_at=None)
         if start_trigger(execution, now) is StartTrigger.NOW:
@@ -310,7 +311,7 @@ class Planner:
         after setting its timer or queueing it, because an earlier call may have crashed before that. Raises
         ``JobChanged`` for a misfire if the job has changed.
         """
-        records = self.misfires.of(job) if execution.status in FINAL else self.executions
+        records = self.misfire_records.of(job) if execution.status in FINAL else self.executions
         existing = records.add(execution)
         if existing is not None and existing.revision < execution.revision:
             execution = _with_previous_outlook(execution, existing)

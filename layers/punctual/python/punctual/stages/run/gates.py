@@ -38,10 +38,13 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.gates import GatedExecutions, Gates
 
-MAX_TRIES = 20
+MAX_GATE_TRIES = 20
 """How often an operation is repeated when concurrent writers change the same gate or execution."""
 RESERVED_START_TOLERANCE = timedelta(seconds=5)
 """A start that was reserved longer ago than this is reserved again: late executions must not start all at once."""
+STUCK_AFTER = 10 * LEASE_SUSPECT_AFTER
+"""A holder that was ``queued`` for this long gets another work order. Long enough for a delivery through a busy queue,
+because a duplicate costs a message; shorter than the visibility timeout, after which SQS delivers the order again."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Gatekeeper:
 
         Idempotent; any process may call it at any time.
         """
-        for _ in range(MAX_TRIES):
+        for _ in range(MAX_GATE_TRIES):
             state = self.gates.state(name)
             if state.queue_mark is None:
                 if not state.holders:
@@ -109,7 +112,7 @@ class Gatekeeper:
         cancelled at once, without waiting for its containers. Raises ``GateContention``.
         """
         current: Execution | None = execution
-        for _ in range(MAX_TRIES):
+        for _ in range(MAX_GATE_TRIES):
             if current is None or current.status in FINAL:
                 return None
             if current.status is Status.RUNNING and (current.lane is Lane.SHORT or grace):
@@ -120,7 +123,7 @@ class Gatekeeper:
                 self.release(cancelled.execution_id, cancelled.gates)
                 return cancelled
             current = self.executions.get(current.job_id, current.execution_id)
-        raise GateContention(f"execution {execution.execution_id}: status changed {MAX_TRIES} times during a stop")
+        raise GateContention(f"execution {execution.execution_id}: status changed {MAX_GATE_TRIES} times during a stop")
 
     def sweep(self, share: int, shares: int) -> Iterator[Execution]:
         """Repair one of ``shares`` equal shares of the gates, and yield executions whose work order may be lost.
@@ -142,17 +145,21 @@ class Gatekeeper:
                     self.grant(name)
 
     def _acquire(self, gate: Gate, entrant: Entrant, passed: Sequence[Gate]) -> bool:
-        for _ in range(MAX_TRIES):
+        for _ in range(MAX_GATE_TRIES):
             state = self.gates.acquire(gate, entrant)
             if state is None:
                 return True
             if not self._is_to_start(entrant, passed):
                 return False
+            # The gate of a key never skips, so a holder that has ended only delays a waiter until the next sweep. That
+            # saves reading all holders of a busy key for each entrant.
             if not gate.of_key and not self._has_live_holder(gate.name, state):
                 continue
             if self._wait_or_skip(gate, entrant, state):
                 return False
-        raise GateContention(f"gate {gate.name}: changed {MAX_TRIES} times while {entrant.execution_id} acquired it")
+        raise GateContention(
+            f"gate {gate.name}: changed {MAX_GATE_TRIES} times while {entrant.execution_id} acquired it"
+        )
 
     def _is_to_start(self, entrant: Entrant, passed: Sequence[Gate]) -> bool:
         """Whether the execution still has the revision, attempt and run that it was sent for, and has not started."""
@@ -201,10 +208,12 @@ class Gatekeeper:
         execution = self.executions.get(job_of(waiter.execution_id), waiter.execution_id)
         gate = next((one for one in execution.gates if one.name == name), None) if execution else None
         if execution is None or gate is None or gate.limit is None or not _waits_at(execution, name, waiter):
-            return self.gates.drop(name, waiter) or True
+            self.gates.drop(name, waiter)
+            return True
         if len(state.holders) < gate.limit:
-            return self.gates.grant(gate, waiter, self.clock()) or True
-        if gate.when_full is WhenFull.TAKE_OVER:
+            self.gates.grant(gate, waiter, self.clock())
+            return True
+        if gate.when_full is WhenFull.REPLACE:
             self._stop_holders(state, waiter.execution_id)
         return False
 
@@ -238,14 +247,14 @@ class Gatekeeper:
         if start <= now:
             return True
         reason = f"no more than {gate.rate.starts} start in {gate.rate.per_seconds} seconds"
-        self.executions.put_off(entrant, start, reason)
+        self.executions.postpone(entrant, start, reason)
         return False
 
 
 def _is_as_sent(current: Execution, entrant: Entrant) -> bool:
     is_same = (current.revision, current.attempt + 1) == (entrant.revision, entrant.attempt)
-    is_carried = entrant.run_arn is None or current.run_arn == entrant.run_arn
-    return is_same and is_carried and current.status in (Status.QUEUED, Status.RETRYING)
+    is_attached = entrant.run_arn is None or current.run_arn == entrant.run_arn
+    return is_same and is_attached and current.status in (Status.QUEUED, Status.RETRYING)
 
 
 def _waits_at(execution: Execution, gate: str, waiter: Waiter) -> bool:
@@ -264,4 +273,4 @@ def _may_be_stuck(current: Execution, name: str, now: datetime) -> bool:
     if current.status is Status.RUNNING:
         return name.startswith(OF_JOB)
     sent_at = max(filter(None, (current.queued_at, current.woken_at, current.retry_at, current.earliest_start)))
-    return current.status is Status.QUEUED and now - sent_at > 10 * LEASE_SUSPECT_AFTER
+    return current.status is Status.QUEUED and now - sent_at > STUCK_AFTER

@@ -59,7 +59,7 @@ class QueueSampler:
             concurrency=self.concurrency,
             limits=self.limits,
         )
-        self.samples.keep(sample)
+        self.samples.store(sample)
         return sample
 
 
@@ -124,7 +124,7 @@ class Monitor:
     def _forecast_lane(self) -> LaneOutlook:
         waiting = islice(self.slots.waiting(), MAX_SIMULATED_WAITERS)
         outlook = lane_outlook(list(self.slots.holders()), waiting, self.limits, self.clock())
-        self.lane_outlooks.keep(outlook)
+        self.lane_outlooks.store(outlook)
         return outlook
 
     def _dead_letters(self) -> dict[Metric, float]:

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from punctual.domain.notices.notice import Notice
     from punctual.ports.notices import NoticeLedger, Topics, WindowEnds
 
-LEASE = timedelta(seconds=60)
+PUBLICATION_LEASE = timedelta(seconds=60)
 """Longer than the function's timeout, so that a notifier whose lease has expired is dead. Shorter than the visibility
 timeout of a message, so that the next delivery can continue."""
 
-MAX_TRIES = 10
+MAX_WINDOW_TRIES = 10
 """After each conflict, the window of the group has changed. After this many tries, the message is redelivered."""
 
 
@@ -73,7 +73,7 @@ class Notifier:
     def notify(self, notice: Notice, now: datetime) -> NotifyResult:
         """Publish a notice, or count it for the next summary. Idempotent."""
         group = group_of(notice)
-        for _ in range(MAX_TRIES):
+        for _ in range(MAX_WINDOW_TRIES):
             window = self.ledger.window(group)
             if window is not None and now < window.until:
                 recorded = self.ledger.count(notice, window, now)
@@ -90,7 +90,7 @@ class Notifier:
 
     def end_window(self, ended: DigestWindow, now: datetime) -> NotifyResult:
         """Publish the summary of a window and open the next one; close a window without counted notices. Idempotent."""
-        for _ in range(MAX_TRIES):
+        for _ in range(MAX_WINDOW_TRIES):
             window = self.ledger.window(ended.group)
             if window is None or window.until != ended.until:
                 return self._finish_pending(ended.summary_id, now)
@@ -108,9 +108,9 @@ class Notifier:
         publication = self.ledger.pending(publication_id)
         if publication is None:
             return NotifyResult.ALREADY_DONE
-        if now < publication.lease_until or not self.ledger.take_over(publication, now + LEASE):
+        if now < publication.lease_until or not self.ledger.take_over(publication, now + PUBLICATION_LEASE):
             return NotifyResult.RETRY
-        return self._carry_out(replace(publication, lease_until=now + LEASE), now)
+        return self._carry_out(replace(publication, lease_until=now + PUBLICATION_LEASE), now)
 
     def _carry_out(self, publication: Publication, now: datetime) -> NotifyResult:
         self.window_ends.schedule_end(publication.new_window, now)
@@ -121,4 +121,4 @@ class Notifier:
 
 def _publication(publication_id: str, notice: Notice, seen: DigestWindow | None, now: datetime) -> Publication:
     new_window = next_window(group_of(notice), seen, now)
-    return Publication(id=publication_id, notice=notice, new_window=new_window, lease_until=now + LEASE)
+    return Publication(id=publication_id, notice=notice, new_window=new_window, lease_until=now + PUBLICATION_LEASE)
