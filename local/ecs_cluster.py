@@ -30,7 +30,7 @@ class EcsCluster:
         return {arn for page in pages for arn in page["taskArns"]}
 
     def described(self, arns: Iterable[str]) -> list[EcsTask]:
-        """Describe the tasks. Skips those that the emulator does not know."""
+        """Describe the tasks. Skips tasks that the emulator does not know."""
         wanted = sorted(arns)
         found = []
         for start in range(0, len(wanted), MAX_TASKS_PER_REQUEST):

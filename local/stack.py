@@ -41,7 +41,7 @@ class Stack:
     def up(self) -> dict[str, Any]:
         """Start the stack, deploy changes, and return the content of `.local/stack.json`. Idempotent.
 
-        On failure, an emulator that this call started is stopped again; one that was running before keeps running.
+        On failure, an emulator that this call started is stopped again. An emulator that was running before continues.
         """
         self.places.create()
         busy = "Another `make up` is running for this folder: wait for it."

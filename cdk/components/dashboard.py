@@ -106,7 +106,7 @@ class Dashboard(Construct):
         )
 
     def _deadlines(self) -> None:
-        self._section("Deadlines", "Live executions that may miss their deadline, and those that have missed it.")
+        self._section("Deadlines", "Live executions that may miss their deadline, and executions that have missed it.")
         self._row(
             _watched("At risk", Metric.DEADLINES_AT_RISK, "DeadlineAtRisk"),
             _watched("Missed", Metric.DEADLINES_MISSED, "DeadlineMissed"),

@@ -259,7 +259,7 @@ class Submission(JobFields):
         None,
         min_length=1,
         max_length=200,
-        description="Unique among the live jobs of your team: those that are not done, deleted or cancelled.",
+        description="Unique among the live jobs of your team: jobs that are not done, deleted or cancelled.",
         examples=["orders-2026-11-16"],
     )
     on_duplicate: OnDuplicate | None = Field(

@@ -416,7 +416,7 @@ def test_an_expired_timer_repairs_a_broken_chain(world: World) -> None:
     world.pass_time(3600)
     expire(world, timer)
     world.run_until_idle()
-    # the execution of the expired timer, the missed instants, the latest one that covers them, and the successors
+    # the execution of the expired timer, the missed instants, the latest instant, which covers them, and the successors
     missed = ["skipped"] * 4
     assert statuses(world, job["job_id"]) == ["succeeded", *missed, "succeeded", "queued", "scheduled"]
 

@@ -1,6 +1,6 @@
 """A model of the gate protocol (docs/gates.md) for exhaustive exploration.
 
-Each step of a process is one atomic write or one read. A process that crashed is one that takes no further step, so
+Each step of a process is one atomic write or one read. A crashed process takes no further step, so
 crashes need no action of their own. Every removable condition of the protocol is a ``Condition``.
 
 Abstractions: all final statuses are one. Sending an order and its delivery are one step. A lease may expire at any
@@ -203,7 +203,7 @@ class _Draft:
         return one.attempt == a - 1 and one.revision == r and one.status not in (FINAL, REMOVED)
 
     def _remaining(self) -> Iterator[Process]:
-        """The processes in a fixed order, without those that can have no further effect.
+        """The processes in a fixed order, without processes that can have no further effect.
 
         Of several equal grants one is left: another may start later.
         """
@@ -562,7 +562,7 @@ class GateModel:
             if not any(one[1] == g and one[0] in GRANTING for one in draft.processes):
                 draft.processes.append(("grant", g))
         else:
-            draft.fault = f"e{e} is skipped at gate {g}, which nobody holds"
+            draft.fault = f"e{e} is skipped at gate {g}, which has no holder"
         return f"the worker of e{e}/{a} finds gate {g} busy"
 
     def _do_raise(self, draft: _Draft, e: int, a: int, r: int, i: int, was: int) -> str:
@@ -796,7 +796,7 @@ class GateModel:
         return f"the waiter e{waiter.execution} of gate {g} is dropped"
 
     def _do_stop(self, draft: _Draft, g: int, h: int) -> str:
-        """Ask a running holder to stop; cancel one that does not run."""
+        """Ask a running holder to stop; cancel a holder that does not run."""
         one = draft.executions[h]
         if one.status == RUNNING:
             draft.write(h, asked=True)

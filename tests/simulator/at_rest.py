@@ -38,7 +38,7 @@ class AtRest:
         yield from self._of_dead_letters()
 
     def uncovered(self) -> Iterator[str]:
-        """Executions that are covered by one that does not exist."""
+        """Executions that are covered by an execution that does not exist."""
         for one in self.observer.executions.values():
             yield from self._uncovered(one)
 

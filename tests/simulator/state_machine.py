@@ -45,7 +45,7 @@ class StateMachines:
     """The processes of each run, by ARN."""
 
     def poll(self) -> None:
-        """Drive new runs, stop those that were stopped, and continue those whose callbacks have arrived."""
+        """Drive new runs, end stopped runs, and continue runs whose callbacks have arrived."""
         for arn, run in self.account.states.runs.items():
             if arn not in self._driven and run.status == RUNNING:
                 self._driven[arn] = []

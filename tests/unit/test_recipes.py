@@ -13,7 +13,7 @@ from punctual.runtime.tasks import registry
 from tests.recipes import MARK, PAGES, ROOT, Recipe, blocks_of, recipes_of, split_output
 from tests.unit.contexts import context
 
-DOCS = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"])
+DOCS = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 INDEX = ROOT / "docs" / "recipes" / "README.md"
 
 

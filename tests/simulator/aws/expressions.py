@@ -60,7 +60,7 @@ class Expression(Generic[T]):
     names: frozenset[str]
     values: frozenset[str]
     paths: tuple[str, ...]
-    """Every path as written; for an update only those that it changes."""
+    """Every path as written; for an update only the changed paths."""
     checks: tuple[Check, ...]
     """Checks of the types of bound values, which DynamoDB makes before it reads the item."""
 

@@ -112,7 +112,7 @@ def contains(operand: Operand, wanted: Operand) -> Predicate:
 
 
 def key_bounds(sign: str, bound: str) -> tuple[str, str | None]:
-    """The lowest sort key that fits a comparison, and the first one after those that fit."""
+    """The lowest sort key that fits a comparison, and the first key after the fitting ones."""
 
     after = bound + "\0"  # the next string in the order of sort keys
     return {

@@ -17,9 +17,9 @@ class Status(StrEnum):
     due; in the long lane the conductor, when the EventBridge schedule starts the state machine."""
 
     QUEUED = "queued"
-    """Its work order is being sent, or waits in a queue for a worker. In: the planner, dispatcher, intake or API; or
-    the component that ends the execution it waited for. Out: the worker's claim; in the long lane the conductor, when
-    it requests a slot."""
+    """Its work order is being sent, or waits in a queue for a worker. In: the planner, dispatcher, intake or API; in
+    the long lane also the conductor and the reconciler; or the component that ends its wait. Out: the worker's claim;
+    in the long lane the conductor, when it requests a slot."""
 
     WAITING = "waiting"
     """Waits for an upstream execution to finish, for capacity at a gate, or for a slot of the long lane. In: the

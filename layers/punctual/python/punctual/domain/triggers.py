@@ -148,7 +148,7 @@ TRIGGERS = (
         filter=_LEADER_NOT_RUN,
         changed=("revision",),
         effect=Effect.SEND_PLANNED,
-        write="A leader is stored as `skipped` or `missed`. Its successors are planned all the same.",
+        write="A leader is stored as `skipped` or `missed`. The planner still plans its successors.",
     ),
     Trigger(
         function="planner",
@@ -163,7 +163,7 @@ TRIGGERS = (
         table=EXECUTIONS,
         filter=_LEADER_CANCELLED,
         effect=Effect.SEND_DUE,
-        write="A leader is cancelled before it is due. Its successors are planned all the same.",
+        write="A leader is cancelled before it is due. The planner still plans its successors.",
     ),
     Trigger(
         function="planner",

@@ -43,8 +43,8 @@ class DynamoLongExecutions(ExecutionTable):
     def detach_run(self, execution: Execution, reason: str, now: datetime) -> bool:
         """Detach the state machine run, if there is one, so that another can be attached.
 
-        ``False`` if the attached run is no longer the one that was read, or if the execution waits at a gate: it gets
-        a run when it gets a place there. ``execution`` may be an outdated read.
+        ``False`` if another run is attached than was read, or if the execution waits at a gate: it gets a
+        run when it gets a place there. ``execution`` may be an outdated read.
         """
         is_unchanged = "#run_arn = :run_arn" if execution.run_arn else "attribute_not_exists(#run_arn)"
         return self._move(

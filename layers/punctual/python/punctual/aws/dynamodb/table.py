@@ -22,7 +22,7 @@ _NAME = re.compile(r"#(\w+)")
 
 @dataclass(frozen=True)
 class WriteResult:
-    """Whether a conditional write was applied, and the stored item: the new one, or the one that failed the check."""
+    """Whether a conditional write was applied, and the stored item: new, or as it was when the check failed."""
 
     applied: bool
     item: Item

@@ -44,10 +44,10 @@ class Backfill:
     def backfill(
         self, job_id: str, wanted: BackfillRange, caller: Caller, keyed: KeyedRequest | None = None
     ) -> list[Execution]:
-        """Store the missing executions and return those that were stored, in the order in which they will run.
+        """Store the missing executions and return the stored ones, in the order in which they will run.
 
-        Idempotent. A repeated ``keyed`` request also returns those that its first try has stored. Raises ``NotFound``,
-        ``Forbidden``, ``Conflict`` or ``Invalid``.
+        Idempotent. A repeated ``keyed`` request also returns the executions that its first try has stored. Raises
+        ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
         """
         requested = self._requested(job_id, wanted, caller, keyed)
         stored = self._store(job_id, requested)
@@ -60,12 +60,12 @@ class Backfill:
         if requested:
             self.jobs.extend_live_since(job_id, min(execution.scheduled_at for execution in requested))
         gate = next((gate for gate in requested[0].gates if gate.of_backfill), None) if requested else None
-        if gate is None or requested[0].has_pending_upstreams:  # those wait for their upstreams first
+        if gate is None or requested[0].has_pending_upstreams:  # they wait for their upstreams first
             return [execution for execution in requested if self.executions.add(execution) is None]
         return self.gatekeeper.enqueue(gate, requested)
 
     def preview(self, job_id: str, wanted: BackfillRange, caller: Caller) -> DryRunChanges:
-        """Dry run of ``backfill``: separates instants that never ran from those that would run again."""
+        """Dry run of ``backfill``: separates instants that never ran from instants that would run again."""
         requested = self._requested(job_id, wanted, caller)
         first_ids = {execution_id(job_id, one.scheduled_at) for one in requested}
         foreseen = [ForeseenExecution(one.execution_id, one.scheduled_at) for one in requested]

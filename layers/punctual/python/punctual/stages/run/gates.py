@@ -67,16 +67,16 @@ class Gatekeeper:
         return True
 
     def enqueue(self, gate: Gate, executions: Sequence[Execution]) -> list[Execution]:
-        """Store the executions of a backfill in the queue of its gate, and return those that were stored. Idempotent.
+        """Store the executions of a backfill in the queue of its gate, and return the stored ones. Idempotent.
 
-        After a crash, those that were stored run; a repeated request stores the rest.
+        After a crash, the stored executions run; a repeated request stores the rest.
         """
         stored = self.gates.enqueue_new(gate, executions)
         self.grant(gate.name)
         return stored
 
     def release(self, execution_id: str, gates: Iterable[Gate], claim_number: int | None = None) -> None:
-        """Give up the places of an execution that has ended, or those that it held for a claim. Idempotent."""
+        """Give up the places of an execution that has ended, or the places that it held for a claim. Idempotent."""
         for gate in gates:
             if gate.limit is not None and self.gates.release(gate.name, execution_id, claim_number):
                 self.grant(gate.name)
@@ -172,7 +172,7 @@ class Gatekeeper:
     def _has_live_holder(self, name: str, state: GateState) -> bool:
         """Whether an execution that may hold the gate holds it; if not, the gate is freed.
 
-        So no execution is skipped, and none waits for the next sweep, because of one that has ended.
+        So no execution is skipped, and none waits for the next sweep, because of an ended holder.
         """
         found = self.executions.read_many(state.holders)
         dead = [one for one in state.holders if one not in found or not found[one].may_hold(name)]
