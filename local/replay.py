@@ -13,14 +13,13 @@ from typing import Any
 from local.aws import client
 from local.places import REGION
 from punctual.aws.dynamodb.items import plain
-from punctual.domain.triggers import EXECUTIONS, Effect, effect_of
+from punctual.domain.status import FINAL, Status
+from punctual.domain.triggers import EXECUTIONS, PARTS, SENDING, Effect, effect_of
 
 Item = dict[str, Any]
 # The maximum lag of a stream consumer before the stop.
 BACKLOG = timedelta(hours=1)
 BATCH = 100
-WAITING = ("queued", "retrying")
-MOVING = ("waiting", "starting")
 
 
 class Replay:
@@ -35,12 +34,12 @@ class Replay:
     def run(self) -> None:
         executions = list(self._scan("executions"))
         jobs = [job for job in self._scan("jobs") if self._recent(job, "updated_at")]
-        waiting = [execution for execution in executions if execution["status"]["S"] in WAITING]
         ended = [execution for execution in executions if self._recent(execution, "ended_at")]
         overdue = [execution for execution in executions if self._missed_its_timer(execution)]
         last = _last_of_each_job(executions)
         self._invoke("planner", "jobs", [job for job in jobs if _needs_replay(job, last)])
-        self._invoke("planner", "executions", [_leading_if_last(execution, last) for execution in waiting])
+        candidates = [_leading_if_last(execution, last) for execution in executions]
+        self._invoke("planner", "executions", [execution for execution in candidates if _is_to_be_sent(execution)])
         self._invoke("planner", "timers", [_expired_timer(execution) for execution in overdue])
         self._invoke("settler", "executions", [execution for execution in ended if _has_follow_up(execution)])
 
@@ -59,12 +58,10 @@ class Replay:
         self._invoke("admission", "parts", [part for part in self._scan("parts") if self._needs_admission(part)])
 
     def _needs_admission(self, part: Item) -> bool:
-        """Whether admission may have missed that the part requested, got or released a slot.
-
-        Items without a status are not parts: the table also contains the counters of the lane.
-        """
-        status = part.get("status", {}).get("S")
-        return status in MOVING or (status is not None and self._recent(part, "ended_at"))
+        """Whether admission may have missed that the part requested, got or released a slot."""
+        if effect_of("admission", PARTS, None, plain(part)) is not Effect.ADMIT:
+            return False
+        return Status(part["status"]["S"]) not in FINAL or self._recent(part, "ended_at")
 
     def _missed_its_timer(self, execution: Item) -> bool:
         """The emulator removes an expired timer without a stream record, possibly before the sweep."""
@@ -124,6 +121,11 @@ def _leading_if_last(execution: Item, last: dict[str, str]) -> Item:
     if last.get(execution["job_id"]["S"]) == execution["execution_id"]["S"]:
         return execution
     return {name: value for name, value in execution.items() if name != "is_leader"}
+
+
+def _is_to_be_sent(execution: Item) -> bool:
+    """Whether the planner must send it, or plan its successors."""
+    return effect_of("planner", EXECUTIONS, None, plain(execution)) in SENDING
 
 
 def _has_follow_up(execution: Item) -> bool:

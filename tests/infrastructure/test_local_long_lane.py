@@ -79,6 +79,7 @@ PARTS = [
     part("waiting", "waiting"),
     part("starting", "starting"),
     part("running", "running"),
+    part("retrying", "retrying"),
     part("ended", "succeeded", ended_at=RECENT),
     part("ended long ago", "succeeded", ended_at=LONG_AGO),
     {"part": {"S": "the counters of the lane"}},
@@ -177,7 +178,7 @@ def test_after_a_restart_the_reconciler_restarts_runs_before_admission_grants_sl
         set(),
     ]
     replayed = [record["dynamodb"]["NewImage"]["part"]["S"] for record in batch["Records"]]
-    assert replayed == ["waiting", "starting", "ended"]
+    assert replayed == ["waiting", "starting", "retrying", "ended"]
     assert {record["eventSourceARN"].split("/")[1] for record in batch["Records"]} == {"<PartsTable>"}
 
 

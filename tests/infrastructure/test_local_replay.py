@@ -87,6 +87,19 @@ def test_queued_and_retrying_executions_are_replayed_to_the_planner(monkeypatch:
     assert world.replayed("planner", "executions-table") == ["1-a", "2-a"]
 
 
+def test_a_running_execution_that_was_asked_to_stop_is_replayed_to_the_planner(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World([], [execution("a", 1, "running", cancel_at=RECENT), execution("a", 2, "running")])
+    world.replay(monkeypatch)
+    assert world.replayed("planner", "executions-table") == ["1-a"]
+
+
+def test_a_skipped_leader_without_a_successor_is_replayed_to_the_planner(monkeypatch: pytest.MonkeyPatch) -> None:
+    leaders = [execution("a", number, "skipped", is_leader=True, revision="1") for number in (1, 2)]
+    world = World([], [*leaders, execution("b", 3, "skipped", revision="1")])
+    world.replay(monkeypatch)
+    assert world.replayed("planner", "executions-table") == ["2-a"]
+
+
 def test_only_the_last_execution_of_a_job_is_replayed_as_leader(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World([], [execution("a", number, "queued", is_leader=True) for number in (1, 2, 3)])
     world.replay(monkeypatch)

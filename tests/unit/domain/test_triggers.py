@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.status import FINAL, Status
-from punctual.domain.triggers import ENDED, EXECUTIONS, JOBS, PARTS, TRIGGERS, Effect, effect_of, filters
+from punctual.domain.triggers import EXECUTIONS, JOBS, PARTS, TRIGGERS, Effect, effect_of, filters
 
 QUEUED = {"status": "queued", "revision": 1, "attempt": 0}
 RUNNING = {"status": "running", "revision": 1, "attempt": 1, "lane": "short"}
@@ -73,10 +73,6 @@ def test_admission_ignores_a_part_that_runs_and_the_occupancy_record() -> None:
     assert effect_of("admission", PARTS, {"status": "queued"}, {"status": "waiting"}) is Effect.ADMIT
     assert effect_of("admission", PARTS, {"status": "starting"}, {"status": "running"}) is None
     assert effect_of("admission", PARTS, None, {"tasks": 1}) is None
-
-
-def test_the_table_covers_every_final_status() -> None:
-    assert set(ENDED) == {str(status) for status in FINAL}
 
 
 def test_no_source_has_more_filters_than_lambda_allows() -> None:

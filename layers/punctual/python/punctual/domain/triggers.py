@@ -2,7 +2,7 @@
 
 ``TRIGGERS`` is the only place that says so. The stack derives its event filters from it (``filters``), the planner,
 the settler and admission route stream records by it (``effect_of``), and ``docs/triggers.md`` is generated from it.
-Only the standard library is imported here, because the CDK application loads this module, too.
+It imports only the standard library and the statuses, because the CDK application loads this module, too.
 
 A filter is what Lambda can match on: event names and attribute values. Several triggers can share one filter and differ
 in conditions that Lambda cannot express, such as an attribute that changed. The first trigger that matches decides.
@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from punctual.domain.status import FINAL, Status
+
 INSERT, MODIFY, REMOVE = "INSERT", "MODIFY", "REMOVE"
 JOBS, EXECUTIONS, PARTS, TIMERS = "jobs", "executions", "parts", "timers"
-ENDED = ("succeeded", "failed", "timed_out", "cancelled", "skipped", "missed")
 
 Values = tuple[str | bool, ...]
 PRESENT: Values = ()
@@ -107,7 +108,7 @@ _LEADER_CANCELLED = Filter(
 _STOP = Filter((MODIFY,), new={"status": ("running",), "cancel_at": PRESENT})
 _TTL = Filter((REMOVE,), by_ttl=True)
 # Most executions of recurring short jobs need no follow-up and never invoke the settler.
-_ENDED = Filter(new={"status": ENDED, "needs_follow_up": (True,)})
+_ENDED = Filter(new={"status": tuple(str(status) for status in Status if status in FINAL), "needs_follow_up": (True,)})
 _STOP_LONG = Filter((MODIFY,), new={"status": ("running",), "lane": ("long",), "cancel_at": PRESENT})
 _PART = Filter(
     (INSERT, MODIFY),
