@@ -88,6 +88,11 @@ class Punctual:
         text = body if isinstance(body, str) else json.dumps(body)
         self.aws("sqs").send_message(QueueUrl=self.stack["queues"][queue], MessageBody=text)
 
+    def wait_until_empty(self, queue: str, seconds: float = 60) -> None:
+        """Wait until every message of a queue has been processed. Delayed messages do not count."""
+        sqs, url = self.aws("sqs"), self.stack["queues"][queue]
+        wait_for(lambda: _messages(sqs, url) == 0, seconds, f"an empty queue {queue}")
+
     def dead_letters(self) -> dict[str, int]:
         """The dead-letter queues that are not empty, with the number of their messages."""
         sqs, queues = self.aws("sqs"), self.stack["queues"]

@@ -67,7 +67,7 @@ def test_a_duplicate_work_order_does_not_run_again(punctual: Punctual) -> None:
     }
     for attempt in (1, 1, 2):
         punctual.send("normal", {**order, "attempt": attempt})
-    punctual.run_job()  # its work order is behind them in the same queue
+    punctual.wait_until_empty("normal")
     assert punctual.get(f"/executions/{execution['execution_id']}") == execution
 
 
