@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,14 @@ ORDER = {
 """A package imports only itself, the modules directly in its layer, and packages listed before it."""
 FORBIDDEN_LIBRARIES = {"boto3", "botocore", "aws_lambda_powertools", "pydantic"}
 
+Rule = Callable[[Path], Iterator[str]]
+"""Yields the violations in the engine below a folder."""
+RULES: list[Rule] = []
 
-def modules(layer: str) -> list[Path]:
-    return sorted((PACKAGE / layer).rglob("*.py"))
+
+def rule(check: Rule) -> Rule:
+    RULES.append(check)
+    return check
 
 
 def imported(path: Path, *, types: bool = True) -> Iterator[str]:
@@ -41,53 +46,127 @@ def imported(path: Path, *, types: bool = True) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} has a relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def of_engine(path: Path, *, types: bool = True) -> Iterator[str]:
+    return (name for name in imported(path, types=types) if name.startswith("punctual."))
 
 
 def package_of(name: str) -> tuple[str, str | None]:
     """The layer of an imported name, and its package in that layer; ``None`` for a module directly in the layer."""
     _, layer, *rest = name.split(".")
-    return layer, rest[0] if rest and (PACKAGE / layer / rest[0]).is_dir() else None
+    return layer, rest[0] if rest and rest[0] in ORDER.get(layer, ()) else None
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_layer_imports_only_the_layers_below_it(layer: str) -> None:
-    assert modules(layer)
-    for path in modules(layer):
-        layers = {package_of(name)[0] for name in imported(path, types=False) if name.startswith("punctual.")}
-        assert layers <= LAYERS[layer], f"{path} imports {layers - LAYERS[layer]}"
+@rule
+def a_layer_imports_only_the_layers_below_it(engine: Path) -> Iterator[str]:
+    for layer, below in LAYERS.items():
+        for path in (engine / layer).rglob("*.py"):
+            yield from (f"{path}: {name}" for name in of_engine(path, types=False) if package_of(name)[0] not in below)
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_types_are_imported_from_the_layers_below_or_from_another_stage(layer: str) -> None:
-    for path in modules(layer):
-        layers = {package_of(name)[0] for name in imported(path) if name.startswith("punctual.")}
-        assert layers <= LAYERS[layer] | ({"stages"} if layer == "stages" else set()), path
+@rule
+def types_are_imported_from_the_layers_below_or_from_another_stage(engine: Path) -> Iterator[str]:
+    for layer, below in LAYERS.items():
+        allowed = below | ({"stages"} if layer == "stages" else set())
+        for path in (engine / layer).rglob("*.py"):
+            yield from (f"{path}: {name}" for name in of_engine(path) if package_of(name)[0] not in allowed)
 
 
-@pytest.mark.parametrize("layer", ORDER)
-def test_every_package_is_listed_in_the_import_order(layer: str) -> None:
-    assert {one.name for one in (PACKAGE / layer).iterdir() if (one / "__init__.py").exists()} == set(ORDER[layer])
+@rule
+def every_package_is_listed_in_the_import_order(engine: Path) -> Iterator[str]:
+    for layer, packages in ORDER.items():
+        existing = {path.parent.name for path in (engine / layer).glob("*/__init__.py")}
+        yield from (f"{layer}/{name}" for name in existing ^ set(packages))
 
 
-@pytest.mark.parametrize(("layer", "package"), [(layer, one) for layer, some in ORDER.items() for one in some])
-def test_a_package_imports_only_packages_listed_before_it(layer: str, package: str) -> None:
-    before = ORDER[layer][: ORDER[layer].index(package) + 1]
-    for path in (PACKAGE / layer / package).rglob("*.py"):
-        for name in imported(path):
-            if name.startswith(f"punctual.{layer}."):
-                assert package_of(name)[1] in (None, *before), f"{path} imports {name}"
+@rule
+def a_package_imports_only_packages_listed_before_it(engine: Path) -> Iterator[str]:
+    for layer, packages in ORDER.items():
+        for number, package in enumerate(packages):
+            before = {(layer, one) for one in (None, *packages[: number + 1])}
+            for path in (engine / layer / package).rglob("*.py"):
+                names = (name for name in of_engine(path) if package_of(name)[0] == layer)
+                yield from (f"{path}: {name}" for name in names if package_of(name) not in before)
 
 
-@pytest.mark.parametrize("layer", ORDER)
-def test_modules_directly_in_a_layer_import_none_of_its_packages(layer: str) -> None:
-    for path in (PACKAGE / layer).glob("*.py"):
-        packages = {package_of(name)[1] for name in imported(path) if name.startswith(f"punctual.{layer}.")}
-        assert packages <= {None}, f"{path} imports {packages}"
+@rule
+def modules_directly_in_a_layer_import_none_of_its_packages(engine: Path) -> Iterator[str]:
+    for layer in ORDER:
+        for path in (engine / layer).glob("*.py"):
+            names = (name for name in of_engine(path) if package_of(name)[0] == layer)
+            yield from (f"{path}: {name}" for name in names if package_of(name)[1] is not None)
 
 
-@pytest.mark.parametrize("layer", ["domain", "ports", "stages"])
-def test_domain_ports_and_stages_import_no_aws_library(layer: str) -> None:
-    for path in modules(layer):
-        assert not {name.split(".")[0] for name in imported(path)} & FORBIDDEN_LIBRARIES, path
+@rule
+def domain_ports_and_stages_import_no_aws_library(engine: Path) -> Iterator[str]:
+    for layer in ("domain", "ports", "stages"):
+        for path in (engine / layer).rglob("*.py"):
+            yield from (f"{path}: {name}" for name in imported(path) if name.split(".")[0] in FORBIDDEN_LIBRARIES)
+
+
+@rule
+def imports_are_absolute(engine: Path) -> Iterator[str]:
+    for path in engine.rglob("*.py"):
+        yield from (f"{path}: {name}" for name in imported(path) if name.startswith("."))
+
+
+@pytest.mark.parametrize("violations", RULES, ids=lambda one: one.__name__)
+def test_the_engine_follows_the_rule(violations: Rule) -> None:
+    assert len(list(PACKAGE.rglob("*.py"))) > 100
+    assert list(violations(PACKAGE)) == []
+
+
+FOR_TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from punctual."
+
+
+OFFENDERS = [
+    (a_layer_imports_only_the_layers_below_it, "domain/jobs/offender.py", "from punctual.ports.jobs import Jobs"),
+    (a_layer_imports_only_the_layers_below_it, "stages/run/offender.py", "import punctual.aws.clients"),
+    (
+        a_layer_imports_only_the_layers_below_it,
+        "aws/offender.py",
+        "def lazy():\n    from punctual.stages.run import work",
+    ),
+    (
+        types_are_imported_from_the_layers_below_or_from_another_stage,
+        "domain/offender.py",
+        f"{FOR_TYPES}ports.jobs import Jobs",
+    ),
+    (
+        types_are_imported_from_the_layers_below_or_from_another_stage,
+        "aws/sqs/offender.py",
+        f"{FOR_TYPES}stages.run.work import Worker",
+    ),
+    (every_package_is_listed_in_the_import_order, "domain/offender/__init__.py", ""),
+    (
+        a_package_imports_only_packages_listed_before_it,
+        "domain/schedules/offender.py",
+        "from punctual.domain.jobs import job",
+    ),
+    (
+        a_package_imports_only_packages_listed_before_it,
+        "stages/run/offender.py",
+        f"{FOR_TYPES}stages.api.edit import Edit",
+    ),
+    (
+        modules_directly_in_a_layer_import_none_of_its_packages,
+        "domain/offender.py",
+        "from punctual.domain.jobs.job import Job",
+    ),
+    (domain_ports_and_stages_import_no_aws_library, "stages/api/offender.py", "import boto3.session"),
+    (imports_are_absolute, "domain/offender.py", "from .jobs import job"),
+]
+
+
+@pytest.mark.parametrize(("violations", "module", "source"), OFFENDERS)
+def test_a_module_that_breaks_the_rule_is_found(violations: Rule, module: str, source: str, tmp_path: Path) -> None:
+    path = tmp_path / module
+    path.parent.mkdir(parents=True)
+    path.write_text(source)
+    assert [one for one in violations(tmp_path) if "offender" in one]
+
+
+def test_every_rule_has_a_module_that_breaks_it() -> None:
+    assert {violations for violations, _, _ in OFFENDERS} == set(RULES)
