@@ -1,4 +1,7 @@
-"""Lateness of starts: many executions due at one instant, and one every second. None may start early."""
+"""Lateness of starts: on a stack just deployed, many executions due at one instant, and one every second.
+
+None may start early.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,16 @@ from bench.stack import all_executions
 from punctual.domain.instant import from_text, to_text
 from tests.e2e.punctual import Punctual, soon, wait_for
 
+RUNS = 5
+FEW = 20
 MANY = 200
-WORKERS = 10
 EVERY_SECOND_FOR = 60
 
 
 def measure(punctual: Punctual) -> Report:
     report = Report("Lateness of starts")
-    many = _due_together(punctual)
+    _show_first_starts(report, punctual)
+    many = _due_together(punctual, MANY)
     steady = _every_second(punctual)
     for name, late in ((f"{MANY} due at one instant", many), (f"every second for {EVERY_SECOND_FOR} s", steady)):
         report.limit(f"{name}: started early", sum(one < 0 for one in late), 0)
@@ -27,25 +32,25 @@ def measure(punctual: Punctual) -> Report:
     return report
 
 
-def _due_together(punctual: Punctual) -> list[float]:
-    _warm_up(punctual)
+def _show_first_starts(report: Report, punctual: Punctual) -> None:
+    """The first executions of a stack that was just deployed: a newcomer's first impression."""
+    now = [max(_late(one) for one in punctual.wait_for_end(punctual.submit(task="echo"))) for _ in range(RUNS)]
+    few = [max(_due_together(punctual, FEW)) for _ in range(RUNS)]
+    for name, late in (("submitted now", now), (f"{FEW} due at one instant, the latest", few)):
+        report.show(f"fresh stack, {name}, {RUNS} runs", ", ".join(f"{one:.2f}" for one in late) + " s")
+
+
+def _due_together(punctual: Punctual, count: int) -> list[float]:
     due = to_text(soon(20))
-    jobs = [{"task": "echo", "name": f"together-{n}", "schedule": {"at": due}} for n in range(MANY)]
+    jobs = [{"task": "echo", "name": f"together-{due}-{n}", "schedule": {"at": due}} for n in range(count)]
     made = punctual.request("POST", "/jobs/batch", {"jobs": jobs}).json()["items"]
     ids = {job["job_id"] for job in made}
 
     def all_succeeded() -> list[dict[str, Any]] | None:
         found = [one for one in all_executions(punctual, f"status=succeeded&from={due}") if one["job_id"] in ids]
-        return found if len(found) == MANY else None
+        return found if len(found) == count else None
 
-    return [_late(one) for one in wait_for(all_succeeded, 240, f"{MANY} executions")]
-
-
-def _warm_up(punctual: Punctual) -> None:
-    """Start the workers, as in a stack that is in use."""
-    jobs = [punctual.submit(task="sleep", parameters={"seconds": 3}) for _ in range(WORKERS)]
-    for job in jobs:
-        punctual.wait_for_end(job)
+    return [_late(one) for one in wait_for(all_succeeded, 240, f"{count} executions")]
 
 
 def _every_second(punctual: Punctual) -> list[float]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from local.stack import Stack
+from local.warm_up import warm_up
 from punctual.domain.instant import to_epoch_ms
 from tests.e2e.conftest import free_port
 from tests.e2e.punctual import Punctual
@@ -78,3 +79,4 @@ def _enable_meters(punctual: Punctual) -> None:
         client.update_function_configuration(
             FunctionName=function, Environment={"Variables": {**variables, "PUNCTUAL_METER": "on"}}
         )
+    warm_up(punctual.stack["endpoint_url"], punctual.stack["functions"])  # an update ends the instances

@@ -119,6 +119,7 @@ class Emulator:
             "S3_PERSIST": "1",
             "S3_DATA_DIR": str(self.places.objects),
             "TMPDIR": str(self.places.scratch),
+            "LAMBDA_WARM_TTL_SECONDS": "3600",  # how long idle instances stay: see warm_up.py
             "IOT_MTLS_ENABLED": "0",  # its listener would bind to all interfaces
             "SFTP_ENABLED": "0",
             "PYTHONUNBUFFERED": "1",

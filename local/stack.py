@@ -19,6 +19,7 @@ from local.saved_state import saved_at
 from local.stand_in import StandIn
 from local.traffic import Traffic, wait_until_quiet
 from local.users import DemoUsers
+from local.warm_up import warm_up
 
 HEALTH_SECONDS = 60
 
@@ -122,6 +123,8 @@ class Stack:
         self._traffic(stack).release("api")
         with self._progress.step("API answers"):
             _wait_until_healthy(f"{stack['api_url']}/health")
+        with self._progress.step("functions are warm"):
+            warm_up(self.emulator.endpoint, stack["functions"])
         if known and stopped:
             self._resume(stack, stopped)
         else:

@@ -8,14 +8,16 @@ import socket
 import stat
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from local.errors import PortTaken
 from local.stack import Stack
+from local.warm_up import INSTANCES
 from tests.e2e.conftest import free_port
-from tests.e2e.processes import listening
+from tests.e2e.processes import children, listening
 from tests.e2e.punctual import Punctual
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +53,16 @@ def test_the_stack_file_is_readable_only_by_its_owner_and_has_all_that_a_client_
 
 def test_the_emulator_listens_on_loopback_only(punctual: Punctual, stack: Stack) -> None:
     assert listening(punctual.stack["pid"]) == [(LOOPBACK, stack.emulator.port)]
+
+
+def test_the_first_burst_of_a_fresh_stack_finds_warm_workers(punctual: Punctual) -> None:
+    instances = Counter(
+        name
+        for name in INSTANCES
+        for line in children(punctual.stack["pid"]).values()
+        if f"{name.title()}Function" in line
+    )
+    assert instances >= Counter(INSTANCES)
 
 
 def test_a_second_up_reports_the_running_stack_and_changes_nothing(punctual: Punctual, stack: Stack) -> None:
