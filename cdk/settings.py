@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from ipaddress import ip_network
 
 from aws_cdk import Duration
 from aws_cdk import aws_logs as logs
@@ -118,6 +119,20 @@ class Settings:
     """Whether clients may sign in with user name and password without SRP: for demo users only."""
     keep_data: bool
     """Whether tables, results and users survive the deletion of the stack."""
+    http_call_networks: tuple[str, ...] = ()
+    """Networks without public addresses that the task `http.call` may connect to, such as `10.1.0.0/16`."""
+
+    @property
+    def of_tasks(self) -> dict[str, str]:
+        """The environment variables that tasks read, in both lanes."""
+        return {"HTTP_CALL_NETWORKS": ",".join(self.http_call_networks)} if self.http_call_networks else {}
+
+    def __post_init__(self) -> None:
+        for network in self.http_call_networks:
+            try:
+                ip_network(network)
+            except ValueError as error:
+                raise ValueError(f"http_call_networks: {error}; write it as `10.1.0.0/16` or `10.1.2.3/32`") from error
 
 
 LOCAL = Settings(

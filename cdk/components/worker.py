@@ -32,6 +32,7 @@ class Worker(Construct):
             settings=settings,
             layers=layers,
             tasks=True,
+            environment=settings.of_tasks,
             timeout=WORKER_TIMEOUT,
             memory_mb=512,
         )

@@ -116,6 +116,23 @@ def test_an_image_of_a_private_repository_can_be_pulled(tmp_path: Path) -> None:
     assert used == image.replace("amazonaws.com", "AWS::URLSuffix")
 
 
+def test_the_networks_that_http_call_may_reach_are_given_to_both_lanes(tmp_path: Path, prod: Deployed) -> None:
+    app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
+    networks = ("10.1.0.0/16", "10.2.3.4/32")
+    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, http_call_networks=networks))
+    stack = Deployed.of(app)
+    container = _container(_definitions(stack)["Punctual-runner"])
+    assert stack.environment("worker")["HTTP_CALL_NETWORKS"] == ",".join(networks)
+    assert {"Name": "HTTP_CALL_NETWORKS", "Value": ",".join(networks)} in container["Environment"]
+    assert "HTTP_CALL_NETWORKS" not in prod.environment("worker")
+
+
+@pytest.mark.parametrize("network", ["internal.example", "10.1.2.3/16", "10.0.0.0/33"])
+def test_a_network_that_is_not_valid_is_rejected_by_its_setting(network: str) -> None:
+    with pytest.raises(ValueError, match=r"http_call_networks: .*write it as"):
+        dataclasses.replace(PROD, http_call_networks=(network,))
+
+
 @pytest.mark.parametrize("name", ["runner", "Shell", "a,b", ""])
 def test_an_invalid_image_name_is_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="is not a valid name"):

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from punctual.domain.errors import Fatal, Retry
     from punctual.runtime.tasks.context import Context
+    from punctual.runtime.tasks.public_addresses import public_addresses
     from punctual.runtime.tasks.registry import calendar, collect, task
 
-__all__ = ["Context", "Fatal", "Retry", "calendar", "collect", "task"]
+__all__ = ["Context", "Fatal", "Retry", "calendar", "collect", "public_addresses", "task"]
 
 _MODULES = {
     "Context": "punctual.runtime.tasks.context",
@@ -25,6 +26,7 @@ _MODULES = {
     "Retry": "punctual.domain.errors",
     "calendar": "punctual.runtime.tasks.registry",
     "collect": "punctual.runtime.tasks.registry",
+    "public_addresses": "punctual.runtime.tasks.public_addresses",
     "task": "punctual.runtime.tasks.registry",
 }
 
