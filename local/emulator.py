@@ -14,7 +14,7 @@ from pathlib import Path
 
 from local import processes
 from local.errors import EmulatorFailed, PortTaken
-from local.places import REGION, Places
+from local.places import REGION, ROOT, Places
 from local.saved_state import move, repair
 
 START_SECONDS = 60
@@ -23,6 +23,7 @@ LINGER_SECONDS = 3
 # The first log line after the emulator has saved its state.
 SAVED = b"SFTP: stopped"
 HOST = "127.0.0.1"
+GUARD = ROOT / "local" / "guard.py"
 
 
 class Emulator:
@@ -97,7 +98,8 @@ class Emulator:
     def _spawn(self) -> subprocess.Popen[bytes]:
         with self.places.emulator_log.open("ab") as log:
             process = processes.start(
-                [sys.executable, "-m", "ministack"],
+                # -P: the modules of this package must not replace others with the same names.
+                [sys.executable, "-P", str(GUARD)],
                 lock=self.places.lock,
                 cwd=self.places.directory,
                 environment=self._environment(),
