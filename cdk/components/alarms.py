@@ -167,6 +167,14 @@ class Alarms(Construct):
             notify=topics.notice,
         )
         self._alarm(
+            "BrokenTaskModules",
+            "A module of tasks/ cannot be imported: its tasks are unavailable.",
+            metric=measured(Metric.BROKEN_TASK_MODULES),
+            above=0,
+            of=15,
+            notify=topics.page,
+        )
+        self._alarm(
             "StateMachineFailures",
             "A run of the long lane's state machine failed. The reconciler resumes its execution.",
             metric=measured(Metric.STATE_MACHINE_FAILURES),

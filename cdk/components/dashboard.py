@@ -126,6 +126,7 @@ class Dashboard(Construct):
             _watched("Dead letters", Metric.DEAD_LETTERS, "DeadLetters"),
             _watched("Failed attempts, percent", Metric.WORKER_FAILURE_RATE, "WorkerFailures"),
             _watched("Failed state machine runs", Metric.STATE_MACHINE_FAILURES, "StateMachineFailures"),
+            _watched("Broken task modules", Metric.BROKEN_TASK_MODULES, "BrokenTaskModules"),
         )
         self._row(
             _watched("API faults", Metric.API_FAULTS, "ApiErrors"),

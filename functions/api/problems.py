@@ -26,6 +26,7 @@ from punctual.domain.errors import (
     NotFound,
     Rejected,
     Stale,
+    TaskUnavailable,
     TooLarge,
 )
 from punctual.domain.metrics import Metric
@@ -34,6 +35,7 @@ from punctual.runtime.lambdas.function import logger
 
 STATUSES: dict[type[Rejected], HTTPStatus] = {
     Invalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+    TaskUnavailable: HTTPStatus.UNPROCESSABLE_ENTITY,
     TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     NotFound: HTTPStatus.NOT_FOUND,
     Conflict: HTTPStatus.CONFLICT,

@@ -26,7 +26,6 @@ from punctual.domain.requests.dry_run import DryRunChanges
 from punctual.domain.requests.keyed_request import KeyedRequest
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.settings import ApiSettings
-from punctual.runtime.tasks.registry import Catalog
 from punctual.stages.api.backfill import Backfill
 from punctual.stages.api.browse import Browse
 from punctual.stages.api.cancel import Cancel
@@ -48,7 +47,7 @@ settings = ApiSettings.from_env()
 job_store = wiring.jobs(settings)
 execution_store, watched_executions = wiring.executions(settings), wiring.watched_executions(settings)
 part_store = wiring.parts(settings)
-gates, gatekeeper, catalog = wiring.gates(settings), wiring.gatekeeper(settings), Catalog()
+gates, gatekeeper, catalog = wiring.gates(settings), wiring.gatekeeper(settings), wiring.catalog()
 find = Finder(jobs=job_store, executions=execution_store)
 job_builder = JobBuilder(tasks=catalog, images=settings.images, max_cpu=settings.cpu)
 dependency_checker = DependencyChecker(jobs=job_store, clock=instant.now)

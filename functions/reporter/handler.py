@@ -10,6 +10,7 @@ from punctual.aws.clients import s3
 from punctual.aws.s3.checkpoints import S3Checkpoints
 from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
+from punctual.domain.errors import TaskUnavailable
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome
 from punctual.domain.executions.progress import Progress
@@ -25,6 +26,7 @@ from punctual.stages.long_lane.report import Reporter
 settings = ReporterSettings.from_env()
 executions = wiring.long_executions(settings)
 parts = wiring.parts(settings)
+broken_task_modules = wiring.broken_task_modules()
 reporter = Reporter(
     executions=executions,
     parts=parts,
@@ -104,6 +106,8 @@ def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
         error=Failure(**fields["error"]) if fields.get("error") else None,
         retry_after_seconds=fields.get("retry_after_seconds"),
     )
+    if result.error and result.error.type == TaskUnavailable.__name__:
+        broken_task_modules.publish(1)
     return {"ok": reporter.conclude(assignment, result)}
 
 

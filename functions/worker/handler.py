@@ -17,7 +17,6 @@ from punctual.domain.lane import Priority
 from punctual.runtime.lambdas import log, wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import WorkerSettings
-from punctual.runtime.tasks.registry import Catalog
 from punctual.runtime.tasks.runner import TaskRunner
 from punctual.stages.run.work import Worker
 
@@ -33,7 +32,7 @@ flow = FlowCounter()
 worker = Worker(
     executions=executions,
     results=S3Results(settings.results_bucket, s3),
-    runner=TaskRunner(executions, Catalog(), instant.now, logger),
+    runner=TaskRunner(executions, wiring.catalog(), instant.now, logger),
     clock=instant.now,
     sleep=time.sleep,
     uniform=random.uniform,

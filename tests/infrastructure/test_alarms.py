@@ -30,6 +30,7 @@ EXPECTED = {
     "StreamBehind": (PAGE, 60, 3, 3),
     "DeadLetters": (PAGE, 0, 1, 1),
     "WorkerFailures": (NOTICE, 25, 3, 5),
+    "BrokenTaskModules": (PAGE, 0, 1, 15),
     "StateMachineFailures": (NOTICE, 0, 1, 1),
     "ApiErrors": (PAGE, 5, 2, 3),
     "Throttled": (NOTICE, 0, 3, 5),

@@ -5,6 +5,7 @@
     PunctualError
     ├── Rejected                a refused request; nothing was stored
     │   ├── Invalid             a field has an invalid value                         (422)
+    │   │   └── TaskUnavailable     the module of the task cannot be imported        (422)
     │   ├── TooLarge            a field is over its size limit                       (413)
     │   ├── NotFound            the job, execution, task or result does not exist    (404)
     │   ├── Conflict            the request conflicts with the current state         (409)
@@ -42,6 +43,13 @@ class Invalid(Rejected):
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message, field=field)
+
+
+class TaskUnavailable(Invalid):
+    """No module registers the task, and modules cannot be imported. A deployment that fixes them may register it."""
+
+    def __init__(self, task: str, modules: str) -> None:
+        super().__init__("task", f"task {task!r} is unavailable: these modules cannot be imported: {modules}")
 
 
 class TooLarge(Rejected):

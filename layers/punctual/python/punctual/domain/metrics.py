@@ -52,8 +52,11 @@ class Metric(StrEnum):
     THROTTLES = "Throttles"
     """AWS requests of a function that were throttled."""
 
+    BROKEN_TASK_MODULES = "BrokenTaskModules"
+    """Modules of `tasks/` that a function cannot import."""
 
-EVENT_METRICS = (Metric.STREAM_LAG_SECONDS, Metric.API_FAULTS, Metric.THROTTLES)
+
+EVENT_METRICS = (Metric.STREAM_LAG_SECONDS, Metric.API_FAULTS, Metric.THROTTLES, Metric.BROKEN_TASK_MODULES)
 """Published by the function where the event occurs. The monitor publishes only zeros for them, so that their alarms
 return to OK and never lack data."""
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
     from punctual.aws.ecs.containers import FargateContainers
     from punctual.aws.step_functions.long_runs import LongRuns, LongStateMachine, StepFunctionsCallbacks
+    from punctual.runtime.lambdas.alarm_metric import AlarmMetric
+    from punctual.runtime.tasks.registry import Catalog
     from punctual.stages.run.gates import Gatekeeper
 
     class _WithRetention(Protocol):
@@ -206,3 +208,18 @@ def lane_outlooks(settings: _WithSignals) -> DynamoLaneOutlooks:
     from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks
 
     return DynamoLaneOutlooks(Table(settings.signals_table, dynamodb()))
+
+
+def catalog() -> Catalog:
+    from punctual.runtime.tasks.registry import Catalog
+
+    return Catalog(alarm=broken_task_modules().publish)
+
+
+def broken_task_modules() -> AlarmMetric:
+    from datetime import timedelta
+
+    from punctual.domain.metrics import Metric
+    from punctual.runtime.lambdas.alarm_metric import AlarmMetric
+
+    return AlarmMetric(Metric.BROKEN_TASK_MODULES, interval=timedelta(minutes=1))

@@ -7,15 +7,19 @@ A task is a function decorated with ``@task`` in any module of the ``tasks`` pac
 from __future__ import annotations
 
 import importlib
+import logging
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from punctual.domain.errors import Invalid
+from punctual.domain.errors import Invalid, TaskUnavailable
 from punctual.runtime.tasks.context import Context
+
+if TYPE_CHECKING:
+    from punctual.runtime.tasks.broken_module import BrokenModule
 
 TaskFunction = Callable[[Context, dict[str, Any]], Any]
 Collector = Callable[[Context, dict[str, Any], list[Any]], Any]
@@ -99,17 +103,26 @@ def calendar(name: str, dates: Iterable[str]) -> None:
 
 
 class Catalog:
-    """The registered tasks. The first access imports every module of ``package``."""
+    """The registered tasks. The first access imports every module of ``package``.
 
-    def __init__(self, package: str = "tasks") -> None:
-        self._package = package
+    A module that cannot be imported makes only its own tasks unavailable. ``alarm`` is called with the number of such
+    modules when they are imported, and when a task is requested that is not registered.
+    """
+
+    def __init__(self, package: str = "tasks", alarm: Callable[[float], None] = lambda _count: None) -> None:
+        self._package, self._alarm = package, alarm
 
     def find(self, name: str) -> Task:
-        """Raises ``Invalid``, listing the registered tasks, if there is no such task."""
-        try:
+        """Raises ``Invalid``, listing the registered tasks, if there is no such task.
+
+        Raises ``TaskUnavailable``, listing the modules that cannot be imported, if one of them may define the task.
+        """
+        if name in self._all:
             return self._all[name]
-        except KeyError:
-            raise Invalid("task", f"there is no task {name!r}; registered tasks: {', '.join(self.names)}") from None
+        if self.broken:
+            self._alarm(len(self.broken))
+            raise TaskUnavailable(name, "; ".join(map(str, self.broken)))
+        raise Invalid("task", f"there is no task {name!r}; registered tasks: {', '.join(self.names)}")
 
     def check_name(self, name: str) -> None:
         self.find(name)
@@ -136,12 +149,42 @@ class Catalog:
     def names(self) -> list[str]:
         return sorted(self._all)
 
-    @cached_property
+    @property
     def _all(self) -> dict[str, Task]:
-        package = importlib.import_module(self._package)
-        for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
-            importlib.import_module(module.name)
+        _ = self.broken  # importing the modules registers the tasks
         return _tasks
+
+    @cached_property
+    def broken(self) -> list[BrokenModule]:
+        """The modules that cannot be imported."""
+        broken = list(_import_all(self._package))
+        for module in broken:
+            logging.getLogger("punctual").error(f"cannot import {module}")
+        if broken:
+            self._alarm(len(broken))
+        return broken
+
+
+def _import_all(name: str) -> Iterator[BrokenModule]:
+    """Import a module, and those of a package, each on its own."""
+    try:
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        from punctual.runtime.tasks.broken_module import broken_module  # rarely needed
+
+        _unregister(name)
+        yield broken_module(name, error)
+        return
+    for inner in pkgutil.iter_modules(getattr(module, "__path__", ()), f"{name}."):
+        yield from _import_all(inner.name)
+
+
+def _unregister(module: str) -> None:
+    """Remove what a module registered before its import failed."""
+    for name in [name for name, task in _tasks.items() if task.function.__module__ == module]:
+        del _tasks[name]
+    for name in [name for name, collector in _collectors.items() if collector.__module__ == module]:
+        del _collectors[name]
 
 
 def _reason(message: str) -> str:

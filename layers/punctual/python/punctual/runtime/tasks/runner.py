@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from punctual.domain.errors import Fatal, Rejected, Retry
+from punctual.domain.errors import Fatal, Rejected, Retry, TaskUnavailable
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome
 from punctual.runtime.tasks.context import Context
@@ -76,6 +76,8 @@ def run_attempt(act: Callable[[], Any], seconds: float, logger: logging.Logger) 
         return AttemptResult(outcome=Outcome.FAILED, error=_failure(error), retry_after_seconds=error.after)
     except Fatal as error:
         return AttemptResult(outcome=Outcome.FATAL, error=_failure(error))
+    except TaskUnavailable as error:  # the next attempt may run after a deployment that fixes the module
+        return AttemptResult(outcome=Outcome.FAILED, error=_failure(error))
     except Rejected as error:  # an unknown task, or parameters that do not match its schema
         where = f"{error.field}: " if error.field else ""
         message = f"{where}{error.message}"[:MESSAGE_LENGTH]
