@@ -10,11 +10,17 @@ sys.path.append(str(Path(__file__).parent / "layers" / "punctual" / "python"))
 
 from cdk.settings import for_stage
 from cdk.stack import PunctualStack
+from cdk.task_check import TasksBroken, check_tasks
 from cdk.validation import validate
 
 app = App()
 settings = for_stage(app.node.try_get_context("stage") or "prod")
-PunctualStack(app, "Punctual", settings=settings)
+stack = PunctualStack(app, "Punctual", settings=settings)
+if stack.bundling_required:  # not by commands that deploy nothing
+    try:
+        check_tasks()
+    except TasksBroken as error:
+        sys.exit(f"\n{error}\n")
 if app.node.try_get_context("validate") != "no":
     validate(app)
 app.synth()

@@ -17,6 +17,7 @@ from cdk.settings import Platform
 
 ROOT = Path(__file__).parents[1]
 CONSTRAINTS = ROOT / "constraints.txt"
+REQUIREMENTS = ROOT / "layers" / "vendor" / "requirements.txt"
 WHEELS = ROOT / ".build" / "wheels"
 LAMBDA_PYTHON = "3.13"
 NOT_SHIPPED = ("__pycache__", "*.pyc")
@@ -78,11 +79,15 @@ class Wheels:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def try_bundle(self, output_dir: str, *_options: object, **_more: object) -> bool:
+        shutil.copytree(self.folder(), Path(output_dir, "python"))
+        return True
+
+    def folder(self) -> Path:
+        """The installed packages. The first call installs them."""
         cache = WHEELS / self.fingerprint
         if not cache.exists():
             self._install(cache)
-        shutil.copytree(cache, Path(output_dir, "python"))
-        return True
+        return cache
 
     def command(self, target: Path) -> list[str]:
         """The command that installs the packages into `target`."""

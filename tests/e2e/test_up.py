@@ -99,17 +99,31 @@ def test_a_missing_node_is_reported() -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_a_failed_deploy_is_reported_with_its_cause_and_leaves_nothing_running(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "text", "cause"),
+    [
+        ("cdk/stack.py", 'raise RuntimeError("this stack is broken on purpose")', "this stack is broken on purpose"),
+        (
+            "tasks/report.py",
+            "import pandas",
+            "tasks/report.py, line 2: ModuleNotFoundError: No module named 'pandas': add pandas to layers/vendor/"
+            "requirements.txt",
+        ),
+    ],
+)
+def test_a_failed_deploy_is_reported_with_its_cause_and_leaves_nothing_running(
+    tmp_path: Path, file: str, text: str, cause: str
+) -> None:
     copy = tmp_path / "copy"
     unneeded = shutil.ignore_patterns(".git", ".venv", "node_modules", ".local", "cdk.out", "__pycache__", ".*_cache")
     shutil.copytree(ROOT, copy, ignore=unneeded)
     for name in (".venv", "node_modules"):
         (copy / name).symlink_to(ROOT / name)
-    with (copy / "cdk" / "stack.py").open("a") as broken:
-        broken.write('\nraise RuntimeError("this stack is broken on purpose")\n')
+    with (copy / file).open("a") as broken:
+        broken.write(f"\n{text}\n")
     port = free_port()
     result = run("local", "--port", str(port), "up", cwd=copy)
     assert result.returncode == 1
-    assert "this stack is broken on purpose" in result.stderr
+    assert cause in result.stderr
     assert is_free(port)
     assert not (copy / ".local" / "stack.json").exists()
