@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import problems
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from routes import about, executions, jobs, overview, schedules
-from strictness import refuse_ignored_input
+from strictness import StrictResolver
 
 from punctual.runtime.lambdas.function import function
 
-app = APIGatewayHttpResolver(enable_validation=True)
-app.use([refuse_ignored_input])
+app = StrictResolver()
 problems.register(app)
 for routes in (jobs, executions, schedules, overview, about):
     app.include_router(routes.router)

@@ -14,7 +14,6 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
 )
-from strictness import claims_json
 
 from punctual.domain.errors import (
     Conflict,
@@ -81,8 +80,6 @@ def register(app: APIGatewayHttpResolver) -> None:
 
     @app.exception_handler(RequestValidationError)
     def invalid_request(error: RequestValidationError) -> Response[Any]:
-        if not claims_json(app.current_event):
-            return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, [NOT_JSON])
         entries = error.errors()
         malformed = any(entry.get("type") == "json_invalid" for entry in entries)
         status = HTTPStatus.BAD_REQUEST if malformed else HTTPStatus.UNPROCESSABLE_ENTITY
@@ -120,7 +117,7 @@ def _field_and_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
     if path and path[0] in ("body", "query", "path", "header"):
         path = path[1:]
     if entry.get("type") == "json_invalid":
-        return "body", f"is not JSON: {entry.get('ctx', {}).get('error', entry.get('msg'))}"
+        return "body", str(entry["msg"])
     if entry.get("type") == "extra_forbidden":
         return ".".join(path), "is not a known field: remove it, or correct its spelling"
     return ".".join(path) or "body", _message(entry)

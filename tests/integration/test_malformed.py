@@ -120,6 +120,66 @@ def test_a_content_type_other_than_json_is_rejected(world: World, kind: str, pat
     assert len(world.items("jobs")) == 1
 
 
+ENDPOINTS_WITH_BODY = (
+    ("POST", "/jobs"),
+    ("POST", "/jobs/batch"),
+    ("PATCH", "/jobs/{}"),
+    ("POST", "/jobs/{}/run"),
+    ("POST", "/jobs/{}/backfill"),
+    ("POST", "/executions/{}/retry"),
+    ("POST", "/schedules/preview"),
+)
+HUGE_NUMBER = '{"task": "echo", "parameters": {"x": ' + "1" * 4301 + "}}"
+
+
+@pytest.mark.parametrize("role", ["operator", "guest"])
+@pytest.mark.parametrize(
+    ("body", "content_type", "status", "field", "message"),
+    [
+        (HUGE_NUMBER, "application/json", 400, "body", "a number with more than 4,300 digits"),
+        (b'{"task": "\xff\xfe"}', "", 400, "body", "is not UTF-8"),
+        (b'{"task": "\xff\xfe"}', "application/json", 400, "body", "is not UTF-8"),
+        ("--x", "multipart/form-data", 415, "Content-Type", "must be application/json"),
+        (b"--x", "multipart/form-data; boundary=x", 415, "Content-Type", "must be application/json"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused_by_every_endpoint_without_a_fault(
+    world: World, role: str, body: str | bytes, content_type: str, status: int, field: str, message: str
+) -> None:
+    headers = {"content-type": content_type}
+    for method, path in ENDPOINTS_WITH_BODY:
+        answered, problem = world.request(method, path.format("x"), raw_body=body, headers=headers, role=role)
+        assert (answered, problem["errors"][0]["field"]) == (status, field), (path, problem)
+        assert message in problem["errors"][0]["message"]
+    assert world.items("jobs") == []
+
+
+LARGEST_NUMBER = "9" * 4300
+NUMBERS = (
+    "timeout_seconds",
+    "expected_seconds",
+    "partitions",
+    "schedule.every_seconds",
+    "schedule.max_runs",
+    "retry.max_attempts",
+    "retry.backoff_seconds",
+    "deadline.within_seconds",
+    "resources.vcpu",
+    "resources.memory_mb",
+    "misfire.grace_seconds",
+)
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_a_number_beyond_the_range_of_any_field_is_refused_with_the_field(world: World, field: str) -> None:
+    outer, _, inner = field.partition(".")
+    value = f'{{"{inner}": {LARGEST_NUMBER}}}' if inner else LARGEST_NUMBER
+    body = f'{{"task": "echo", "lane": "long", "{outer}": {value}}}'
+    status, problem = world.request("POST", "/jobs", raw_body=body)
+    assert (status, problem["errors"][0]["field"]) == (422, field)
+    assert len(problem["detail"]) < 500
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [("dry_run=maybe", "must be true or false"), ("dry_run=", "must be true or false")],

@@ -6,6 +6,7 @@ often, in which order), crashes of handlers, and random numbers.
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 import random
@@ -182,7 +183,7 @@ class World:
         role: str = "operator",
         team: str = "data-quality",
         headers: dict[str, str] | None = None,
-        raw_body: str | None = None,
+        raw_body: str | bytes | None = None,
     ) -> tuple[int, Any]:
         """Call the API as API Gateway does. Returns the status and the decoded body."""
         path, _, query = path.partition("?")
@@ -206,6 +207,8 @@ class World:
         }
         if query:
             event["queryStringParameters"] = dict(parse_qsl(query, keep_blank_values=True))
+        if isinstance(raw_body, bytes):  # as API Gateway encodes a body that is not text
+            event["isBase64Encoded"], raw_body = True, base64.b64encode(raw_body).decode()
         text = raw_body if raw_body is not None else (json.dumps(body) if body is not None else None)
         if text is not None:
             event["body"] = text
