@@ -343,3 +343,9 @@ class Problem(BaseModel):
     status: int
     detail: str
     errors: list[FieldProblem]
+
+
+class GatewayError(BaseModel):
+    """An error of API Gateway, before a request reaches Punctual."""
+
+    message: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import problems
+from resolver import Resolver
 from routes import about, executions, jobs, overview, schedules
-from strictness import StrictResolver
 
 from punctual.runtime.lambdas.function import function
 
-app = StrictResolver()
+app = Resolver()
 problems.register(app)
 for routes in (jobs, executions, schedules, overview, about):
     app.include_router(routes.router)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-import answers
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import (
@@ -43,15 +42,6 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
 }
 NOT_JSON = ("Content-Type", "must be application/json: set this header")
 faults = AlarmMetric(Metric.API_FAULTS)
-
-
-def openapi_responses(model: Any, *problems: HTTPStatus, success: HTTPStatus = HTTPStatus.OK) -> dict[int, Any]:
-    """Return a route's OpenAPI responses: ``model`` on success, and a problem document for each other status."""
-    success_response = {
-        int(success): {"description": success.phrase, "content": {"application/json": {"model": model}}}
-    }
-    shape = {"application/problem+json": {"model": answers.Problem}}
-    return success_response | {int(status): {"description": status.phrase, "content": shape} for status in problems}
 
 
 def problem(status: HTTPStatus, errors: Iterable[tuple[str | None, str]]) -> Response[Any]:

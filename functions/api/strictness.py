@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from aws_lambda_powertools.event_handler.middlewares.openapi_validation import OpenAPIRequestValidationMiddleware
 from aws_lambda_powertools.event_handler.types import EventHandlerInstance
@@ -41,13 +41,6 @@ class StrictValidation(OpenAPIRequestValidationMiddleware):
         if app.current_event.body and not isinstance(body, dict):
             raise Invalid("body", "must be a JSON object")
         return body
-
-
-class StrictResolver(APIGatewayHttpResolver):
-    def __init__(self) -> None:
-        super().__init__(enable_validation=True)
-        # Powertools runs its validation before every middleware that ``use`` adds, and fails on an unreadable body.
-        self._request_validation_middleware = StrictValidation()
 
 
 def _has_content(event: BaseProxyEvent) -> bool:

@@ -184,9 +184,14 @@ class World:
         team: str = "data-quality",
         headers: dict[str, str] | None = None,
         raw_body: str | bytes | None = None,
+        groups: str | None = None,
     ) -> tuple[int, Any]:
-        """Call the API as API Gateway does. Returns the status and the decoded body."""
+        """Call the API as API Gateway does. Returns the status and the decoded body.
+
+        The caller has the groups ``role`` and ``team:<team>``, or those in ``groups``, separated by spaces.
+        """
         path, _, query = path.partition("?")
+        claims = {"username": f"{role}@{team}", "cognito:groups": f"[{groups or f'{role} team:{team}'}]"}
         event = {
             "version": "2.0",
             "routeKey": "ANY /{proxy+}",
@@ -199,9 +204,7 @@ class World:
                 "http": {"method": method, "path": path, "sourceIp": "127.0.0.1", "userAgent": "test"},
                 "requestId": str(uuid.uuid4()),
                 "stage": "$default",
-                "authorizer": {
-                    "jwt": {"claims": {"username": f"{role}@{team}", "cognito:groups": f"[{role} team:{team}]"}}
-                },
+                "authorizer": {"jwt": {"claims": claims}},
             },
             "isBase64Encoded": False,
         }

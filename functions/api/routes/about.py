@@ -9,6 +9,7 @@ import answers
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer, Server
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from openapi import openapi_responses
 from services import settings
 
 router = APIGatewayHttpRouter()
@@ -19,7 +20,9 @@ DESCRIPTION = (
 )
 
 
-@router.get("/health", summary="Health check", tags=["about"])
+@router.get(
+    "/health", summary="Health check", tags=["about"], responses=openapi_responses(answers.Health, is_open=True)
+)
 def health() -> answers.Health:
     return answers.Health(status="ok", stage=settings.punctual_stage)
 

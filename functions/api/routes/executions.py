@@ -14,7 +14,7 @@ import bodies
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import openapi_responses
+from openapi import BODY_ERRORS, openapi_responses
 from services import (
     authorize,
     browse,
@@ -47,23 +47,19 @@ from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
 router = APIGatewayHttpRouter()
 TAGS = ["executions"]
 
-LOOKUP_ERRORS = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-GET_RESPONSES = openapi_responses(answers.Execution, *LOOKUP_ERRORS)
-LIST_RESPONSES = openapi_responses(answers.ExecutionPage, *LOOKUP_ERRORS, HTTPStatus.UNPROCESSABLE_ENTITY)
-CANCEL_RESPONSES = openapi_responses(
-    answers.Execution | answers.Changes, *LOOKUP_ERRORS, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY
-)
+GET_RESPONSES = openapi_responses(answers.Execution, HTTPStatus.NOT_FOUND)
+LIST_RESPONSES = openapi_responses(answers.ExecutionPage, HTTPStatus.NOT_FOUND)
+CANCEL_RESPONSES = openapi_responses(answers.Execution | answers.Changes, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 RETRY_RESPONSES = openapi_responses(
     answers.RunResponse,
-    *LOOKUP_ERRORS,
-    HTTPStatus.BAD_REQUEST,
+    *BODY_ERRORS,
+    HTTPStatus.NOT_FOUND,
     HTTPStatus.CONFLICT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    HTTPStatus.UNPROCESSABLE_ENTITY,
     success=HTTPStatus.CREATED,
 ) | openapi_responses(answers.Changes)
-LOGS_RESPONSES = openapi_responses(answers.Logs, *LOOKUP_ERRORS)
-RESULT_RESPONSES = openapi_responses(Any, *LOOKUP_ERRORS, HTTPStatus.CONFLICT) | {
+LOGS_RESPONSES = openapi_responses(answers.Logs, HTTPStatus.NOT_FOUND)
+RESULT_RESPONSES = openapi_responses(Any, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT) | {
     int(HTTPStatus.SEE_OTHER): {"description": "The result is large: download it from `Location`."}
 }
 

@@ -11,7 +11,7 @@ import bodies
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import openapi_responses
+from openapi import BODY_ERRORS, openapi_responses
 from services import (
     authorize,
     backfill,
@@ -40,13 +40,7 @@ router = APIGatewayHttpRouter()
 
 MAX_REVISION_DIGITS = 18
 
-SUBMISSION_ERRORS = (
-    HTTPStatus.BAD_REQUEST,
-    HTTPStatus.FORBIDDEN,
-    HTTPStatus.CONFLICT,
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    HTTPStatus.UNPROCESSABLE_ENTITY,
-)
+SUBMISSION_ERRORS = (*BODY_ERRORS, HTTPStatus.CONFLICT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 DRY_RUN_RESPONSES = openapi_responses(answers.Changes)
 SUBMIT_RESPONSES = openapi_responses(answers.Job, *SUBMISSION_ERRORS, success=HTTPStatus.CREATED) | openapi_responses(
     answers.Job | answers.Changes
@@ -54,8 +48,8 @@ SUBMIT_RESPONSES = openapi_responses(answers.Job, *SUBMISSION_ERRORS, success=HT
 BATCH_RESPONSES = openapi_responses(
     answers.BatchResponse, *SUBMISSION_ERRORS, success=HTTPStatus.CREATED
 ) | openapi_responses(answers.BatchResponse | answers.Changes)
-LIST_RESPONSES = openapi_responses(answers.JobPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
-GET_RESPONSES = openapi_responses(answers.Job, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+LIST_RESPONSES = openapi_responses(answers.JobPage)
+GET_RESPONSES = openapi_responses(answers.Job, HTTPStatus.NOT_FOUND)
 EDIT_RESPONSES = openapi_responses(
     answers.Job | answers.Changes,
     *SUBMISSION_ERRORS,
@@ -69,9 +63,7 @@ BACKFILL_RESPONSES = (
     openapi_responses(answers.BackfillResponse, *SUBMISSION_ERRORS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
     | DRY_RUN_RESPONSES
 )
-STATE_RESPONSES = openapi_responses(
-    answers.Job | answers.Changes, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT
-)
+STATE_RESPONSES = openapi_responses(answers.Job | answers.Changes, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 RUN_RESPONSES = (
     openapi_responses(answers.RunResponse, *SUBMISSION_ERRORS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
     | DRY_RUN_RESPONSES

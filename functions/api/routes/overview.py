@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from http import HTTPStatus
 from typing import Annotated
 
 import answers
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import openapi_responses
+from openapi import openapi_responses
 from services import authorize, browse, gates, lane_outlooks, limits, part_store, samples, watched_executions
 from views import execution_view, queue_views
 
@@ -26,7 +25,7 @@ StateQuery = Annotated[DeadlineState | None, Query()]
     "/queues",
     summary="List the queues with depth, rates and forecast",
     tags=TAGS,
-    responses=openapi_responses(answers.Queues, HTTPStatus.FORBIDDEN),
+    responses=openapi_responses(answers.Queues),
 )
 def list_queues() -> answers.Queues:
     """From the latest sample of the monitor, which runs every minute."""
@@ -39,7 +38,7 @@ def list_queues() -> answers.Queues:
     "/deadlines",
     summary="List live executions with a deadline, the most endangered first",
     tags=TAGS,
-    responses=openapi_responses(answers.ExecutionPage, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY),
+    responses=openapi_responses(answers.ExecutionPage),
 )
 def list_deadlines(
     state: StateQuery = None, limit: LimitQuery = 50, cursor: CursorQuery = None
@@ -53,7 +52,7 @@ def list_deadlines(
     "/overview",
     summary="Get the state of the whole system",
     tags=TAGS,
-    responses=openapi_responses(answers.Overview, HTTPStatus.FORBIDDEN),
+    responses=openapi_responses(answers.Overview),
 )
 def overview() -> answers.Overview:
     authorize(router)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
-
 import answers
 import bodies
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from problems import openapi_responses
+from openapi import BODY_ERRORS, openapi_responses
 from services import authorize, catalog
 from views import occurrence_view
 
@@ -21,9 +19,7 @@ router = APIGatewayHttpRouter()
     "/schedules/preview",
     summary="Preview the next instants of a schedule",
     tags=["schedules"],
-    responses=openapi_responses(
-        answers.Preview, HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY
-    ),
+    responses=openapi_responses(answers.Preview, *BODY_ERRORS),
 )
 def preview_schedule(request: bodies.PreviewRequest) -> answers.Preview:
     """Instants that a clock change or a skipped date affects have a flag."""

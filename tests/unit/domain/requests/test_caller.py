@@ -13,6 +13,7 @@ from punctual.domain.requests.caller import Role, caller_of
         (["viewer", "operator", "team:quality"], Role.OPERATOR, "quality"),
         (["admin", "viewer", "team:b", "team:a"], Role.ADMIN, "a"),
         (["team:quality"], None, "quality"),
+        (["operator", "team:"], Role.OPERATOR, "ann"),
         ([], None, "ann"),
     ],
 )

@@ -55,4 +55,5 @@ def caller_of(subject: str, groups: Iterable[str]) -> Caller:
     groups = set(groups)
     roles = [role for role in Role if role in groups]
     teams = sorted(group.removeprefix(TEAM_PREFIX) for group in groups if group.startswith(TEAM_PREFIX))
+    teams = [team for team in teams if team]
     return Caller(subject, teams[0] if teams else subject, roles[-1] if roles else None)
