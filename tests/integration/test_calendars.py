@@ -51,6 +51,16 @@ def test_a_moved_run_is_planned_once_on_the_next_business_day(world: World) -> N
     assert moved["window"] == {"start": "2026-11-20T00:00:00.000Z", "end": "2026-11-22T00:00:00.000Z"}
 
 
+def test_a_thousand_skipped_dates_in_a_row_move_their_runs_to_the_next_open_date(world: World) -> None:
+    skip = [str((world.now + timedelta(days=n)).date()) for n in range(1000)]
+    schedule = {"cron": "* * * * *", "skip": skip, "on_skip": "next_business_day", "max_runs": 10_000}
+    status, preview = world.request("POST", "/schedules/preview", {"schedule": schedule, "count": 100})
+    assert status == 200
+    assert [one["at"][:16] for one in preview["items"][::99]] == ["2029-08-12T00:00", "2029-08-12T01:39"]
+    job = world.submit(schedule=schedule)
+    assert job["next_due_at"] == "2029-08-12T00:00:00.000Z"
+
+
 def test_a_schedule_plans_nothing_outside_its_start_and_end(world: World) -> None:
     bounds = {"starts_at": "2026-11-18T00:00:00Z", "ends_at": "2026-11-20T12:00:00Z"}
     job = world.submit(schedule={"cron": "0 0 * * *", **bounds})

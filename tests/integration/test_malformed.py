@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -187,3 +189,37 @@ def test_a_number_beyond_the_range_of_any_field_is_refused_with_the_field(world:
 def test_a_query_parameter_of_the_wrong_type_is_rejected_with_the_fix(world: World, query: str, message: str) -> None:
     status, problem = world.request("POST", f"/jobs?{query}", {"task": "echo"})
     assert (status, problem["errors"]) == (422, [{"field": "dry_run", "message": message}])
+
+
+COSTLY_SCHEDULE = {"cron": "* * * * *", "max_runs": 10_000}
+
+
+def test_a_batch_whose_runs_are_too_many_to_count_is_refused_naming_the_field(world: World) -> None:
+    jobs = [{"task": "echo", "schedule": COSTLY_SCHEDULE}] * 20
+    status, problem = world.request("POST", "/jobs/batch", {"jobs": jobs})
+    assert (status, problem["errors"]) == (
+        422,
+        [
+            {
+                "field": "jobs.5.schedule.max_runs",
+                "message": "brings the total of the batch to 60,000; the limit is 50,000: lower max_runs, use ends_at,"
+                " or send several batches",
+            }
+        ],
+    )
+    assert world.items("jobs") == []
+
+
+def test_a_batch_that_takes_too_long_to_check_is_refused_naming_the_job(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow_clock() -> datetime:
+        world.pass_time(4)
+        return world.now
+
+    routes = world.function("api").jobs
+    monkeypatch.setattr(routes, "submit", replace(routes.submit, clock=slow_clock))
+    status, problem = world.request("POST", "/jobs/batch", {"jobs": [{"task": "echo"}] * 5})
+    assert (status, problem["errors"][0]["field"]) == (422, "jobs.2")
+    assert "send this job and the rest in another batch" in problem["detail"]
+    assert world.items("jobs") == []

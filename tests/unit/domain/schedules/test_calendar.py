@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
 import pytest
@@ -13,7 +15,7 @@ from punctual.domain.instant import from_text
 from punctual.domain.schedules.calendar import WEEKENDS, OnSkip, Skip, check_calendar, parse_skip
 from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.every import Every
-from punctual.domain.schedules.schedule import from_stored, parse_schedule
+from punctual.domain.schedules.schedule import Schedule, from_stored, parse_schedule
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)  # a Monday
 CALENDARS = {"holidays-us": frozenset({date(2026, 11, 26), date(2026, 12, 25)}), "none": frozenset()}
@@ -90,22 +92,62 @@ def test_a_run_shifted_past_midnight_belongs_to_its_original_date():
     assert runs(schedule_of(**late, skip=["2026-03-28"]), "2026-03-28T12:00Z", 1) == ["Sun 05 00:30"]
 
 
-@pytest.mark.parametrize("on_skip", list(OnSkip))
-def test_the_search_jumps_over_the_matches_of_a_skipped_date(on_skip):
-    minutely, asked = Cron.parse("* * * * *"), []
-    skip = Skip((WEEKENDS,), frozenset({date(2026, 11, 23)}), on_skip)
+class Counted:
+    """Counts the matches that are asked for."""
 
-    def after(wall: datetime):
-        for match in minutely.matches_after(wall):
-            asked.append(match)
+    asked = 0
+
+    def matches_after(self, wall: datetime) -> Iterator[datetime]:
+        for match in super().matches_after(wall):  # type: ignore[misc]
+            Counted.asked += 1
             yield match
 
-    friday = datetime(2026, 11, 20, 23, 58)  # noqa: DTZ001
-    assert [str(wall) for wall in islice(skip.walls_after(friday, after), 2)] == [
-        "2026-11-20 23:59:00",
-        "2026-11-24 00:00:00",
-    ]
-    assert len(asked) < 12
+    def match_before(self, wall: datetime) -> datetime | None:
+        Counted.asked += 1
+        return super().match_before(wall)  # type: ignore[misc]
+
+
+class CountedCron(Counted, Cron): ...
+
+
+class CountedEvery(Counted, Every): ...
+
+
+def asked_for(schedule: Schedule, count: int) -> tuple[list[str], int]:
+    """The first due instants after Friday evening, and how many matches were asked for to find them."""
+    Counted.asked = 0
+    found = islice(schedule.occurrences(from_text("2026-11-20T23:58:00Z")), count)
+    return [str(one.local) for one in found], Counted.asked
+
+
+@pytest.mark.parametrize("on_skip", list(OnSkip))
+def test_the_search_jumps_over_the_matches_of_a_skipped_date(on_skip):
+    skip = Skip((WEEKENDS,), frozenset({date(2026, 11, 23)}), on_skip)
+    walls, asked = asked_for(CountedCron("* * * * *", skip=skip), 2)
+    assert walls == ["2026-11-20 23:59:00", "2026-11-24 00:00:00"]
+    assert asked < 12
+
+
+A_THOUSAND_DAYS = frozenset(date(2026, 11, 21) + timedelta(days=n) for n in range(1000))
+
+
+@pytest.mark.parametrize("on_skip", list(OnSkip))
+@pytest.mark.parametrize(
+    "schedule", [CountedCron("* * * * *"), CountedEvery(60, NOW), CountedEvery(420, NOW)], ids=["cron", "60", "420"]
+)
+def test_the_cost_of_skipped_dates_does_not_grow_with_the_matches_on_them(schedule, on_skip):
+    skipping = replace(schedule, skip=Skip(("holidays",), A_THOUSAND_DAYS, on_skip))
+    walls, asked = asked_for(skipping, 1000)
+    assert walls[500].startswith("2029-08-")
+    assert asked < 4000
+
+
+def test_the_previous_run_after_a_thousand_skipped_dates_is_found_without_a_search_of_each():
+    skip = Skip(("holidays",), A_THOUSAND_DAYS, OnSkip.NEXT_BUSINESS_DAY)
+    Counted.asked = 0
+    reopening = from_text("2029-08-17T10:00:00Z")
+    assert CountedCron("* * * * *", skip=skip).previous_before(reopening) == reopening - timedelta(minutes=1)
+    assert Counted.asked < 50
 
 
 @pytest.mark.parametrize("on_skip", list(OnSkip))

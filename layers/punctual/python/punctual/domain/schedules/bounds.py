@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from punctual.domain.schedules.every import Every
 
 MAX_RUNS = 10_000
+MAX_RUNS_OF_BATCH = 50_000
+"""The total of ``max_runs`` in a batch. Finding the last run takes a step for each run."""
 MAX_JITTER_SECONDS = 3600
 MIN_CRON_GAP_SECONDS = 60
 """The shortest gap between two times of a cron expression."""
@@ -137,6 +139,18 @@ def parse_bounds(spec: Mapping[str, Any], base: Cron | Every, now: datetime) -> 
         jitter_seconds=_parse_jitter(spec, base, max(now, starts_at or now)) or 0,
     )
     return bounded if bounded.max_runs is None else _with_last_run(bounded, now - MILLISECOND)
+
+
+def check_total_runs(specs: Iterable[Mapping[str, Any]]) -> None:
+    """Raise ``Invalid`` if the submissions of a batch have too many runs, naming the first over the limit."""
+    total = 0
+    for number, spec in enumerate(specs):
+        total += spec.get("schedule", {}).get("max_runs", 0)
+        if total > MAX_RUNS_OF_BATCH:
+            message = f"brings the total of the batch to {total:,}; the limit is {MAX_RUNS_OF_BATCH:,}"
+            raise Invalid(
+                f"jobs.{number}.schedule.max_runs", f"{message}: lower max_runs, use ends_at, or send several batches"
+            )
 
 
 @lru_cache(maxsize=256)

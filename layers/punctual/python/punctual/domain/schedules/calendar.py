@@ -7,12 +7,15 @@ a run that a clock change shifts past midnight still belongs to its original dat
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
-from itertools import takewhile
-from typing import Any
+from functools import cached_property
+from heapq import merge
+from itertools import groupby, takewhile
+from typing import Any, ClassVar, Protocol
 
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import YEARS
@@ -23,8 +26,6 @@ WEEKENDS = "weekends"
 MAX_SKIPPED_DATES = 1000
 
 Calendars = Mapping[str, Collection[date]]
-MatchesAfter = Callable[[datetime], Iterator[datetime]]
-MatchBefore = Callable[[datetime], datetime | None]
 
 _DAY, _RESOLUTION = timedelta(days=1), datetime.resolution
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -37,6 +38,19 @@ class OnSkip(StrEnum):
     """Do not run. The default."""
     NEXT_BUSINESS_DAY = "next_business_day"
     """Run at the same local time on the next date that is not skipped. Runs at the same time become one run."""
+
+
+class Matches(Protocol):
+    """The wall times of a schedule without its skipped dates: the ``base`` of the methods of ``Skip``."""
+
+    has_same_times: ClassVar[bool]
+    """Whether all dates with a match have the same times of day."""
+
+    def matches_after(self, wall: datetime) -> Iterator[datetime]:
+        """The matches later than ``wall``, ascending."""
+
+    def match_before(self, wall: datetime) -> datetime | None:
+        """The last match before ``wall``; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +82,7 @@ class Skip:
 
     def covers(self, day: date) -> bool:
         """Whether ``day`` is skipped."""
-        return day in self.dates or (day.weekday() >= 5 and WEEKENDS in self.entries)
+        return day in self.dates or (day.weekday() >= 5 and self._covers_weekends)
 
     def next_open(self, day: date) -> date:
         """The first date from ``day`` on that is not skipped."""
@@ -84,106 +98,102 @@ class Skip:
         firsts = {self._first_of_closure(day) for day in self.dates if day - _DAY not in self.dates}
         return max(((day, self.next_open(day)) for day in firsts), key=lambda run: run[1] - run[0], default=None)
 
-    # In the methods below, ``after`` and ``before`` find the matches of the schedule without skipped dates.
-
-    def walls_after(self, wall: datetime, after: MatchesAfter) -> Iterator[datetime]:
+    def walls_after(self, wall: datetime, base: Matches) -> Iterator[datetime]:
         """The times at which the schedule runs after ``wall``: ascending, without duplicates, up to the horizon."""
         find = self._moved_after if self.moves_runs else self._kept_after
         horizon = wall.year + HORIZON_YEARS
-        return takewhile(lambda found: found.year <= horizon, find(wall, after, horizon))
+        return takewhile(lambda found: found.year <= horizon, find(wall, base, horizon))
 
-    def wall_before(self, wall: datetime, before: MatchBefore) -> datetime | None:
+    def wall_before(self, wall: datetime, base: Matches) -> datetime | None:
         """The last time at which the schedule runs before ``wall``; None if there is none within the horizon."""
         horizon = wall.year - HORIZON_YEARS
-        found = self._moved_before(wall, before) if self.moves_runs else self._kept_before(wall, before, horizon)
+        found = self._moved_before(wall, base) if self.moves_runs else self._kept_before(wall, base, horizon)
         return found if found is not None and found.year >= horizon else None
 
-    def excluded_times(self, since: datetime, until: datetime, after: MatchesAfter) -> Iterator[datetime]:
+    def excluded_times(self, since: datetime, until: datetime, base: Matches) -> Iterator[datetime]:
         """The first match on each skipped date between ``since`` and ``until`` (exclusive)."""
-        match = next(after(since), None)
+        match = next(base.matches_after(since), None)
         while match is not None and match < until:
             day = match.date()
             if self.covers(day):
                 yield match
-                match = next(after(_midnight(day + _DAY) - _RESOLUTION), None)
+                match = _first_match(base, day + _DAY)
             else:
-                covered = min(self._next_covered(day), default=None)
-                match = None if covered is None else next(after(_midnight(covered) - _RESOLUTION), None)
+                covered = self._next_covered(day)
+                match = None if covered is None else _first_match(base, covered)
 
-    def intended_times(self, wall: datetime, after: MatchesAfter) -> tuple[datetime, datetime]:
+    def intended_times(self, wall: datetime, base: Matches) -> tuple[datetime, datetime]:
         """The first and the last of the times that run at ``wall``: its own match, and matches that moved there."""
-        sources = self._sources(wall, after) if self.moves_runs else ()
-        times = [match for match, shift in sources if match + shift == wall]
+        times: list[datetime] = []
+        for dates in self._sources(wall.date(), base) if self.moves_runs else ():
+            first, last = (datetime.combine(day, wall.time()) for day in dates)
+            if next(base.matches_after(first - _RESOLUTION), None) == first:
+                times += [first, last]
         return (min(times), max(times)) if times else (wall, wall)
 
-    def _kept_after(self, wall: datetime, after: MatchesAfter, horizon: int) -> Iterator[datetime]:
-        matches = after(wall)
+    def _kept_after(self, wall: datetime, base: Matches, horizon: int) -> Iterator[datetime]:
+        matches = base.matches_after(wall)
         while (found := next(matches, None)) is not None and found.year <= horizon:
             if self.covers(found.date()):  # jump over the whole date: it may have thousands of matches
-                matches = after(_midnight(self.next_open(found.date())) - _RESOLUTION)
+                matches = base.matches_after(_midnight(self.next_open(found.date())) - _RESOLUTION)
             else:
                 yield found
 
-    def _moved_after(self, wall: datetime, after: MatchesAfter, horizon: int) -> Iterator[datetime]:
+    def _moved_after(self, wall: datetime, base: Matches, horizon: int) -> Iterator[datetime]:
         day = self.next_open(wall.date())
-        wall = max(wall, _midnight(day) - _RESOLUTION)
         while day.year <= horizon:
-            while (found := self._next_on(day, wall, after)) is not None:
-                yield found
-                wall = found
-            match = next(after(_midnight(day + _DAY) - _RESOLUTION), None)
+            yield from self._times_on(day, wall, base)
+            match = _first_match(base, day + _DAY)
             if match is None:
                 return
             day = self.next_open(match.date())
-            wall = _midnight(day) - _RESOLUTION
 
-    def _next_on(self, day: date, wall: datetime, after: MatchesAfter) -> datetime | None:
-        """The next time after ``wall`` on ``day``: a match on that date, or a match that moved there."""
+    def _times_on(self, day: date, wall: datetime, base: Matches) -> Iterator[datetime]:
+        """The times after ``wall`` on ``day``: its own matches, and matches that moved there."""
         start = max(wall, _midnight(day) - _RESOLUTION)
-        return min((match + shift for match, shift in self._sources(start + _RESOLUTION, after, day)), default=None)
+        sources = (source for source, _ in self._sources(day, base))
+        return (found for found, _ in groupby(merge(*(_moved(source, day, start, base) for source in sources))))
 
-    def _sources(
-        self, wall: datetime, after: MatchesAfter, day: date | None = None
-    ) -> Iterator[tuple[datetime, timedelta]]:
-        """For ``day`` and each skipped date directly before it: the first match from that time on, and its shift.
+    def _sources(self, day: date, base: Matches) -> Collection[tuple[date, date]]:
+        """The dates whose matches run on ``day``: itself, and the skipped dates directly before it.
 
-        ``day`` defaults to the date of ``wall``.
+        Dates with the same times of day become one pair, of the first and the last of them. The time of the first match
+        on a date determines the others, so the cost does not grow with the number of matches.
         """
-        day = day or wall.date()
-        source = day
-        while source == day or self.covers(source):
-            shift = _midnight(day) - _midnight(source)
-            match = next(after(wall - shift - _RESOLUTION), None)
-            if match is not None and match.date() == source:
-                yield match, shift
-            source -= _DAY
+        end = _midnight(day + _DAY)
+        pairs: dict[time, tuple[date, date]] = {}
+        match = _first_match(base, self._first_of_closure(day))
+        while match is not None and match < end:
+            last = (base.match_before(end) or match) if base.has_same_times else match
+            first = pairs.get(match.time(), (match.date(), None))[0]
+            pairs[match.time()] = (first, last.date())
+            match = _first_match(base, last.date() + _DAY)
+        return pairs.values()
 
-    def _kept_before(self, wall: datetime, before: MatchBefore, horizon: int) -> datetime | None:
-        found = before(wall)
+    def _kept_before(self, wall: datetime, base: Matches, horizon: int) -> datetime | None:
+        found = base.match_before(wall)
         while found is not None and found.year >= horizon and self.covers(found.date()):
-            found = before(_midnight(self._first_of_closure(found.date())))
+            found = base.match_before(_midnight(self._first_of_closure(found.date())))
         return found
 
-    def _moved_before(self, wall: datetime, before: MatchBefore) -> datetime | None:
+    def _moved_before(self, wall: datetime, base: Matches) -> datetime | None:
         day = wall.date()
-        if not self.covers(day) and (found := self._last_on(day, wall, before)) is not None:
+        if not self.covers(day) and (found := self._last_on(day, wall, base)) is not None:
             return found
-        match = before(_midnight(self._first_of_closure(day)))
+        match = base.match_before(_midnight(self._first_of_closure(day)))
         if match is None:
             return None
         day = self.next_open(match.date())
-        return self._last_on(day, _midnight(day + _DAY), before)
+        return self._last_on(day, _midnight(day + _DAY), base)
 
-    def _last_on(self, day: date, wall: datetime, before: MatchBefore) -> datetime | None:
+    def _last_on(self, day: date, wall: datetime, base: Matches) -> datetime | None:
         """The last time before ``wall`` on ``day``: a match on that date, or a match that moved there."""
         found: list[datetime] = []
-        source = day
-        while source == day or self.covers(source):
+        for source, _ in self._sources(day, base):
             shift = _midnight(day) - _midnight(source)
-            match = before(wall - shift)
+            match = base.match_before(wall - shift)
             if match is not None and match.date() == source:
                 found.append(match + shift)
-            source -= _DAY
         return max(found, default=None)
 
     def _first_of_closure(self, day: date) -> date:
@@ -192,11 +202,30 @@ class Skip:
             day -= _DAY
         return day
 
-    def _next_covered(self, day: date) -> Iterator[date]:
-        """Skipped dates after ``day``, in any order and including the next. ``day`` itself must not be skipped."""
-        if WEEKENDS in self.entries:
-            yield day + _DAY * (5 - day.weekday())
-        yield from (skipped for skipped in self.dates if skipped > day)
+    def _next_covered(self, day: date) -> date | None:
+        """The next skipped date. ``day`` itself must not be skipped."""
+        next_date = self._ordered[bisect_right(self._ordered, day) :][:1]
+        weekend = (day + _DAY * (5 - day.weekday()),) if self._covers_weekends else ()
+        return min((*next_date, *weekend), default=None)
+
+    @cached_property
+    def _ordered(self) -> tuple[date, ...]:
+        return tuple(sorted(self.dates))
+
+    @cached_property
+    def _covers_weekends(self) -> bool:
+        return WEEKENDS in self.entries
+
+
+def _first_match(base: Matches, day: date) -> datetime | None:
+    """The first match on ``day`` or later."""
+    return next(base.matches_after(_midnight(day) - _RESOLUTION), None)
+
+
+def _moved(source: date, day: date, wall: datetime, base: Matches) -> Iterator[datetime]:
+    """The matches on the date ``source``, moved to ``day``, that are later than ``wall``."""
+    shift, end = _midnight(day) - _midnight(source), _midnight(source + _DAY)
+    return (match + shift for match in takewhile(lambda match: match < end, base.matches_after(wall - shift)))
 
 
 def parse_skip(entries: object, on_skip: object, calendars: Callable[[], Calendars] = dict) -> Skip | None:

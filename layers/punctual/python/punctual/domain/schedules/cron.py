@@ -94,6 +94,7 @@ class Cron:
     """The dates on which it does not run."""
 
     kind: ClassVar[str] = "cron"
+    has_same_times: ClassVar[bool] = True
     recurring: ClassVar[bool] = True
     jitter_seconds: ClassVar[int] = 0
 
@@ -204,15 +205,16 @@ class Cron:
         matches = merge(*(matches_after(pattern, wall) for pattern in patterns(self.expression)))
         return (match for match, _ in groupby(matches))
 
-    def _match_before(self, wall: datetime) -> datetime | None:
+    def match_before(self, wall: datetime) -> datetime | None:
+        """The last wall time of the expression before ``wall``; None if there is none within the horizon."""
         matches = (match_before(pattern, wall) for pattern in patterns(self.expression))
         return max((match for match in matches if match is not None), default=None)
 
     def _walls_after(self, wall: datetime) -> Iterator[datetime]:
-        return self.skip.walls_after(wall, self.matches_after) if self.skip else self.matches_after(wall)
+        return self.skip.walls_after(wall, self) if self.skip else self.matches_after(wall)
 
     def _wall_before(self, wall: datetime) -> datetime | None:
-        return self.skip.wall_before(wall, self._match_before) if self.skip else self._match_before(wall)
+        return self.skip.wall_before(wall, self) if self.skip else self.match_before(wall)
 
 
 def _possible_instants(local: datetime, zone: tzinfo) -> tuple[datetime, datetime]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time
+from functools import lru_cache
 from itertools import pairwise, starmap
 
 from punctual.domain.errors import Invalid
@@ -89,11 +90,15 @@ def _intended_times(schedule: Schedule, due: datetime) -> tuple[datetime, dateti
     run = next(runs, None)
     if run is None or run.at != due:
         return None
-    return schedule.skip.intended_times(run.local, schedule.matches_after) if schedule.skip else (run.local, run.local)
+    return schedule.skip.intended_times(run.local, schedule) if schedule.skip else (run.local, run.local)
 
 
+@lru_cache(maxsize=256)
 def longest_window(schedule: Schedule, unit: WindowUnit | None) -> DataWindow | None:
-    """The longest data window among a sample of due instants of a recurring schedule."""
+    """The longest data window among a sample of due instants of a recurring schedule.
+
+    Cached, because the jobs of a batch often share a schedule.
+    """
     skip = getattr(base_of(schedule), "skip", None)
     if unit is not None and skip is None:
         return window_of(schedule, _SAMPLE_START, unit)

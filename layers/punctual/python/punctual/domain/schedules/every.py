@@ -26,6 +26,7 @@ class Every:
     skip: Skip | None = None
     """The UTC dates on which it is not due."""
     kind: ClassVar[str] = "every"
+    has_same_times: ClassVar[bool] = False
     recurring: ClassVar[bool] = True
     jitter_seconds: ClassVar[int] = 0
 
@@ -39,13 +40,13 @@ class Every:
         """The last due instant strictly before ``instant``; None if there is none."""
         if self.skip is None:
             return self._due_before(instant)
-        wall = self.skip.wall_before(utc_wall_time(instant), self._match_before)
+        wall = self.skip.wall_before(utc_wall_time(instant), self)
         return None if wall is None else wall.replace(tzinfo=UTC)
 
     def occurrences(self, after: datetime) -> Iterator[Occurrence]:
         """The occurrences later than ``after``, ascending. Infinite, but with skipped dates it ends at the horizon."""
         wall = utc_wall_time(after)
-        walls = self.skip.walls_after(wall, self.matches_after) if self.skip else self.matches_after(wall)
+        walls = self.skip.walls_after(wall, self) if self.skip else self.matches_after(wall)
         return (Occurrence(wall, wall.replace(tzinfo=UTC)) for wall in walls)
 
     def matches_after(self, wall: datetime) -> Iterator[datetime]:
@@ -76,7 +77,7 @@ class Every:
         number = -((self.anchor - instant) // self._interval) - 1
         return self._due(number) if number >= 1 else None
 
-    def _match_before(self, wall: datetime) -> datetime | None:
+    def match_before(self, wall: datetime) -> datetime | None:
         due = self._due_before(wall.replace(tzinfo=UTC))
         return None if due is None else utc_wall_time(due)
 

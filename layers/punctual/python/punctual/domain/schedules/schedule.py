@@ -217,10 +217,10 @@ def _with_skipped_dates(schedule: Cron | Every | Bounded, skip: Skip, after: dat
     since = after.astimezone(zone_named(getattr(schedule, "timezone", "UTC"))).replace(tzinfo=None)
     for found in schedule.occurrences(after):
         if skip.moves_runs:
-            intended = skip.intended_times(found.local, base.matches_after)[1]
+            intended = skip.intended_times(found.local, base)[1]
             yield found if intended == found.local else Occurrence(intended, found.at, OccurrenceFlag.MOVED)
         else:
-            excluded = skip.excluded_times(since, found.local, base.matches_after)
+            excluded = skip.excluded_times(since, found.local, base)
             yield from (Occurrence(wall, None, OccurrenceFlag.EXCLUDED) for wall in excluded)
             yield found
             since = found.local

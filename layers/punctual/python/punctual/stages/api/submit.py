@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from punctual.domain.errors import Rejected
+from punctual.domain.errors import Invalid, Rejected
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.planning.dependency_graph import CheckedJobs, upstreams_first
@@ -14,6 +15,7 @@ from punctual.domain.requests.caller import Caller, Role
 from punctual.domain.requests.dedupe import OnDuplicate, check_distinct, duplicate_of, policy_of
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution, upcoming_executions
 from punctual.domain.requests.keyed_request import KeyedRequest
+from punctual.domain.schedules.bounds import check_total_runs
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from punctual.stages.api.dependencies import DependencyChecker
     from punctual.stages.api.submission import JobBuilder
 
+MAX_CHECK_TIME = timedelta(seconds=10)
+"""How long the checks of a batch may take: costly schedules must not exhaust the time of the API's function."""
 TRANSACTION_SIZE = 25
 """Jobs with a ``dedupe_key`` per transaction: so many fit even with the largest parameters."""
 
@@ -99,7 +103,7 @@ class Submit:
 
     def _request(self, submission: Mapping[str, Any], caller: Caller, keyed: KeyedRequest | None = None) -> _Request:
         caller.require_role(Role.OPERATOR)
-        job = self._build(submission, caller, 0, keyed)
+        job = self._build(submission, caller, 0, keyed, self.clock())
         must_be_new = _must_be_new([job], [submission], "dedupe_key")
         return _Request([job], must_be_new, lambda _: self.dependencies.check(job), keyed)
 
@@ -107,8 +111,9 @@ class Submit:
         self, submissions: Iterable[Mapping[str, Any]], caller: Caller, keyed: KeyedRequest | None = None
     ) -> _Request:
         caller.require_role(Role.OPERATOR)
-        submissions = list(submissions)
-        jobs = [self._build_nth(number, one, caller, keyed) for number, one in enumerate(submissions)]
+        submissions, now = list(submissions), self.clock()
+        check_total_runs(submissions)
+        jobs = [self._build_nth(number, one, caller, keyed, now) for number, one in enumerate(submissions)]
         check_distinct(jobs)
         must_be_new = _must_be_new(jobs, submissions, "jobs.{}.dedupe_key")
         return _Request(jobs, must_be_new, lambda existing: self.dependencies.check_batch(jobs, existing), keyed)
@@ -176,14 +181,21 @@ class Submit:
             added |= {job.job_id: job for job in chunk}
         return {}
 
-    def _build(self, submission: Mapping[str, Any], caller: Caller, number: int, keyed: KeyedRequest | None) -> Job:
+    def _build(
+        self, submission: Mapping[str, Any], caller: Caller, number: int, keyed: KeyedRequest | None, now: datetime
+    ) -> Job:
         if keyed is None:
-            return self.builder.build(submission, caller, self.clock())
+            return self.builder.build(submission, caller, now)
         return self.builder.build(submission, caller, keyed.at, seed=keyed.seed(number))
 
-    def _build_nth(self, number: int, submission: Mapping[str, Any], caller: Caller, keyed: KeyedRequest | None) -> Job:
+    def _build_nth(
+        self, number: int, submission: Mapping[str, Any], caller: Caller, keyed: KeyedRequest | None, now: datetime
+    ) -> Job:
+        if self.clock() - now > MAX_CHECK_TIME:
+            message = f"the jobs before it took more than {MAX_CHECK_TIME.seconds} seconds to check"
+            raise Invalid(f"jobs.{number}", f"{message}: send this job and the rest in another batch")
         try:
-            return self._build(submission, caller, number, keyed)
+            return self._build(submission, caller, number, keyed, now)
         except Rejected as error:
             error.field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             raise
