@@ -87,6 +87,11 @@ class Alerts:
     runbook: str
     """The address of docs/operations.md, preferably https://. Each alarm links to its section."""
 
+    @property
+    def backlog_limits(self) -> dict[str, str]:
+        """The environment variables of functions that need to know when a backlog is too long."""
+        return {"BACKLOG_MINUTES": str(self.backlog_minutes), "BACKLOG_MESSAGES": str(self.backlog_messages)}
+
     def __post_init__(self) -> None:
         for setting, addresses in (("alerts.page", self.page), ("alerts.notice", self.notice)):
             for address in addresses:

@@ -78,6 +78,7 @@ class PunctualStack(Stack):
             results=results,
             worker=self.worker,
             containers=self.containers,
+            queues=queues,
             **shared,
         )
 

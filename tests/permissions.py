@@ -52,6 +52,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:Query"),
         "WorkerFunctionLogs.Arn": ("logs:FilterLogEvents",),
         "RunnerLogs.Arn": ("logs:FilterLogEvents",),
+        **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low", "intake")},
     },
     "planner": {
         "TablesGates.Arn": USE_GATES,

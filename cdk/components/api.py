@@ -14,6 +14,7 @@ from cdk.components.containers import Containers
 from cdk.components.function import Function
 from cdk.components.identity import Identity
 from cdk.components.layers import Layers
+from cdk.components.queues import Queues
 from cdk.components.results import Results
 from cdk.components.tables import BY_OWNER_INDEX, DEADLINES_INDEX, RUNNING_INDEX, Tables
 from cdk.components.worker import Worker
@@ -55,9 +56,10 @@ class Api(Construct):
         results: Results,
         worker: Worker,
         containers: Containers,
+        queues: Queues,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.function = self._function(settings, layers, tables, results, worker, containers)
+        self.function = self._function(settings, layers, tables, results, worker, containers, queues)
         self.http = http.HttpApi(self, "Http", api_name="punctual", create_default_stage=False)
         self._stage(settings)
         self._routes(identity)
@@ -70,6 +72,7 @@ class Api(Construct):
         results: Results,
         worker: Worker,
         containers: Containers,
+        queues: Queues,
     ) -> Function:
         function = Function(
             self,
@@ -81,6 +84,7 @@ class Api(Construct):
             memory_mb=512,
             environment={
                 "LONG_IMAGES": ",".join(settings.long.images),
+                **settings.alerts.backlog_limits,
                 **settings.long.limits,
                 **settings.concurrency.limits,
             },
@@ -97,6 +101,7 @@ class Api(Construct):
         results.grant(function, "GetObject")
         worker.grant_logs(function)
         containers.grant_logs(function)
+        queues.grant_backlog(function)
         return function
 
     def _stage(self, settings: Settings) -> None:

@@ -40,8 +40,7 @@ class Monitor(Construct):
             # No retries: the tick after a failed one measures the same, and reports the gap between ticks.
             retry_attempts=0,
             environment={
-                "BACKLOG_MINUTES": str(settings.alerts.backlog_minutes),
-                "BACKLOG_MESSAGES": str(settings.alerts.backlog_messages),
+                **settings.alerts.backlog_limits,
                 **settings.long.limits,
                 **settings.concurrency.limits,
             },

@@ -76,10 +76,14 @@ class Queues(Construct):
         for pair in self.short.values():
             pair.queue.grant(function, "SendMessage")
 
-    def grant_depths(self, function: Function) -> None:
-        """Allow reading the number of messages in every queue that can have a backlog and every dead-letter queue."""
+    def grant_backlog(self, function: Function) -> None:
+        """Allow reading the number of messages in every queue that can have a backlog."""
         for pair in self.work.values():
             pair.queue.grant(function, "GetQueueAttributes")
+
+    def grant_depths(self, function: Function) -> None:
+        """Allow reading the number of messages in every queue that can have a backlog and every dead-letter queue."""
+        self.grant_backlog(function)
         dead_letters = [queue.resource for queue in self.dead_letters.values()]
         function.allow("sqs:GetQueueAttributes", on=[queue.queue_arn for queue in dead_letters])
         function.add_environment({"DEAD_LETTER_QUEUE_URLS": json.dumps([queue.queue_url for queue in dead_letters])})

@@ -48,7 +48,10 @@ class Job(BaseModel):
     created_at: str
     updated_at: str
     paused_at: str | None = Field(description="When the job was paused; null unless it is paused.")
-    next_due_at: str | None = Field(description="The next due instant; null if there is none.")
+    next_due_at: str | None = Field(
+        description="The next due instant; null if there is none. In the response to a submission: the first."
+    )
+    execution_id: str | None = Field(description="The execution at `next_due_at`.")
 
 
 class JobPage(BaseModel):
@@ -253,7 +256,7 @@ class QueueStatus(BaseModel):
 
 
 class Queues(BaseModel):
-    at: str | None = Field(description="When the sample was taken; null before the first sample.")
+    at: str = Field(description="When the sample was taken.")
     items: list[QueueStatus]
 
 
@@ -287,7 +290,7 @@ class LaneActivity(BaseModel):
 class Overview(BaseModel):
     """The state of the whole system: counts as of now, queues and rates from the latest sample of the monitor."""
 
-    at: str | None = Field(description="When the sample was taken.")
+    at: str = Field(description="When the sample was taken.")
     running: int
     queues: list[QueueStatus]
     slots: SlotUsage

@@ -30,6 +30,11 @@ from punctual.domain.schedules.cron import Fold, Gap
 from punctual.domain.schedules.data_window import WindowUnit
 
 
+def _example(body: dict[str, Any]) -> ConfigDict:
+    """An example of a whole body, which the API accepts as it stands."""
+    return ConfigDict(json_schema_extra={"examples": [body]})
+
+
 class StrictModel(BaseModel):
     """Refuses unknown fields and does not convert types."""
 
@@ -255,6 +260,8 @@ class JobFields(StrictModel):
 class Submission(JobFields):
     """A new job. Only `task` is required, or `container` in the long lane."""
 
+    model_config = _example({"task": "echo", "parameters": {"hello": "world"}, "schedule": {"every_seconds": 60}})
+
     dedupe_key: str | None = Field(
         None,
         min_length=1,
@@ -275,6 +282,8 @@ class Submission(JobFields):
 class Edit(JobFields):
     """The fields of a job to change. Null resets a field to its default."""
 
+    model_config = _example({"priority": "high", "retry": {"max_attempts": 5}})
+
     dedupe_key: str | None = Field(None, description="Cannot be changed: omit it, or send the current value.")
 
     def to_changes(self) -> dict[str, Any]:
@@ -285,6 +294,8 @@ class Edit(JobFields):
 
 class BackfillRequest(StrictModel):
     """The past due instants to run: from `from` up to but not including `to`."""
+
+    model_config = _example({"from": "2026-10-01T00:00:00Z", "to": "2026-10-02T00:00:00Z", "which": "missing"})
 
     since: str = Field(alias="from", examples=["2026-10-01T00:00:00Z"])
     to: str = Field(examples=["2026-11-01T00:00:00Z"])
@@ -304,16 +315,22 @@ class BackfillRequest(StrictModel):
 
 
 class RunRequest(StrictModel):
+    model_config = _example({"parameters": {"hello": "again"}})
+
     parameters: dict[str, Any] | None = Field(None, description="Override parameters of the same name.")
 
 
 class BatchRequest(StrictModel):
     """Several jobs, submitted together. If one is invalid, none is stored."""
 
+    model_config = _example({"jobs": [{"task": "echo"}, {"task": "sleep", "parameters": {"seconds": 3}}]})
+
     jobs: list[Submission] = Field(min_length=1, max_length=MAX_BATCH_JOBS)
 
 
 class PreviewRequest(StrictModel):
+    model_config = _example({"schedule": {"cron": "0 2 * * SUN", "timezone": "Europe/Paris"}, "count": 5})
+
     schedule: Schedule
     count: int = Field(10, ge=1, le=100)
     after: str | None = Field(None, description="Start after this instant. Default: now.")

@@ -12,19 +12,22 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from views import changes_view
 
-from punctual.aws.clients import cloudwatch_logs, dynamodb, s3
+from punctual.aws.clients import cloudwatch_logs, dynamodb, s3, sqs
 from punctual.aws.cloudwatch.execution_logs import CloudWatchLogs
 from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.dynamodb.keyed_requests import DynamoKeyedRequests
 from punctual.aws.dynamodb.table import Table
 from punctual.aws.s3.results import S3Results
+from punctual.aws.sqs.queue_depths import SqsQueueDepths
 from punctual.domain import instant
+from punctual.domain.forecasts.queue_backlog import BacklogLimits
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.requests.caller import Caller, Role, caller_of
 from punctual.domain.requests.dry_run import DryRunChanges
 from punctual.domain.requests.keyed_request import KeyedRequest
 from punctual.runtime.lambdas import wiring
+from punctual.runtime.lambdas.function import logger
 from punctual.runtime.lambdas.settings import ApiSettings
 from punctual.stages.api.backfill import Backfill
 from punctual.stages.api.browse import Browse
@@ -35,6 +38,7 @@ from punctual.stages.api.explain import Explain
 from punctual.stages.api.find import Finder
 from punctual.stages.api.idempotency import Idempotency
 from punctual.stages.api.job_state import JobStateChanger
+from punctual.stages.api.queue_status import QueueStatus
 from punctual.stages.api.rerun import Rerun
 from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
@@ -87,11 +91,19 @@ explain = Explain(
     gates=gates, executions=execution_store, samples=samples, lane_outlooks=lane_outlooks, clock=instant.now
 )
 limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
+concurrency: dict[str, int] = json.loads(settings.concurrency)
+queue_status = QueueStatus(
+    samples=samples,
+    depths=SqsQueueDepths(settings.backlog_queue_urls, sqs, logger.warning),
+    concurrency=concurrency,
+    limits=BacklogLimits(minutes=settings.backlog_minutes, messages=settings.backlog_messages),
+    clock=instant.now,
+)
 forecaster = Forecaster(
     samples=samples,
     lane_outlooks=lane_outlooks,
     limits=limits,
-    concurrency=json.loads(settings.concurrency),
+    concurrency=concurrency,
     upstreams=upstream_lookup,
     clock=instant.now,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
@@ -39,8 +39,15 @@ class StrictValidation(OpenAPIRequestValidationMiddleware):
         """Called by ``handler`` for a route that takes a body."""
         body = read_json(app.current_event)
         if app.current_event.body and not isinstance(body, dict):
-            raise Invalid("body", "must be a JSON object")
+            raise Invalid("body", f"must be a JSON object, such as {_example(app)}")
         return body
+
+
+def _example(app: EventHandlerInstance) -> str:
+    """The example of the route's body in the OpenAPI document."""
+    [field] = app.context["_route"].dependant.body_params
+    example = next(model for model in get_args(field.type_) or (field.type_,)).model_config["json_schema_extra"]
+    return json.dumps(example["examples"][0])
 
 
 def _has_content(event: BaseProxyEvent) -> bool:

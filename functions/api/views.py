@@ -12,7 +12,8 @@ import bodies
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, state_at_end
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Result
 from punctual.domain.forecasts.queue_backlog import Sample
-from punctual.domain.instant import to_text
+from punctual.domain.identity import execution_id
+from punctual.domain.instant import MILLISECOND, to_text
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.long_lane.part import Part
@@ -26,8 +27,13 @@ from punctual.stages.api.rerun import ManualExecution
 from punctual.stages.api.submit import Submitted
 
 
+def submitted_view(submitted: Submitted, now: datetime) -> answers.Job:
+    """A new job as of its submission, so that the first due instant is shown even if it is the submission itself."""
+    return job_view(submitted.job, submitted.job.created_at - MILLISECOND if submitted.created else now)
+
+
 def job_view(job: Job, now: datetime) -> answers.Job:
-    batch = job.batch
+    batch, next_due_at = job.batch, job.next_due_at(now)
     return answers.Job(
         job_id=job.job_id,
         name=job.name,
@@ -58,7 +64,8 @@ def job_view(job: Job, now: datetime) -> answers.Job:
         depends_on=[one.to_spec() for one in job.depends_on],
         created_at=to_text(job.created_at),
         updated_at=to_text(job.updated_at),
-        next_due_at=_text(job.next_due_at(now)),
+        next_due_at=_text(next_due_at),
+        execution_id=execution_id(job.job_id, next_due_at) if next_due_at else None,
     )
 
 
@@ -137,9 +144,8 @@ def _deadline_view(execution: Execution, outlook: Outlook | None) -> answers.Exe
     )
 
 
-def queue_views(sample: Sample | None) -> list[answers.QueueStatus]:
-    queues = sample.queues if sample else {}
-    return [answers.QueueStatus(queue=name, **asdict(backlog)) for name, backlog in queues.items()]
+def queue_views(sample: Sample) -> list[answers.QueueStatus]:
+    return [answers.QueueStatus(queue=name, **asdict(backlog)) for name, backlog in sample.queues.items()]
 
 
 def backfill_view(execution: Execution) -> answers.BackfillEntry:

@@ -27,7 +27,6 @@ from punctual.stages.watch.measure import Monitor, QueueSampler
 settings = MonitorSettings.from_env()
 executions = wiring.watched_executions(settings)
 concurrency: dict[str, int] = json.loads(settings.concurrency)
-queue_urls = {str(name): url for name, url in settings.queue_urls.items()} | {"intake": settings.intake_queue_url}
 dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
@@ -51,7 +50,7 @@ checker = DeadlineChecker(
 )
 monitor = Monitor(
     sampler=QueueSampler(
-        depths=SqsQueueDepths(queue_urls, sqs, logger.warning),
+        depths=SqsQueueDepths(settings.backlog_queue_urls, sqs, logger.warning),
         flows=wiring.flows(settings),
         samples=samples,
         concurrency=concurrency,

@@ -219,6 +219,19 @@ RAW_BODIES: list[tuple[str, str, int, str]] = [
     ("an infinite number", '{"task": "echo", "parameters": {"x": [Infinity]}}', 422, "parameters"),
     ("a lone surrogate", '{"task": "echo", "parameters": {"x": "\\ud800"}}', 422, "parameters"),
     ("a lone surrogate in a name", '{"task": "echo", "name": "\\ud800"}', 422, "name"),
+    ("a field that is given twice", '{"task": "echo", "task": "sleep"}', 422, "task"),
+    (
+        "a field that is given twice in an object of a list",
+        '{"task": "echo", "parameters": {"x": [1, {"y": {"z": 1, "z": 1}}]}}',
+        422,
+        "parameters.x.1.y.z",
+    ),
+    (
+        "a field that is given twice in an object that is given twice",
+        '{"task": "echo", "retry": {"max_attempts": 1, "max_attempts": 2}, "retry": {"max_attempts": 3}}',
+        422,
+        "retry",
+    ),
     ("nesting above the limit", '{"task": "echo", "parameters": {"x": ' + DEEP + "}}", 422, "parameters"),
     (
         "nesting that the JSON parser cannot handle",

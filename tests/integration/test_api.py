@@ -34,6 +34,23 @@ def test_a_submission_returns_the_job_and_its_next_due_instant(world: World) -> 
     assert world.request("GET", f"/jobs/{job['job_id']}") == (200, job)
 
 
+@pytest.mark.parametrize(
+    "schedule", [None, {"cron": "0 12 * * *"}, {"every_seconds": 60}, {"at": "2026-11-16T12:00:01Z"}]
+)
+def test_the_response_to_a_submission_names_the_first_due_instant_and_its_execution(
+    world: World, schedule: dict[str, Any] | None
+) -> None:
+    job = world.submit(**({"schedule": schedule} if schedule else {}))
+    world.run_until_idle()
+    first = world.executions(job["job_id"])[0]
+    assert (job["next_due_at"], job["execution_id"]) == (first["scheduled_at"], first["execution_id"])
+
+
+def test_a_queue_job_has_no_execution_before_its_first_message(world: World) -> None:
+    job = world.submit(schedule={"queue": True})
+    assert (job["next_due_at"], job["execution_id"]) == (None, None)
+
+
 def test_a_batch_of_a_thousand_jobs_is_stored_whole(world: World) -> None:
     jobs = [{"task": "echo", "name": f"job-{n}", "schedule": {"every_seconds": 3600}} for n in range(1000)]
     status, answer = world.request("POST", "/jobs/batch", {"jobs": jobs})
@@ -296,6 +313,13 @@ def test_the_preview_flags_daylight_saving_changes(world: World) -> None:
         ("2026-03-08T07:30:00.000Z", "shifted"),
         ("2026-03-09T06:30:00.000Z", None),
     ]
+    request["schedule"]["max_runs"] = 3
+    request["after"] = "2026-03-07T07:30:00Z"
+    assert (
+        len(world.request("POST", "/schedules/preview", request)[1]["items"]) == 3
+    )  # after, itself due, does not count
+    del request["schedule"]["max_runs"]
+    request["after"] = "2026-03-07T00:00:00Z"
     request["schedule"]["gap"] = "skip"
     _, preview = world.request("POST", "/schedules/preview", request)
     assert [one["flag"] for one in preview["items"]] == [None, "skipped", None, None]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
+from punctual.domain.instant import to_text
 from tests.integration.long_lane import Container, LongLane, start_part
 from tests.integration.world import World
 
@@ -222,6 +223,20 @@ def test_deadlines_are_listed_in_pages_with_those_at_risk_first(
     _, fine = world.request("GET", "/deadlines?state=on_track")
     assert [one["job_id"] for one in fine["items"]] == [one["job_id"] for one in later]
     assert world.request("GET", "/deadlines?state=fine")[0] == 422
+
+
+def test_the_queues_are_shown_before_the_first_tick_of_the_monitor(world: World) -> None:
+    world.submit(priority="low")
+    world.deliver_streams()
+    world.deliver_streams()
+    status, queues = world.request("GET", "/queues")
+    assert status == 200
+    assert queues["at"] == to_text(world.now)
+    assert {one["queue"]: one["depth"] for one in queues["items"]} == {"high": 0, "normal": 0, "low": 1, "intake": 0}
+    assert {one["arrival_per_minute"] for one in queues["items"]} == {None}
+    overview = world.request("GET", "/overview")[1]
+    assert (overview["at"], overview["queues"]) == (queues["at"], queues["items"])
+    assert world.refused == set()
 
 
 def test_the_overview_counts_running_waiting_and_endangered_executions(

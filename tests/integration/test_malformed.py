@@ -91,6 +91,22 @@ def test_a_result_nested_above_the_limit_is_stored_in_the_bucket(world: World) -
     assert world.request("GET", "/executions")[0] == 200
 
 
+NO_SUCH_JOB = "01m7j3myg0ab16wzvq72dx3zvq"
+
+
+@pytest.mark.parametrize("body", [[{"task": "echo"}], "echo", 7])
+def test_a_body_that_is_not_an_object_is_refused_with_an_example(world: World, body: Any) -> None:
+    for path, example in [
+        ("/jobs/batch", '{"jobs": [{"task": "echo"}'),
+        ("/jobs", '{"task": "echo"'),
+        (f"/jobs/{NO_SUCH_JOB}/run", '{"parameters": {'),
+    ]:
+        status, problem = world.request("POST", path, body)
+        [error] = problem["errors"]
+        assert (status, error["field"]) == (422, "body")
+        assert error["message"].startswith("must be a JSON object, such as " + example), error
+
+
 ENDPOINTS_WITHOUT_BODY = (("POST", "/pause"), ("POST", "/resume"), ("PUT", "/cancel"), ("DELETE", ""), ("GET", ""))
 
 

@@ -25,7 +25,7 @@ from services import (
     run_once,
     submit,
 )
-from views import backfill_view, batch_view, changes_view, job_view, run_view
+from views import backfill_view, batch_view, changes_view, job_view, run_view, submitted_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Invalid
@@ -78,7 +78,7 @@ def submit_job(submission: bodies.Submission, dry_run: DryRunQuery = False) -> R
         return dry_run_response(submit.preview(submission.to_submission(), caller))
 
     submitted = run_once(router, partial(submit.submit, submission.to_submission(), caller), caller)
-    return created_response(job_view(submitted.job, instant.now()), is_new=submitted.created)
+    return created_response(submitted_view(submitted, instant.now()), is_new=submitted.created)
 
 
 @router.post(

@@ -9,7 +9,7 @@ import answers
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
-from services import authorize, browse, gates, lane_outlooks, limits, part_store, samples, watched_executions
+from services import authorize, browse, gates, lane_outlooks, limits, part_store, queue_status, watched_executions
 from views import execution_view, queue_views
 
 from punctual.domain.executions.deadline_outlook import DeadlineState
@@ -28,10 +28,10 @@ StateQuery = Annotated[DeadlineState | None, Query()]
     responses=openapi_responses(answers.Queues),
 )
 def list_queues() -> answers.Queues:
-    """From the latest sample of the monitor, which runs every minute."""
+    """From the latest sample of the monitor, which runs every minute; before the first one, without rates."""
     authorize(router)
-    sample = samples.latest()
-    return answers.Queues(at=to_text(sample.at) if sample else None, items=queue_views(sample))
+    sample = queue_status.current()
+    return answers.Queues(at=to_text(sample.at), items=queue_views(sample))
 
 
 @router.get(
@@ -56,9 +56,9 @@ def list_deadlines(
 )
 def overview() -> answers.Overview:
     authorize(router)
-    sample, lane, occupancy = samples.latest(), lane_outlooks.latest(), part_store.occupancy()
+    sample, lane, occupancy = queue_status.current(), lane_outlooks.latest(), part_store.occupancy()
     return answers.Overview(
-        at=to_text(sample.at) if sample else None,
+        at=to_text(sample.at),
         running=watched_executions.count_running() + sum(1 for _ in gates.holders_of_job_gates()),
         queues=queue_views(sample),
         slots=answers.SlotUsage(
@@ -73,8 +73,8 @@ def overview() -> answers.Overview:
             will_miss=watched_executions.count_in_state(DeadlineState.WILL_MISS),
             at_risk=watched_executions.count_in_state(DeadlineState.AT_RISK),
         ),
-        seconds=sample.seconds if sample else None,
-        lanes={name: answers.LaneActivity(**asdict(flow)) for name, flow in sample.lanes.items()} if sample else {},
-        lateness_p99=sample.lateness_p99 if sample else None,
-        failure_rate=sample.failure_rate if sample else None,
+        seconds=sample.seconds,
+        lanes={name: answers.LaneActivity(**asdict(flow)) for name, flow in sample.lanes.items()},
+        lateness_p99=sample.lateness_p99,
+        failure_rate=sample.failure_rate,
     )

@@ -25,5 +25,5 @@ def preview_schedule(request: bodies.PreviewRequest) -> answers.Preview:
     """Instants that a clock change or a skipped date affects have a flag."""
     authorize(router)
     after = instant.parse("after", request.after) if request.after is not None else instant.now()
-    schedule = parse_schedule(request.schedule.to_spec(), now=after, calendars=catalog.calendars)
+    schedule = parse_schedule(request.schedule.to_spec(), now=after, calendars=catalog.calendars, counted_after=after)
     return answers.Preview(items=[occurrence_view(one) for one in preview(schedule, after, request.count)])

@@ -10,7 +10,7 @@ from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from punctual.domain.errors import Invalid
-from punctual.domain.instant import MILLISECOND, from_text, parse, to_text
+from punctual.domain.instant import from_text, parse, to_text
 from punctual.domain.schedules.cron import Occurrence
 from punctual.domain.schedules.cron_expression import HORIZON_YEARS
 
@@ -116,10 +116,12 @@ def parse_start(spec: Mapping[str, Any], now: datetime) -> datetime | None:
     return starts_at
 
 
-def parse_bounds(spec: Mapping[str, Any], base: Cron | Every, now: datetime) -> Cron | Every | Bounded:
+def parse_bounds(
+    spec: Mapping[str, Any], base: Cron | Every, now: datetime, counted_after: datetime
+) -> Cron | Every | Bounded:
     """Wrap ``base`` in the bounds that ``spec`` has, if any; ``now`` is the instant of submission.
 
-    Raises ``Invalid``, naming the field.
+    ``max_runs`` counts the due instants later than ``counted_after``. Raises ``Invalid``, naming the field.
     """
     if not any(name in spec for name in BOUNDS):
         return base
@@ -138,7 +140,7 @@ def parse_bounds(spec: Mapping[str, Any], base: Cron | Every, now: datetime) -> 
         max_runs=_parse_number(spec, "max_runs", 1, MAX_RUNS),
         jitter_seconds=_parse_jitter(spec, base, max(now, starts_at or now)) or 0,
     )
-    return bounded if bounded.max_runs is None else _with_last_run(bounded, now - MILLISECOND)
+    return bounded if bounded.max_runs is None else _with_last_run(bounded, counted_after)
 
 
 def check_total_runs(specs: Iterable[Mapping[str, Any]]) -> None:

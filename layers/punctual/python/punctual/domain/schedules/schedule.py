@@ -95,12 +95,16 @@ _KEYS = _KINDS + _CRON_OPTIONS + _RULES
 
 
 def parse_schedule(
-    spec: Mapping[str, Any] | None, *, now: datetime, calendars: Callable[[], Calendars] = dict
+    spec: Mapping[str, Any] | None,
+    *,
+    now: datetime,
+    calendars: Callable[[], Calendars] = dict,
+    counted_after: datetime | None = None,
 ) -> Schedule:
     """Parse the API's representation; None is ``Now``. Raises ``Invalid``, naming the field.
 
     ``now`` is the instant of submission, from which an interval is counted. ``calendars`` returns the calendars that
-    ``skip`` may name.
+    ``skip`` may name. ``max_runs`` counts the due instants later than ``counted_after``; by default those from ``now``.
     """
     if spec is None:
         return Now(in_milliseconds(now))
@@ -109,9 +113,9 @@ def parse_schedule(
             return At(_parse_at(spec["at"], now))
         case "cron":
             options = {name: spec[name] for name in _CRON_OPTIONS if name in spec}
-            return _with_rules(Cron.parse(spec["cron"], **options), spec, now, calendars)
+            return _with_rules(Cron.parse(spec["cron"], **options), spec, now, calendars, counted_after)
         case "every_seconds":
-            return _with_rules(parse_every(spec, now), spec, now, calendars)
+            return _with_rules(parse_every(spec, now), spec, now, calendars, counted_after)
         case _:
             if spec["queue"] is not True:
                 raise Invalid("schedule.queue", "must be true; omit it for another kind of schedule")
@@ -227,10 +231,14 @@ def _with_skipped_dates(schedule: Cron | Every | Bounded, skip: Skip, after: dat
 
 
 def _with_rules(
-    base: Cron | Every, spec: Mapping[str, Any], now: datetime, calendars: Callable[[], Calendars]
+    base: Cron | Every,
+    spec: Mapping[str, Any],
+    now: datetime,
+    calendars: Callable[[], Calendars],
+    counted_after: datetime | None,
 ) -> Schedule:
-    skip = parse_skip(spec.get("skip"), spec.get("on_skip"), calendars)
-    return parse_bounds(spec, replace(base, skip=skip), in_milliseconds(now))
+    skip, now = parse_skip(spec.get("skip"), spec.get("on_skip"), calendars), in_milliseconds(now)
+    return parse_bounds(spec, replace(base, skip=skip), now, counted_after or now - MILLISECOND)
 
 
 def _recurring_from_stored(stored: Mapping[str, Any]) -> Schedule:

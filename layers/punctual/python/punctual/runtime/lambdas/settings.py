@@ -58,6 +58,19 @@ class _ShortQueues(Settings):
         }
 
 
+class _BacklogQueues(_ShortQueues):
+    """The queues of requested work, and the limits of their backlogs."""
+
+    intake_queue_url: str
+    concurrency: str
+    backlog_minutes: int
+    backlog_messages: int
+
+    @property
+    def backlog_queue_urls(self) -> dict[str, str]:
+        return {**{str(name): url for name, url in self.queue_urls.items()}, "intake": self.intake_queue_url}
+
+
 class _Signals(Settings):
     signals_table: str
 
@@ -86,7 +99,7 @@ class _StateMachine(Settings):
     schedule_role_arn: str
 
 
-class ApiSettings(_Lane, _Signals, _Gates, _Retention):
+class ApiSettings(_Lane, _Signals, _Gates, _BacklogQueues, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -95,7 +108,6 @@ class ApiSettings(_Lane, _Signals, _Gates, _Retention):
     worker_log_group: str
     runner_log_group: str
     long_images: str
-    concurrency: str
     timer_shards: int
     punctual_stage: str
 
@@ -189,19 +201,15 @@ class IntakeSettings(_Signals, _Retention):
     timer_shards: int
 
 
-class MonitorSettings(_Lane, _Signals, _Notices, _ShortQueues, _Retention):
+class MonitorSettings(_Lane, _Signals, _Notices, _BacklogQueues, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
     timers_table: str
     checks_queue_url: str
-    intake_queue_url: str
     dead_letter_queue_url: str
     dead_letter_queue_urls: str
     state_machine_arn: str
-    concurrency: str
-    backlog_minutes: int
-    backlog_messages: int
     timer_shards: int
 
 
