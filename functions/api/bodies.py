@@ -60,7 +60,8 @@ class Schedule(StrictModel):
     )
     fold: Fold | None = Field(
         None,
-        description="`cron`: for a local time that occurs twice, `first` (default), `last` or `both`.",
+        description="`cron`: for a local time that occurs twice, `first`, `last` or `both`. Default: `both` if the"
+        " minute or the hour starts with `*`, otherwise `first`.",
         strict=False,
     )
     every_seconds: int | None = Field(

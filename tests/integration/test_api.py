@@ -333,6 +333,28 @@ def test_the_preview_flags_daylight_saving_changes(world: World) -> None:
         assert_problem(world.request("POST", "/schedules/preview", invalid), 422, "after")
 
 
+def test_the_preview_runs_a_wildcard_through_the_repeated_hour(world: World) -> None:
+    schedule = {"cron": "*/30 * * * *", "timezone": "America/New_York"}
+    request = {"schedule": schedule, "after": "2026-11-01T04:59:00Z", "count": 5}
+    _, preview = world.request("POST", "/schedules/preview", request)
+    assert [(one["at"][11:16], one["local"][11:16], one["flag"]) for one in preview["items"]] == [
+        ("05:00", "01:00", "repeated"),
+        ("05:30", "01:30", "repeated"),
+        ("06:00", "01:00", "repeated"),
+        ("06:30", "01:30", "repeated"),
+        ("07:00", "02:00", None),
+    ]
+    assert world.submit(schedule=schedule)["schedule"]["fold"] == "both"
+    assert world.submit(schedule={**schedule, "fold": None})["schedule"]["fold"] == "both"
+    assert world.submit(schedule={**schedule, "fold": "first"})["schedule"]["fold"] == "first"
+
+
+def test_the_preview_shows_that_a_stepped_day_of_month_and_a_day_of_week_must_both_match(world: World) -> None:
+    request = {"schedule": {"cron": "0 6 */2 * MON"}, "after": "2026-01-01T00:00:00Z", "count": 3}
+    _, preview = world.request("POST", "/schedules/preview", request)
+    assert [one["local"][:10] for one in preview["items"]] == ["2026-01-05", "2026-01-19", "2026-02-09"]
+
+
 @pytest.mark.parametrize(
     ("what", "submission", "field", "fix"), LONG_LANE_SUBMISSIONS, ids=[one[0] for one in LONG_LANE_SUBMISSIONS]
 )

@@ -110,6 +110,17 @@ def test_fold_both_runs_the_repeated_hour_twice_in_order_of_instants():
     ]
 
 
+@pytest.mark.parametrize("cron", ["*/30 * * * *", "*/30 1 * * *", "0,30 * * * *", "@hourly", "0 */1 * * *"])
+def test_a_wildcard_minute_or_hour_runs_through_the_repeated_hour_by_default(cron):
+    assert Cron.parse(cron, "America/New_York").fold is Fold.BOTH
+    assert Cron.parse(cron, "America/New_York", fold="first").fold is Fold.FIRST
+
+
+@pytest.mark.parametrize("cron", ["30 1 * * *", "0,30 1-4 * * *", "0 0-23 * * SUN", "1-59/2 1 */2 * *", "@daily"])
+def test_fixed_times_run_once_in_the_repeated_hour_by_default(cron):
+    assert Cron.parse(cron, "America/New_York").fold is Fold.FIRST
+
+
 def test_fold_first_and_last_run_in_one_pass_of_the_repeated_hour():
     first, last = (Cron.parse("*/30 * * * *", "America/New_York", fold=fold) for fold in ("first", "last"))
     assert coming(first, "2026-11-01T05:00Z", 2) == ["01:30 05:30Z repeated", "02:00 07:00Z"]

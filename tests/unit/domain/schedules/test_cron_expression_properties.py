@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 
 from hypothesis import assume, given, settings
@@ -41,9 +42,22 @@ def test_next_and_previous_dates_equal_the_calendar_reference(days, months, week
         cron = Cron.parse(f"0 0 {' '.join(fields)}")
     except Invalid:
         assume(False)
+    assert_neighbours(
+        cron, day, lambda date: (date.month in months or not months) and day_matches(date, days, weekdays)
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(2, 31), st.frozensets(st.integers(0, 6), min_size=1, max_size=3), dates)
+def test_a_stepped_star_requires_dates_that_match_both_day_fields(step, weekdays, day):
+    cron = Cron.parse(f"0 0 */{step} * {','.join(map(str, weekdays))}")
+    assert_neighbours(cron, day, lambda date: (date.day - 1) % step == 0 and date.isoweekday() % 7 in weekdays)
+
+
+def assert_neighbours(cron: Cron, day: date, matches: Callable[[date], bool]) -> None:
     midnight = datetime.combine(day, time(), UTC)
     for found, step in ((cron.next_after(midnight), DAY), (cron.previous_before(midnight), -DAY)):
         expected = midnight + step
-        while not ((expected.month in months or not months) and day_matches(expected, days, weekdays)):
+        while not matches(expected):
             expected += step
         assert found == expected

@@ -4,11 +4,12 @@ An expression has five fields: minute, hour, day of month, month, day of week. E
 (``JAN``, ``MON``), ranges that may wrap (``FRI-MON``), steps and lists. Sunday is 0 or 7. ``L`` is the last
 day of the month, ``L5`` or ``5L`` its last Friday, ``2#3`` its third Tuesday. ``@hourly``, ``@daily``,
 ``@midnight``, ``@weekly``, ``@monthly``, ``@yearly`` and ``@annually`` are short for the usual five fields.
-When day of month and day of week are both restricted (anything but ``*``), a match of either one is enough.
+As in Vixie cron, a match of either day of month or day of week is enough if neither field starts with ``*``;
+otherwise both have to match.
 
 At a clock change (daylight saving time) a wall time may not exist or may occur twice. Two policies define what runs:
-``Gap`` and ``Fold``. They apply to every wall time, so a schedule of every five minutes pauses in the second pass of a
-repeated hour unless it sets ``fold: both``. A shifted run at the same instant as a regular run is one run, not two.
+``Gap`` and ``Fold``. They apply to every wall time. A shifted run at the same instant as a regular run is one run, not
+two.
 
 croniter is only given naive wall-clock times, and only expressions that ``cron_expression`` has expanded: by itself it
 reads ``5-5`` as "all", fails on ``2#3`` combined with a day of month, and handles clock changes unreliably.
@@ -27,7 +28,13 @@ from typing import Any, ClassVar, TypeVar
 
 from punctual.domain.errors import Invalid
 from punctual.domain.schedules.calendar import Skip
-from punctual.domain.schedules.cron_expression import HORIZON_YEARS, match_before, matches_after, patterns
+from punctual.domain.schedules.cron_expression import (
+    HORIZON_YEARS,
+    match_before,
+    matches_after,
+    patterns,
+    runs_at_fixed_times,
+)
 from punctual.domain.schedules.timezone import check_zone, zone_named
 
 _YEARS = range(1850, 9900)  # outside this range, date arithmetic overflows
@@ -47,11 +54,11 @@ class Fold(StrEnum):
     """The policy for a local time that occurs twice, because the clocks were set back."""
 
     FIRST = "first"
-    """Run the first time only. The default."""
+    """Run the first time only. The default for fixed times."""
     LAST = "last"
     """Run the second time only."""
     BOTH = "both"
-    """Run both times: suits schedules of every few minutes."""
+    """Run both times. The default for a wildcard minute or hour, such as ``*`` or ``*/30``."""
 
 
 class OccurrenceFlag(StrEnum):
@@ -99,8 +106,8 @@ class Cron:
     jitter_seconds: ClassVar[int] = 0
 
     @classmethod
-    def parse(cls, expression: str, timezone: str = "UTC", gap: str = "shift", fold: str = "first") -> Cron:
-        """Parse an expression and its options.
+    def parse(cls, expression: str, timezone: str = "UTC", gap: str = "shift", fold: str | None = None) -> Cron:
+        """Parse an expression and its options; the default of ``fold`` depends on the expression.
 
         Raises ``Invalid``, naming the field, if one of them is malformed or the expression never matches.
         """
@@ -109,6 +116,8 @@ class Cron:
         tidy = " ".join(expression.split())
         patterns(tidy)
         check_zone(timezone)
+        if fold is None:
+            fold = Fold.FIRST if runs_at_fixed_times(tidy) else Fold.BOTH
         return cls(tidy, timezone, _parse_policy(Gap, gap, "gap"), _parse_policy(Fold, fold, "fold"))
 
     def to_spec(self) -> dict[str, Any]:

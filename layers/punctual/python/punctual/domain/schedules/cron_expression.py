@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from punctual.domain.errors import Invalid
@@ -44,7 +45,8 @@ def _matcher(pattern: str) -> Any:
     """The parsed pattern, cached. Callers copy it, because it keeps its position."""
     from croniter import croniter  # slow to import, and not needed to parse a schedule
 
-    return croniter(pattern, 0.0, max_years_between_matches=HORIZON_YEARS)
+    # day_or=False: a pattern that restricts both day fields needs a date that matches both
+    return croniter(pattern, 0.0, max_years_between_matches=HORIZON_YEARS, day_or=False)
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ _SHORTHANDS = {
     "@HOURLY": "0 * * * *",
 }
 _ANY = ("*", "*/1")
+_ANY_START = datetime(2000, 1, 1)  # noqa: DTZ001 - a wall-clock time
 _ITEM = re.compile(r"(?:\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>[0-9]{1,3}))?", re.ASCII)
 _NTH_WEEKDAY = re.compile(r"(?P<day>\w+)#(?P<nth>[1-5])", re.ASCII)
 _LAST_WEEKDAY = re.compile(r"L(?P<after>[0-7]|[A-Z]{3})|(?P<before>[0-7]|[A-Z]{3})L", re.ASCII)
@@ -100,15 +103,31 @@ def patterns(expression: str) -> tuple[str, ...]:
     minute, hour, day, month, weekday = _five_fields(expression)
     minutes, hours = _text(_MINUTES, _values(_MINUTES, minute)), _text(_HOURS, _values(_HOURS, hour))
     months = _values(_MONTHS, month)
-    rules = [(days, "*") for days in _days_of_month(day, months)]
-    rules += [("*", weekdays) for weekdays in _days_of_week(weekday)]
-    if day in _ANY and weekday in _ANY:
-        rules = [("*", "*")]
+    days, weekdays = _days_of_month(day, months), _days_of_week(weekday)
+    if "*" in (day[0], weekday[0]):
+        rules = list(product(days, weekdays))
+    else:
+        rules = [(rule, "*") for rule in days] + [("*", rule) for rule in weekdays]
     if not rules:
         raise Invalid(
             "schedule.cron", f"never matches: none of these months has day {day}; use L for a month's last day"
         )
-    return tuple(f"{minutes} {hours} {days} {_text(_MONTHS, months)} {weekdays}" for days, weekdays in rules)
+    found = [(rule, f"{minutes} {hours} {rule[0]} {_text(_MONTHS, months)} {rule[1]}") for rule in rules]
+    possible = tuple(pattern for rule, pattern in found if "*" in rule or _is_possible(pattern))
+    if not possible:
+        both = "a day of month or day of week that starts with * requires a date that matches both"
+        raise Invalid("schedule.cron", f"never matches: no day {day} of a month is also {weekday}; {both}")
+    return possible
+
+
+def runs_at_fixed_times(expression: str) -> bool:
+    """Whether neither the minute nor the hour is a wildcard, such as ``*`` or ``*/30``. Raises ``Invalid``."""
+    minute, hour, *_ = _five_fields(expression)
+    return "*" not in (minute[0], hour[0])
+
+
+def _is_possible(pattern: str) -> bool:
+    return next(matches_after(pattern, _ANY_START), None) is not None
 
 
 def _five_fields(expression: str) -> list[str]:
@@ -126,9 +145,9 @@ def _five_fields(expression: str) -> list[str]:
 
 
 def _days_of_month(text: str, months: set[int]) -> list[str]:
-    """Patterns for the day of month; empty if it is unrestricted or never matches."""
+    """Patterns for the day of month; empty if it never matches."""
     if text in _ANY:
-        return []
+        return ["*"]
     plain = [item for item in text.split(",") if item != "L"]
     days = _values(_DAYS, ",".join(plain)) if plain else set()
     if len(plain) < len(text.split(",")):
@@ -139,7 +158,7 @@ def _days_of_month(text: str, months: set[int]) -> list[str]:
 def _days_of_week(text: str) -> list[str]:
     """Patterns for the day of week: plain and counted weekdays apart, because croniter cannot mix them."""
     if text in _ANY:
-        return []
+        return ["*"]
     counted = {item: token for item in text.split(",") if (token := _counted_weekday(item))}
     plain = ",".join(item for item in text.split(",") if item not in counted)
     rules = [_text(_WEEKDAYS, _values(_WEEKDAYS, plain))] if plain else []
