@@ -127,6 +127,7 @@ class Part(BaseModel):
     part: str = Field(description="`all`, the number of a partition, or `collect` for the final step.")
     status: Status
     reason: str | None
+    kept_from: str | None = Field(description="The earlier execution whose result or checkpoint it keeps.")
     attempt: int
     worker_id: str | None
     value: Any = None

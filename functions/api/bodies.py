@@ -24,6 +24,7 @@ from punctual.domain.limits import (
 )
 from punctual.domain.requests.backfill_range import BackfillOrder, BackfillSelection
 from punctual.domain.requests.dedupe import OnDuplicate
+from punctual.domain.requests.rerun_request import RerunRequest, StartingPoint
 from punctual.domain.schedules.bounds import MAX_JITTER_SECONDS, MAX_RUNS
 from punctual.domain.schedules.calendar import MAX_SKIPPED_DATES, OnSkip
 from punctual.domain.schedules.cron import Fold, Gap
@@ -316,9 +317,30 @@ class BackfillRequest(StrictModel):
 
 
 class RunRequest(StrictModel):
+    """What this execution has instead of the fields of its job."""
+
     model_config = _example({"parameters": {"hello": "again"}})
 
     parameters: dict[str, Any] | None = Field(None, description="Override parameters of the same name.")
+    timeout_seconds: int | None = Field(
+        None, ge=1, le=MAX_LONG_TIMEOUT_SECONDS, description="Maximum run time of an attempt of this execution."
+    )
+    resources: Resources | None = Field(None, description="Long lane: the size of the container of this execution.")
+
+    def to_request(self) -> RerunRequest:
+        return RerunRequest(**self.model_dump(exclude_none=True))
+
+
+class RetryRequest(RunRequest):
+    """What the new execution has instead of the fields of its job, and where it begins."""
+
+    starting_point: StartingPoint | None = Field(
+        None,
+        alias="from",
+        strict=False,
+        description="`checkpoint` (default): keep finished partitions, and resume the others from their checkpoints."
+        " `start`: repeat all of the work; the default and only choice for a succeeded execution.",
+    )
 
 
 class BatchRequest(StrictModel):

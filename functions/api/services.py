@@ -74,7 +74,15 @@ edit = Edit(
 )
 cancel = Cancel(find=find, gatekeeper=gatekeeper, clock=instant.now)
 job_state = JobStateChanger(jobs=job_store, executions=execution_store, clock=instant.now, find=find)
-rerun = Rerun(jobs=job_store, executions=execution_store, gates=gates, tasks=catalog, clock=instant.now, find=find)
+rerun = Rerun(
+    jobs=job_store,
+    executions=execution_store,
+    gates=gates,
+    tasks=catalog,
+    builder=job_builder,
+    clock=instant.now,
+    find=find,
+)
 execution_index = DynamoExecutionIndex(execution_store, gates)
 upstream_lookup = UpstreamLookup(jobs=job_store, executions=execution_store)
 browse = Browse(jobs=job_store, executions=execution_index, clock=instant.now)

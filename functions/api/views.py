@@ -187,6 +187,7 @@ def _part_view(part: Part) -> answers.Part:
         part=part.name,
         status=part.status,
         reason=part.reason,
+        kept_from=part.kept_from,
         attempt=part.attempt,
         worker_id=part.worker_id,
         value=part.value,

@@ -89,8 +89,9 @@ class LongLane:
         return job
 
     def execution(self, job: dict[str, Any]) -> dict[str, Any]:
-        """The job's first execution, with its parts."""
-        return self.world.execution(self.world.executions(job["job_id"])[0]["execution_id"])
+        """The job's first execution, or that in its ``execution_id``, with its parts."""
+        execution_id = job.get("execution_id") or self.world.executions(job["job_id"])[0]["execution_id"]
+        return self.world.execution(execution_id)
 
     def runs(self, status: str | None = None) -> list[str]:
         """The execution ids that state machine runs were started for, sorted."""

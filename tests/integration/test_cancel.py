@@ -218,9 +218,9 @@ def test_a_second_manual_retry_is_refused_while_the_first_is_live(world: World) 
     assert "already" in problem["detail"]
 
 
-def test_a_succeeded_execution_cannot_be_retried(world: World) -> None:
+def test_an_execution_that_has_not_ended_cannot_be_retried(world: World) -> None:
     job_id = world.submit()["job_id"]
-    world.run_until_idle()
+    world.deliver_streams()
     one = world.executions(job_id)[0]["execution_id"]
     status, problem = world.request("POST", f"/executions/{one}/retry", {})
     assert (status, problem["errors"][0]["field"]) == (409, "execution_id")

@@ -156,21 +156,24 @@ def cancel_execution(
 
 @router.post(
     "/executions/<execution_id>/retry",
-    summary="Retry an execution that did not succeed",
+    summary="Retry an execution, or run it again",
     tags=["executions"],
     status_code=HTTPStatus.CREATED,
     responses=RETRY_RESPONSES,
 )
 def retry_execution(
-    execution_id: str, request: bodies.RunRequest | None = None, dry_run: DryRunQuery = False
+    execution_id: str, request: bodies.RetryRequest | None = None, dry_run: DryRunQuery = False
 ) -> Response[answers.RunResponse | answers.Changes]:
-    """Creates another execution of the same due instant and data window, under the current rules of the job."""
-    caller = authorize(router, Role.OPERATOR)
-    parameters = request.parameters if request else None
-    if dry_run:
-        return dry_run_response(rerun.preview_retry(execution_id, parameters, caller))
+    """Creates another execution of the same due instant and data window, under the current rules of the job.
 
-    manual = run_once(router, partial(rerun.retry, execution_id, parameters, caller), caller)
+    In the long lane it keeps finished partitions and checkpoints, unless `from` is `start`.
+    """
+    caller = authorize(router, Role.OPERATOR)
+    wanted = (request or bodies.RetryRequest()).to_request()
+    if dry_run:
+        return dry_run_response(rerun.preview_retry(execution_id, wanted, caller))
+
+    manual = run_once(router, partial(rerun.retry, execution_id, wanted, caller), caller)
     return created_response(run_view(manual))
 
 

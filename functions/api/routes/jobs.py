@@ -179,11 +179,11 @@ def run_job(
 ) -> Response[answers.RunResponse | answers.Changes]:
     """Creates an execution in addition to the schedule. The `overlap` rule applies; `outcome` says what it will do."""
     caller = authorize(router, Role.OPERATOR)
-    parameters = request.parameters if request else None
+    wanted = (request or bodies.RunRequest()).to_request()
     if dry_run:
-        return dry_run_response(rerun.preview_run(job_id, parameters, caller))
+        return dry_run_response(rerun.preview_run(job_id, wanted, caller))
 
-    manual = run_once(router, partial(rerun.run, job_id, parameters, caller), caller)
+    manual = run_once(router, partial(rerun.run, job_id, wanted, caller), caller)
     return created_response(run_view(manual))
 
 

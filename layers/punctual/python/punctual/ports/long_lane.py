@@ -212,4 +212,5 @@ class Checkpoints(Protocol):
     def store(self, assignment: Assignment, state: Any) -> str:
         """Store a checkpoint and return its location. Each attempt overwrites only its own."""
 
-    def load(self, location: str) -> Any: ...
+    def load(self, location: str) -> Any:
+        """Return a checkpoint; ``None`` if it has expired."""

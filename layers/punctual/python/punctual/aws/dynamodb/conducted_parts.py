@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from punctual.aws.dynamodb.items import instant_text
+from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.part_item import part_to_item
 from punctual.aws.dynamodb.parts import LANE, DynamoParts
 from punctual.aws.dynamodb.table import Table, transact
@@ -54,11 +54,16 @@ class DynamoConductedParts(DynamoParts):
         missing = [part for part in parts if self.get(part.execution_id, part.name) is None]
         if not missing:
             return True
-        puts = [{"Put": self.table.put_request(part_to_item(part), "attribute_not_exists(#part)")} for part in missing]
+        puts = [{"Put": self.table.put_request(self._item(part), "attribute_not_exists(#part)")} for part in missing]
         *are_free, is_attached = transact(
             self.table.client, [*puts, self._attached_check(missing[0].execution_id, run_arn)]
         )
         return is_attached and (all(are_free) or self._add(missing, run_arn))
+
+    def _item(self, part: Part) -> Item:
+        """The item of a new part. A part with a kept result has ended, so it expires."""
+        expiry = {"expires_at": self._expiry(part.ended_at)} if part.ended_at else {}
+        return part_to_item(part) | expiry
 
     def _attached_check(self, execution_id: str, run_arn: str) -> dict[str, Any]:
         """Require that the run is attached to the execution, which is live and was not asked to stop."""

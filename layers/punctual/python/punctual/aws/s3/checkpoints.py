@@ -7,7 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from botocore.exceptions import ClientError
+
 from punctual.domain.long_lane.assignment import Assignment
+
+MISSING_OBJECT = ("NoSuchKey", "AccessDenied")
+"""S3 answers ``AccessDenied`` to a role that may not list the bucket."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,13 @@ class S3Checkpoints:
         return key
 
     def load(self, location: str) -> Any:
-        return json.loads(self.s3().get_object(Bucket=self.bucket, Key=location)["Body"].read())
+        """Return the state, or ``None`` if it has expired."""
+        try:
+            return json.loads(self.s3().get_object(Bucket=self.bucket, Key=location)["Body"].read())
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in MISSING_OBJECT:
+                raise
+            return None
 
 
 if TYPE_CHECKING:

@@ -142,6 +142,8 @@ class Execution:
     """The execution that runs or ran instead of this one."""
     retry_of: str | None = None
     """The execution that this one retries."""
+    from_start: bool = False
+    """Whether a retry repeats all of the work, instead of keeping what ``retry_of`` has done."""
     request_id: str | None = None
     """The request with an ``Idempotency-Key`` that stored it."""
     depends_on: tuple[Dependency, ...] = ()
@@ -192,6 +194,11 @@ class Execution:
         """
         has_followers = self.is_last_of_job or self.is_upstream or self.notify or self.deadline_at is not None
         return has_followers or self.lane is Lane.LONG
+
+    @property
+    def continues(self) -> str | None:
+        """The execution whose finished partitions and checkpoints it keeps."""
+        return None if self.from_start else self.retry_of
 
     def may_hold(self, gate: str) -> bool:
         """Whether it may hold a place at ``gate``, one of its gates.

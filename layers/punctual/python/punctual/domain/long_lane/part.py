@@ -79,6 +79,8 @@ class Part:
     cancel_at: datetime | None = None
     """Cancelled: the end of the grace period in which the task may stop by itself."""
     cancel_reason: str | None = None
+    kept_from: str | None = None
+    """The earlier execution whose result or checkpoint it keeps."""
     checkpoint: str | None = None
     """The location of the saved state from which the next attempt resumes."""
     progress: Progress | None = None
@@ -96,6 +98,11 @@ class Part:
         """Whether its container uses Punctual's runner, which sends heartbeats and a final report. A custom image
         only exits."""
         return not self.image
+
+    @property
+    def has_kept_result(self) -> bool:
+        """Whether it succeeded in an earlier execution, and has no attempt of its own."""
+        return self.kept_from is not None and self.status is Status.SUCCEEDED and self.attempt == 0
 
 
 def kind_of(name: str) -> str:

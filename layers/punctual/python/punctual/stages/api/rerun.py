@@ -1,4 +1,4 @@
-"""Rerun: run a job now, or retry an execution that has ended. The executions table's stream triggers the dispatch."""
+"""Rerun: run a job now, or repeat an execution that has ended. The executions table's stream triggers the dispatch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain import identity
-from punctual.domain.errors import Conflict
+from punctual.domain.errors import Conflict, Invalid
 from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import job_of
@@ -20,6 +20,7 @@ from punctual.domain.limits import check_parameters
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
 from punctual.domain.requests.keyed_request import KeyedRequest
+from punctual.domain.requests.rerun_request import RerunRequest, StartingPoint
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from punctual.ports.gates import Gates
     from punctual.ports.jobs import Jobs, Tasks
     from punctual.stages.api.find import Finder
+    from punctual.stages.api.submission import JobBuilder
 
 RETRY_NUMBERS = range(2, 100)
 """The suffixes of further executions of a due instant."""
@@ -50,44 +52,46 @@ class Rerun:
     executions: Executions
     gates: Gates
     tasks: Tasks
+    builder: JobBuilder
     clock: Clock
     find: Finder
 
     def run(
         self,
         job_id: str,
-        parameters: Mapping[str, Any] | None,
+        request: RerunRequest,
         caller: Caller,
         keyed: KeyedRequest | None = None,
     ) -> ManualExecution:
-        """Store an execution that is due now, in addition to the schedule. ``parameters`` override those of the job.
+        """Store an execution that is due now, in addition to the schedule.
 
         Idempotent only with a ``keyed`` request. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
         """
-        manual = self._run(job_id, parameters, caller, keyed)
+        manual = self._run(job_id, request, caller, keyed)
         existing = self.executions.add(manual.execution)
         return manual if existing is None else _repeated(existing)
 
-    def preview_run(self, job_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
+    def preview_run(self, job_id: str, request: RerunRequest, caller: Caller) -> DryRunChanges:
         """Dry run of ``run``."""
-        manual = self._run(job_id, parameters, caller)
+        manual = self._run(job_id, request, caller)
         return DryRunChanges(appear=(_foreseen(manual.execution, manual.outcome),), vanish=_displaced(manual))
 
     def retry(
         self,
         execution_id: str,
-        parameters: Mapping[str, Any] | None,
+        request: RerunRequest,
         caller: Caller,
         keyed: KeyedRequest | None = None,
     ) -> ManualExecution:
         """Store another execution of the same due instant, under the current rules of its job.
 
-        Idempotent only with a ``keyed`` request. Raises ``NotFound``, ``Forbidden``, ``Invalid``, or ``Conflict`` if
-        the execution has not ended, has succeeded, is not due yet, or has another live retry.
+        It keeps the finished partitions and the checkpoints of an execution that did not succeed, unless the request
+        says otherwise. Idempotent only with a ``keyed`` request. Raises ``NotFound``, ``Forbidden``, ``Invalid``, or
+        ``Conflict`` if the execution has not ended, is not due yet, or has another live retry.
         """
         if keyed is not None and (stored := self._stored_by(keyed, execution_id)) is not None:
             return _repeated(stored)
-        manual = self._retry(execution_id, parameters, caller, keyed)
+        manual = self._retry(execution_id, request, caller, keyed)
         if manual.execution.scheduled_at < self.clock() - LONG_DELAY:
             self.jobs.extend_live_since(manual.execution.job_id, manual.execution.scheduled_at)
         if not self.executions.add_once(manual.execution):
@@ -95,9 +99,9 @@ class Rerun:
             raise Conflict(message, field="execution_id")
         return manual
 
-    def preview_retry(self, execution_id: str, parameters: Mapping[str, Any] | None, caller: Caller) -> DryRunChanges:
+    def preview_retry(self, execution_id: str, request: RerunRequest, caller: Caller) -> DryRunChanges:
         """Dry run of ``retry``."""
-        manual = self._retry(execution_id, parameters, caller)
+        manual = self._retry(execution_id, request, caller)
         return DryRunChanges(repeat=(_foreseen(manual.execution, manual.outcome),), vanish=_displaced(manual))
 
     def _stored_by(self, keyed: KeyedRequest, execution_id: str) -> Execution | None:
@@ -112,12 +116,13 @@ class Rerun:
     def _run(
         self,
         job_id: str,
-        parameters: Mapping[str, Any] | None,
+        request: RerunRequest,
         caller: Caller,
         keyed: KeyedRequest | None = None,
     ) -> ManualExecution:
         job = self.find.job(job_id)
         caller.require_can_manage(job)
+        job = self.builder.override(job, request)
         now = keyed.at if keyed else in_milliseconds(self.clock())
         execution = execution_of(
             job,
@@ -125,7 +130,7 @@ class Rerun:
             status=Status.QUEUED,
             now=now,
             source=f"run-{keyed.request_id[:8] if keyed else secrets.token_hex(4)}",
-            parameters=self._parameters(job, job.parameters, parameters),
+            parameters=self._parameters(job, job.parameters, request.parameters),
             origin=Origin.RUN,
         )
         request_id = keyed.request_id if keyed else None
@@ -134,30 +139,37 @@ class Rerun:
     def _retry(
         self,
         execution_id: str,
-        parameters: Mapping[str, Any] | None,
+        request: RerunRequest,
         caller: Caller,
         keyed: KeyedRequest | None = None,
     ) -> ManualExecution:
-        failed = self.find.execution(execution_id)
-        caller.require_can_manage(failed)
-        job = self.find.job(failed.job_id)
-        if failed.status not in FINAL or failed.status is Status.SUCCEEDED:
-            remedy = "only an execution that ended without success can be retried"
-            raise Conflict(f"the execution is {failed.status}: {remedy}", field="execution_id")
-        if failed.scheduled_at > self.clock():
-            due = to_text(failed.scheduled_at)
+        ended = self.find.execution(execution_id)
+        caller.require_can_manage(ended)
+        job = self.builder.override(self.find.job(ended.job_id), request)
+        if ended.status not in FINAL:
+            remedy = "only an execution that has ended can be retried: wait for it to end, or cancel it first"
+            raise Conflict(f"the execution is {ended.status}: {remedy}", field="execution_id")
+        if ended.scheduled_at > self.clock():
+            due = to_text(ended.scheduled_at)
             raise Conflict(f"it is not due before {due}: retry it then, or run the job now", field="execution_id")
         retry = execution_of(
             job,
-            failed.scheduled_at,
+            ended.scheduled_at,
             status=Status.QUEUED,
             now=self.clock(),
-            source=self._free_number(failed),
-            parameters=self._parameters(job, failed.parameters, parameters),
+            source=self._free_number(ended),
+            parameters=self._parameters(job, ended.parameters, request.parameters),
             origin=Origin.RETRY,
         )
-        retry = replace(retry, retry_of=execution_id, window=failed.window, is_last_of_job=False)
-        return self._forecast_at_gates(replace(retry, request_id=keyed.request_id if keyed else None))
+        retry = replace(
+            retry,
+            retry_of=execution_id,
+            from_start=_starting_point(ended, request) is StartingPoint.START,
+            window=ended.window,
+            is_last_of_job=False,
+            request_id=keyed.request_id if keyed else None,
+        )
+        return self._forecast_at_gates(retry)
 
     def _free_number(self, failed: Execution) -> str:
         """Return the first free number for a further execution of the due instant.
@@ -247,6 +259,15 @@ class Rerun:
             check_at=None,
         )
         return ManualExecution(skipped, f"skipped: {decision.reason}")
+
+
+def _starting_point(ended: Execution, request: RerunRequest) -> StartingPoint:
+    """Raises ``Invalid`` for an execution whose work is complete: there is nothing to continue."""
+    if ended.status is not Status.SUCCEEDED:
+        return request.starting_point or StartingPoint.CHECKPOINT
+    if request.starting_point is StartingPoint.CHECKPOINT:
+        raise Invalid("from", 'the execution has succeeded, so no work is left: omit it, or give "start"')
+    return StartingPoint.START
 
 
 def _repeated(stored: Execution) -> ManualExecution:

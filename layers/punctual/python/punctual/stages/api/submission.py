@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from punctual.domain.limits import (
 )
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dedupe import policy_of
+from punctual.domain.requests.rerun_request import RerunRequest
 from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.schedules.due_window import check_window
 from punctual.domain.schedules.schedule import Schedule, check_comes_due, parse_schedule
@@ -106,6 +107,18 @@ class JobBuilder:
         _check_expected_seconds(job, "timeout_seconds" if is_expectation_kept else "expected_seconds")
         return job
 
+    def override(self, job: Job, request: RerunRequest) -> Job:
+        """Return ``job`` with the limits that ``request`` sets for one execution."""
+        if request.timeout_seconds is not None:
+            job = replace(job, timeout_seconds=_timeout(request.timeout_seconds, job.lane))
+        if request.resources is None:
+            return job
+        if job.batch is None:
+            raise _requires_long_lane("resources", job.lane)
+        resources = parse_resources(request.resources)
+        self._check_capacity(resources)
+        return replace(job, batch=replace(job.batch, resources=resources))
+
     def _task(self, submission: Mapping[str, Any], schedule: Schedule, parameters: Mapping[str, Any]) -> str:
         """Return the task's name. A container image of the user's own is not in the catalog and is not checked."""
         image = submission.get("container", {}).get("image")
@@ -124,8 +137,7 @@ class JobBuilder:
         if lane is not Lane.LONG:
             for field in LONG_LANE_FIELDS:
                 if field in submission:
-                    message = f'requires "lane": "long", and the lane is "{lane}": remove it, or change the lane'
-                    raise Invalid(field, message)
+                    raise _requires_long_lane(field, lane)
             return None
         container = submission.get("container", {})
         resources = parse_resources(submission.get("resources"))
@@ -156,6 +168,10 @@ class JobBuilder:
             capacity = f"{self.max_cpu / 1024:g}"
             message = f"must be at most {capacity}, the capacity of the long lane: it would never get a slot"
             raise Invalid("resources.vcpu", message)
+
+
+def _requires_long_lane(field: str, lane: Lane) -> Invalid:
+    return Invalid(field, f'requires "lane": "long", and the lane is "{lane}": remove it, or change the lane')
 
 
 def _timeout(seconds: int | None, lane: Lane) -> int:

@@ -21,6 +21,7 @@ from punctual.domain.jobs.gate import Entrant, queue_key
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.partitions import Partition
 from punctual.domain.long_lane.container_death import IMPOSSIBLE, infer_result
+from punctual.domain.long_lane.kept_work import keep_work
 from punctual.domain.long_lane.laxity import latest_start
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part, kind_of
 from punctual.domain.long_lane.part_decision import decide_part
@@ -199,15 +200,39 @@ class Conductor:
         self.parts.conclude(after, decision, self.clock())
 
     def _new_parts(self, execution: Execution) -> list[Part]:
-        job = self.jobs.get(execution.job_id)
+        """The parts of an execution, with the work that it keeps from the execution that it retries."""
+        job, kept, now = self.jobs.get(execution.job_id), self._kept_parts(execution), self.clock()
         batch = execution.batch or Batch()
         if batch.partitions is None:
-            return [self._part(execution, job, WHOLE)]
+            return [keep_work(self._part(execution, job, WHOLE), kept.get(WHOLE), now)]
         pieces = batch.partitions.split(execution.window, zone_of(job.schedule) if job else "UTC")
-        return [self._part(execution, job, piece.name, piece) for piece in pieces]
+        parts = [self._part(execution, job, piece.name, piece) for piece in pieces]
+        return [keep_work(part, kept.get(part.name), now) for part in parts]
 
     def _collector(self, execution: Execution, parts: Sequence[Part]) -> Part:
-        return self._part(execution, self.jobs.get(execution.job_id), COLLECT, Partition(number=0, count=len(parts)))
+        job = self.jobs.get(execution.job_id)
+        collector = self._part(execution, job, COLLECT, Partition(number=0, count=len(parts)))
+        if not all(part.has_kept_result for part in parts):  # its checkpoint belongs to other results
+            return collector
+        return keep_work(collector, self._kept_parts(execution).get(COLLECT), self.clock())
+
+    def _kept_parts(self, execution: Execution) -> dict[str, Part]:
+        """The parts of the execution that this one continues, by name.
+
+        That one may have ended before its own parts were created: the missing ones are those of the execution that it
+        continues itself. An edit of the task leaves nothing to keep.
+        """
+        kept: dict[str, Part] = {}
+        earlier: Execution | None = execution
+        while earlier is not None and earlier.continues is not None:
+            earlier = self.executions.get(execution.job_id, earlier.continues)
+            if earlier is None or earlier.task != execution.task:
+                break
+            parts = self.parts.of(earlier.execution_id)
+            kept = {part.name: part for part in parts} | kept
+            if _are_all_created(parts):
+                break
+        return kept
 
     def _part(self, execution: Execution, job: Job | None, name: str, piece: Partition | None = None) -> Part:
         batch = execution.batch or Batch()

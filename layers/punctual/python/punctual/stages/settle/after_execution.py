@@ -85,7 +85,7 @@ class Settler:
         parts = self.parts.of(execution.execution_id)  # again: a part that ended by itself meanwhile keeps its result
         if not parts:
             self.executions.cancel(execution, reason, self.clock())
-        elif all(part.status is Status.CANCELLED for part in parts):
+        elif all(part.status is Status.CANCELLED or part.has_kept_result for part in parts):
             self.executions.close(execution, outcome_when_cancelled(parts, reason), self.clock())
 
     def _stop_part(self, part: Part, until: datetime, reason: str) -> None:
@@ -127,11 +127,15 @@ class Settler:
             part = self.parts.get(part.execution_id, part.name)
 
     def _record_run_times(self, execution: Execution) -> None:
-        run_times: dict[str, list[int]] = {EXECUTION: [_seconds(execution)]} if execution.started_at else {}
+        """Record the run times of the execution and of its parts, except if they include only the rest of the work."""
         parts = self.parts.of(execution.execution_id) if execution.lane is Lane.LONG else []
+        is_whole = execution.started_at is not None and not any(part.kept_from for part in parts)
+        run_times: dict[str, list[int]] = {EXECUTION: [_seconds(execution)]} if is_whole else {}
         for part in parts:
-            run_times.setdefault(kind_of(part.name), []).append(_busy_seconds(part))
-        self.jobs.record_run_times(execution.job_id, execution.execution_id, run_times)
+            if part.kept_from is None:
+                run_times.setdefault(kind_of(part.name), []).append(_busy_seconds(part))
+        if run_times:
+            self.jobs.record_run_times(execution.job_id, execution.execution_id, run_times)
 
 
 def _seconds(execution: Execution) -> int:
