@@ -86,6 +86,8 @@ class Alerts:
     """The alarm threshold for the number of messages in a queue of the short lane."""
     runbook: str
     """The address of docs/operations.md, preferably https://. Each alarm links to its section."""
+    on_aws_metrics: bool = True
+    """Whether alarms also watch metrics of AWS. The emulator evaluates such alarms wrongly: it ignores dimensions."""
 
     @property
     def backlog_limits(self) -> dict[str, str]:
@@ -154,7 +156,14 @@ LOCAL = Settings(
         # The second source is the local simulation of Fargate: see local/fargate.py.
         events_from=("aws.ecs", "punctual.fargate"),
     ),
-    alerts=Alerts(page=(), notice=(), backlog_minutes=1, backlog_messages=100_000, runbook="docs/operations.md"),
+    alerts=Alerts(
+        page=(),
+        notice=(),
+        backlog_minutes=1,
+        backlog_messages=100_000,
+        runbook="docs/operations.md",
+        on_aws_metrics=False,
+    ),
     timer_shards=1,
     stream_parallelization=1,
     retention_days=30,

@@ -2,7 +2,8 @@
 
 There are no composite alarms and no metric math: the emulator supports neither, and each alarm has one meaning. Each
 kind watches a metric that Punctual publishes itself, so that it also works on the emulator. Three kinds also watch
-metrics of AWS, because a function that cannot start publishes nothing.
+metrics of AWS, because a function that cannot start publishes nothing; the emulator does without these, because it
+ignores the dimensions of an alarm, and one throttled invocation would raise the alarm of every function.
 """
 
 from collections.abc import Mapping
@@ -30,6 +31,10 @@ LATENESS_SECONDS = 2
 STREAM_AGE_SECONDS = 60
 FAILED_PERCENT = 25
 SERVER_ERRORS = 5
+# Requests that are still throttled after the retries of the SDK fail their invocation, which is then repeated.
+THROTTLED_REQUEST_MINUTES = 5
+# Queues, streams and asynchronous calls repeat a throttled invocation for hours: a burst needs no operator.
+THROTTLED_INVOCATION_MINUTES = 15
 
 
 class Alarms(Construct):
@@ -51,9 +56,11 @@ class Alarms(Construct):
         self._deadlines(topics)
         self._backlog(topics, settings.alerts)
         self._clock(topics)
-        self._streams(topics, functions)
+        self._streams(topics)
         self._failures(topics)
-        self._capacity(topics, functions, api)
+        self._capacity(topics)
+        if settings.alerts.on_aws_metrics:
+            self._aws_metrics(topics, functions, api)
 
     def _deadlines(self, topics: Topics) -> None:
         self._alarm(
@@ -127,7 +134,7 @@ class Alarms(Construct):
             notify=topics.page,
         )
 
-    def _streams(self, topics: Topics, functions: Mapping[str, Function]) -> None:
+    def _streams(self, topics: Topics) -> None:
         self._alarm(
             "StreamBehind",
             "A function is more than a minute behind the stream that it reads.",
@@ -137,17 +144,6 @@ class Alarms(Construct):
             of=3,
             notify=topics.page,
         )
-        for name in STREAM_READERS:
-            self._alarm(
-                "StreamBehind",
-                f"The {name} function is more than a minute behind the stream that it reads.",
-                about=name,
-                metric=of_function(OfFunction.ITERATOR_AGE, functions[name]),
-                above=STREAM_AGE_SECONDS * 1000,
-                bad=3,
-                of=3,
-                notify=topics.page,
-            )
 
     def _failures(self, topics: Topics) -> None:
         self._alarm(
@@ -182,7 +178,7 @@ class Alarms(Construct):
             notify=topics.notice,
         )
 
-    def _capacity(self, topics: Topics, functions: Mapping[str, Function], api: Api) -> None:
+    def _capacity(self, topics: Topics) -> None:
         self._alarm(
             "ApiErrors",
             f"The API answers more than {SERVER_ERRORS} requests per minute with an internal error.",
@@ -193,6 +189,17 @@ class Alarms(Construct):
             notify=topics.page,
         )
         self._alarm(
+            "Throttled",
+            f"AWS has throttled requests of a function, and their retries, for {THROTTLED_REQUEST_MINUTES} minutes.",
+            metric=measured(Metric.THROTTLES),
+            above=0,
+            bad=THROTTLED_REQUEST_MINUTES,
+            of=THROTTLED_REQUEST_MINUTES,
+            notify=topics.notice,
+        )
+
+    def _aws_metrics(self, topics: Topics, functions: Mapping[str, Function], api: Api) -> None:
+        self._alarm(
             "ApiErrors",
             f"API Gateway answers more than {SERVER_ERRORS} requests per minute with a 5xx status.",
             about="gateway",
@@ -202,24 +209,27 @@ class Alarms(Construct):
             of=3,
             notify=topics.page,
         )
-        self._alarm(
-            "Throttled",
-            "AWS throttles the requests of a function.",
-            metric=measured(Metric.THROTTLES),
-            above=0,
-            bad=3,
-            of=5,
-            notify=topics.notice,
-        )
+        for name in STREAM_READERS:
+            self._alarm(
+                "StreamBehind",
+                f"The {name} function is more than a minute behind the stream that it reads.",
+                about=name,
+                metric=of_function(OfFunction.ITERATOR_AGE, functions[name]),
+                above=STREAM_AGE_SECONDS * 1000,
+                bad=3,
+                of=3,
+                notify=topics.page,
+            )
         for name, function in functions.items():
             self._alarm(
                 "Throttled",
-                f"Lambda throttles the {name} function: the account's concurrency is exhausted.",
+                f"Lambda has throttled the {name} function for {THROTTLED_INVOCATION_MINUTES} minutes: "
+                "the account's concurrency is exhausted.",
                 about=name,
                 metric=of_function(OfFunction.THROTTLES, function),
                 above=0,
-                bad=3,
-                of=5,
+                bad=THROTTLED_INVOCATION_MINUTES,
+                of=THROTTLED_INVOCATION_MINUTES,
                 notify=topics.notice,
             )
 

@@ -158,7 +158,7 @@ class Dashboard(Construct):
         return cloudwatch.GraphWidget(
             title=graph.title,
             left=[metric.with_(label=name) for name, metric in graph.lines.items()],
-            left_annotations=[self._alarms[graph.alarm].to_annotation()] if graph.alarm else None,
+            left_annotations=[self._alarms[graph.alarm].to_annotation()] if graph.alarm in self._alarms else None,
             left_y_axis=cloudwatch.YAxisProps(min=0, show_units=False),
             stacked=graph.stacked,
             width=width,

@@ -161,6 +161,19 @@ def test_throttled_calls_of_a_function_trigger_a_notice(punctual: Punctual, noti
     assert "FunctionError" not in invoke(punctual, "reconciler", {})
 
 
+def test_a_throttled_invocation_raises_no_alarm(punctual: Punctual) -> None:
+    """The services that invoke functions retry: a burst above the concurrency limit loses nothing."""
+    client, function = punctual.aws("lambda"), {"FunctionName": punctual.stack["functions"]["reconciler"]}
+    client.put_function_concurrency(**function, ReservedConcurrentExecutions=0)
+    try:
+        with pytest.raises(client.exceptions.TooManyRequestsException):
+            client.invoke(**function)
+    finally:
+        client.delete_function_concurrency(**function)
+    raised = punctual.aws("cloudwatch").describe_alarms(StateValue="ALARM")["MetricAlarms"]
+    assert [one["AlarmName"] for one in raised if one["AlarmName"].startswith("Punctual-Throttled-")] == []
+
+
 @contextmanager
 def throttling_dynamodb() -> Iterator[str]:
     """Serve a DynamoDB endpoint that throttles every request, and yield its URL."""
