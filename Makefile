@@ -10,7 +10,7 @@ ifdef PORT
 export PUNCTUAL_PORT := $(PORT)
 endif
 
-.PHONY: help install up down status logs test check docs deploy bench clean constraints \
+.PHONY: help install up down status logs notices test check docs deploy bench clean constraints \
 	check-style check-types test-unit test-integration test-infrastructure test-e2e \
 	test-model test-simulator simulate
 
@@ -31,6 +31,9 @@ status: install ## show whether Punctual is running, and its address
 
 logs: install ## follow the logs of functions and containers
 	@$(PY) -m local logs
+
+notices: install ## show notices and alarms as they arrive
+	@$(PY) -m local notices
 
 check: check-style check-types test-unit ## run style and type checks and unit tests: about a minute
 

@@ -121,7 +121,7 @@ class PunctualStack(Stack):
         self.monitor = Monitor(self, "Monitor", queues=queues, ticks=ticks, **shared)
 
         # notices queue ─▶ notifier ─▶ topics
-        self.notifier = Notifier(self, "Notifier", queues=queues, topics=self.topics, **shared)
+        self.notifier = Notifier(self, "Notifier", queues=queues, topics=self.topics, api=self.api, **shared)
 
         # metrics ─▶ alarms ─▶ topics
         self.alarms = Alarms(

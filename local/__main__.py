@@ -1,4 +1,4 @@
-"""Commands of the Makefile: `python -m local up | down | status | logs | token`."""
+"""Commands of the Makefile: `python -m local up | down | status | logs | notices | token`."""
 
 import argparse
 import os
@@ -9,8 +9,9 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from local import logs as log_lines
+from local import notices as published
 from local.errors import LocalError
-from local.logs import follow
 from local.places import Places
 from local.progress import Progress
 from local.stack import Stack
@@ -57,7 +58,12 @@ def status(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> 
 
 
 def logs(stack: Stack, _progress: Progress, _arguments: argparse.Namespace) -> int:
-    follow(stack.require())
+    log_lines.follow(stack.require())
+    return 0
+
+
+def notices(stack: Stack, _progress: Progress, _arguments: argparse.Namespace) -> int:
+    published.follow(stack.require())
     return 0
 
 
@@ -66,7 +72,7 @@ def token(stack: Stack, _progress: Progress, arguments: argparse.Namespace) -> i
     return 0
 
 
-COMMANDS = {"up": up, "down": down, "status": status, "logs": logs, "token": token}
+COMMANDS = {"up": up, "down": down, "status": status, "logs": logs, "notices": notices, "token": token}
 
 
 def _parse() -> argparse.Namespace:
@@ -77,6 +83,7 @@ def _parse() -> argparse.Namespace:
     commands.add_parser("down", help="stop the stack and keep its state")
     commands.add_parser("status", help="show whether the stack is running, and its address")
     commands.add_parser("logs", help="follow the logs of functions and containers")
+    commands.add_parser("notices", help="show notices and alarms as they arrive")
     commands.add_parser("token", help="print an access token").add_argument(
         "role", nargs="?", default="operator", choices=ROLES
     )

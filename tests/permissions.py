@@ -157,9 +157,14 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "monitor": {
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": (
+            *("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+            *("dynamodb:UpdateItem", "dynamodb:Query"),
+        ),
         "TablesExecutions.Arn/index/checks": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
+        "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
+        "TablesGates.Arn": ("dynamodb:Query",),
         "TablesParts.Arn": ("dynamodb:BatchGetItem",),
         "TablesParts.Arn/index/waiting": ("dynamodb:Query",),
         "TablesParts.Arn/index/holding": ("dynamodb:Query",),

@@ -70,6 +70,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
     """The environment variables of all functions, except for ``DEAD_LETTER_QUEUE_URL``, which differs per function."""
     return {
         "PUNCTUAL_STAGE": "test",
+        "API_URL": "https://api.example.com",
         "JOBS_TABLE": "jobs",
         "EXECUTIONS_TABLE": "executions",
         "TIMERS_TABLE": "timers",

@@ -8,7 +8,7 @@ from cdk.components.layers import Layers
 from cdk.components.queues import MONITOR_TIMEOUT, Queues
 from cdk.components.sources import read_queue
 from cdk.components.state_machine_grants import grant_list
-from cdk.components.tables import CHECKS_INDEX, DEADLINES_INDEX, HOLDING_INDEX, WAITING_INDEX, Tables
+from cdk.components.tables import CHECKS_INDEX, DEADLINES_INDEX, HOLDING_INDEX, RUNNING_INDEX, WAITING_INDEX, Tables
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
@@ -16,7 +16,7 @@ MAX_CHECK_CONCURRENCY = 5
 
 
 class Monitor(Construct):
-    """Checks deadlines and backlogs, and publishes the metrics that alarms watch."""
+    """Checks deadlines, overruns and backlogs, and publishes the metrics that alarms watch."""
 
     def __init__(
         self,
@@ -46,8 +46,9 @@ class Monitor(Construct):
             },
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem")
-        tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
-        tables.executions.grant_query(self.function, CHECKS_INDEX, DEADLINES_INDEX)
+        tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
+        tables.executions.grant_query(self.function, CHECKS_INDEX, DEADLINES_INDEX, RUNNING_INDEX)
+        tables.gates.grant(self.function, "Query")
         tables.parts.grant(self.function, "BatchGetItem")
         tables.parts.grant_query(self.function, WAITING_INDEX, HOLDING_INDEX)
         tables.timers.grant(self.function, "GetItem")
@@ -65,5 +66,8 @@ class Monitor(Construct):
             concurrency=MAX_CHECK_CONCURRENCY,
         )
         Ticks(self, self.function, "monitor", ticks).every(
-            "1 minute", "Tick", "Sends deadline checks, samples the queues, publishes metrics", do="tick"
+            "1 minute",
+            "Tick",
+            "Sends deadline checks, reports overruns, samples the queues, publishes metrics",
+            do="tick",
         )

@@ -2,6 +2,7 @@
 
 from constructs import Construct
 
+from cdk.components.api import Api
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import NOTIFIER_TIMEOUT, Queues
@@ -26,6 +27,7 @@ class Notifier(Construct):
         tables: Tables,
         queues: Queues,
         topics: Topics,
+        api: Api,
     ) -> None:
         super().__init__(scope, construct_id)
         self.function = Function(
@@ -34,6 +36,7 @@ class Notifier(Construct):
             settings=settings,
             layers=layers,
             timeout=NOTIFIER_TIMEOUT,
+            environment={"API_URL": api.http.api_endpoint},
         )
         tables.signals.grant(self.function, "GetItem", "UpdateItem")
         # The notifier sends itself a delayed message at the end of each digest window.

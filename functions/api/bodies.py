@@ -154,7 +154,7 @@ class Notify(StrictModel):
     """Which events of a job's executions send a notification, and to which topic."""
 
     on: list[Annotated[Event, Field(strict=False)]] | None = Field(
-        None, description="Default: all deadline events. An empty list disables notifications."
+        None, description="Default: failures, overruns and deadline events. An empty list disables notifications."
     )
     to: Topic | None = Field(None, strict=False, description="Default: `notice`.")
 

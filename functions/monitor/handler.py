@@ -7,6 +7,7 @@ from typing import Any
 
 from punctual.aws.clients import cloudwatch, sqs, states
 from punctual.aws.cloudwatch.metrics import CloudWatchMetrics, emf
+from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.deadline_checks import SqsChecks
 from punctual.aws.sqs.notice_queue import SqsNotices
@@ -22,6 +23,7 @@ from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import MonitorSettings
 from punctual.stages.plan.upstreams import UpstreamLookup
 from punctual.stages.watch.check_deadlines import DeadlineChecker, Forecaster
+from punctual.stages.watch.check_overruns import OverrunChecker
 from punctual.stages.watch.measure import Monitor, QueueSampler
 
 settings = MonitorSettings.from_env()
@@ -33,11 +35,12 @@ limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
 metrics = CloudWatchMetrics(cloudwatch)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 jobs = wiring.jobs(settings)
+notices = SqsNotices(settings.notices_queue_url, sqs)
 checker = DeadlineChecker(
     jobs=jobs,
     executions=executions,
     checks=SqsChecks(settings.checks_queue_url, sqs),
-    notices=SqsNotices(settings.notices_queue_url, sqs),
+    notices=notices,
     forecaster=Forecaster(
         samples=samples,
         lane_outlooks=lane_outlooks,
@@ -46,6 +49,13 @@ checker = DeadlineChecker(
         upstreams=UpstreamLookup(jobs=jobs, executions=executions),
         clock=instant.now,
     ),
+    clock=instant.now,
+)
+overruns = OverrunChecker(
+    jobs=jobs,
+    executions=DynamoExecutionIndex(executions, wiring.gates(settings)),
+    history=executions,
+    notices=notices,
     clock=instant.now,
 )
 monitor = Monitor(
@@ -74,13 +84,14 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
 
 
 def _tick() -> dict[str, Any]:
-    """Publish metrics first, then send the due deadline checks: there may be many of them."""
+    """Publish metrics first, then send the due deadline checks and look for overruns: there may be many of them."""
     measured, now = monitor.tick(), instant.now()
     metrics.publish(measured.figures, now)
     for figures, dimensions in measured.details:
         print(emf(figures, now, dimensions))
     sent = checker.send_due(range(settings.timer_shards))
-    logger.info("measured", extra={"figures": measured.figures, "checks_sent": sent})
+    overrun = overruns.tick()
+    logger.info("measured", extra={"figures": measured.figures, "checks_sent": sent, "overrun": overrun})
     if measured.failures:
         raise RuntimeError(f"some metrics could not be measured: {'; '.join(measured.failures)}")
     return {"figures": measured.figures, "checks_sent": sent}

@@ -23,7 +23,9 @@ from punctual.stages.watch.notify import Notifier, NotifyResult
 settings = NotifierSettings.from_env()
 notifier = Notifier(
     ledger=DynamoNoticeLedger(Table(settings.signals_table, dynamodb()), settings.retention),
-    topics=SnsTopics({Topic.PAGE: settings.page_topic_arn, Topic.NOTICE: settings.notice_topic_arn}, sns),
+    topics=SnsTopics(
+        {Topic.PAGE: settings.page_topic_arn, Topic.NOTICE: settings.notice_topic_arn}, sns, settings.api_url
+    ),
     window_ends=SqsNotices(settings.notices_queue_url, sqs),
 )
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)

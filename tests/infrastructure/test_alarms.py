@@ -57,7 +57,7 @@ def test_an_alarm_on_punctuals_own_metrics_has_no_dimension(prod: Deployed) -> N
 
 
 def test_every_kind_of_alarm_can_trigger_on_the_emulator(local: Deployed) -> None:
-    """The emulator ignores dimensions: each kind needs an alarm on an own metric, and one on a metric of AWS is false."""
+    """The emulator ignores dimensions: each kind has an alarm on an own metric, and none on a metric of AWS."""
     assert {name: alarm["Namespace"] for name, alarm in local.alarms().items()} == dict.fromkeys(EXPECTED, NAMESPACE)
 
 

@@ -85,12 +85,13 @@ def test_a_timer_removed_by_ttl_triggers_the_planner_and_a_manual_delete_does_no
     assert wanted["userIdentity"]["principalId"] == ["dynamodb.amazonaws.com"]
 
 
-def test_ends_that_need_follow_up_and_stop_requests_of_the_long_lane_trigger_the_settler(
+def test_failures_ends_that_need_follow_up_and_stop_requests_of_the_long_lane_trigger_the_settler(
     prod: Deployed,
 ) -> None:
-    ended, stopping = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
+    ended, failed, stopping = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
     assert set(ended["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
     assert ended == {"dynamodb": {"NewImage": {"needs_follow_up": {"BOOL": [True]}}}}
+    assert failed == {"dynamodb": {"NewImage": {"status": {"S": ["failed", "timed_out"]}}}}
     long_lane = {"status": {"S": ["running"]}, "lane": {"S": ["long"]}, "cancel_at": {"S": [{"exists": True}]}}
     assert stopping == {"eventName": ["MODIFY"], "dynamodb": {"NewImage": long_lane}}
 

@@ -17,9 +17,12 @@ from botocore.exceptions import ClientError
 from punctual.aws import clients as aws
 from punctual.aws.sqs.notice_queue import SqsNotices
 from punctual.domain.executions.execution import Execution, Failure
+from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.notify_rule import Event, Notify, Topic
 from punctual.domain.notices.digest_window import MAX_NAMED_EXECUTIONS, OUTCOME_WINDOW, DigestWindow, group_of
-from punctual.domain.notices.notice import Notice, outcome_notice
+from punctual.domain.notices.notice import Notice
+from punctual.domain.notices.outcome_notice import outcome_notice
+from punctual.domain.schedules.schedule import Now
 from punctual.domain.status import Status
 from tests.integration.fixture_tasks import Killed
 from tests.integration.world import World
@@ -42,7 +45,18 @@ def notice(number: int = 0, *, to: Topic = Topic.NOTICE, event: Event = Event.FA
         ended_at=DUE + timedelta(seconds=number),
         error=Failure(type="EmptySource", message=f"no rows in {number}"),
     )
-    created = outcome_notice(execution, "weekly-quality", Notify(frozenset(Event), to))
+    job = Job(
+        job_id=execution.job_id,
+        name="weekly-quality",
+        owner=execution.owner,
+        created_by="someone",
+        task=execution.task,
+        schedule=Now(DUE),
+        created_at=DUE,
+        updated_at=DUE,
+        notify=Notify(frozenset(Event), to),
+    )
+    created = outcome_notice(execution, job)
     assert created is not None
     return replace(created, event=event, **fields)
 
@@ -83,7 +97,9 @@ def test_a_notice_is_published_to_its_topic_with_all_its_fields(world: World) ->
     assert run_notifier(world) == []
     [envelope] = world.published("page")
     assert envelope["Subject"] == "weekly-quality failed"
-    assert json.loads(envelope["Message"]) == json.loads(page.to_body())
+    link = f"https://api.example.com/executions/{page.execution_id}"
+    linked = replace(page, text=f"{page.text}\nLink: {link}", facts={**page.facts, "link": link})
+    assert json.loads(envelope["Message"]) == json.loads(linked.to_body())
     assert {name: one["Value"] for name, one in envelope["MessageAttributes"].items()} == {
         "owner": "team-a",
         "job": "weekly-quality",
@@ -101,7 +117,8 @@ def test_an_email_contains_the_readable_text(world: World, monkeypatch: pytest.M
     run_notifier(world)
     [request] = requests
     assert request["MessageStructure"] == "json"
-    assert json.loads(request["Message"])["email"] == notice().text
+    link = f"https://api.example.com/executions/{notice().execution_id}"
+    assert json.loads(request["Message"])["email"] == f"{notice().text}\nLink: {link}"
 
 
 def test_a_subject_is_one_short_line_of_ascii(world: World) -> None:
@@ -131,7 +148,7 @@ def test_a_subscriber_receives_only_what_its_filter_policy_matches(world: World)
         TopicArn=world.topics["notice"],
         Protocol="sqs",
         Endpoint="arn:aws:sqs:us-east-1:123456789012:mine",
-        Attributes={"FilterPolicy": json.dumps({"owner": ["team-b"], "event": ["failed", "missed"]})},
+        Attributes={"FilterPolicy": json.dumps({"owner": ["team-b"], "event": ["failed", "deadline_missed"]})},
     )
     owners = {"a": "team-a", "b": "team-b"}
     send(world, *(notice(job_id=name, id=name, owner=owner) for name, owner in owners.items()))
@@ -183,7 +200,7 @@ def test_a_summary_lists_a_limited_number_of_executions_and_counts_the_rest(worl
     _, summary = published_messages(world)
     assert summary["facts"]["more"] == MAX_NAMED_EXECUTIONS + 5
     assert len(summary["facts"]["executions"]) == MAX_NAMED_EXECUTIONS
-    assert summary["text"].endswith("and others")
+    assert "\nand others\n" in summary["text"]
 
 
 def test_a_summary_shows_the_latest_event_regardless_of_arrival_order(world: World) -> None:

@@ -62,11 +62,13 @@ def test_the_settler_stops_the_containers_of_a_long_execution_once() -> None:
 
 
 @pytest.mark.parametrize("status", sorted(FINAL))
-def test_the_settler_follows_up_on_every_end_that_needs_follow_up(status: Status) -> None:
+def test_the_settler_follows_up_on_every_failure_and_every_end_that_needs_follow_up(status: Status) -> None:
     assert (
         effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status), "needs_follow_up": True}) is Effect.FOLLOW_UP
     )
-    assert effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status)}) is None
+    failed = status in (Status.FAILED, Status.TIMED_OUT)
+    expected = Effect.FOLLOW_UP if failed else None
+    assert effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status)}) is expected
 
 
 def test_admission_ignores_a_part_that_runs_and_the_occupancy_record() -> None:

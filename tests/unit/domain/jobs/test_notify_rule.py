@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from punctual.domain.errors import Invalid
-from punctual.domain.jobs.notify_rule import DEFAULT_RULE, OUTCOME_EVENTS, Event, Notify, Topic, parse_notify
-from punctual.domain.notices.notice import outcome_notice
-from punctual.domain.status import FINAL
-from tests.unit.domain.notices.failed_execution import ALL, FAILED
+from punctual.domain.jobs.notify_rule import DEFAULT_RULE, Event, Notify, Topic, parse_notify
+from tests.unit.domain.notices.failed_execution import ALL
 
 
 @pytest.mark.parametrize(
@@ -35,13 +32,17 @@ def test_a_rule_reads_back_unchanged(rule: Notify) -> None:
 
 
 def test_a_rule_lists_its_events_in_a_fixed_order() -> None:
-    assert ALL.to_spec()["on"] == ["failed", "succeeded", "deadline_at_risk", "will_miss", "missed", "recovered"]
+    assert ALL.to_spec()["on"] == [str(event) for event in Event]
 
 
 @pytest.mark.parametrize(
     ("spec", "field", "message"),
     [
-        ({"on": ["failed", "exploded"]}, "notify.on", "'exploded' is not one of failed, succeeded, deadline_at_risk"),
+        (
+            {"on": ["failed", "exploded"]},
+            "notify.on",
+            "'exploded' is not one of failed, succeeded, overrun, deadline_at_risk",
+        ),
         ({"on": "failed"}, "notify.on", "must be a list of: failed,"),
         ({"on": {"failed": True}}, "notify.on", "must be a list"),
         ({"on": [["failed"]]}, "notify.on", "is not one of failed,"),
@@ -57,19 +58,24 @@ def test_an_invalid_rule_is_rejected_with_the_valid_values(spec: dict[str, Any],
     assert message in refused.value.message
 
 
-def test_the_default_rule_covers_deadlines_but_not_outcomes() -> None:
+def test_the_default_rule_covers_failures_overruns_and_deadlines() -> None:
     assert parse_notify(None) is None
     assert DEFAULT_RULE.to is Topic.NOTICE
-    assert frozenset(Event) - DEFAULT_RULE.on == {Event.FAILED, Event.SUCCEEDED}
-    for status in FINAL:
-        assert outcome_notice(replace(FAILED, status=status), "weekly-quality", None) is None
+    assert frozenset(Event) - DEFAULT_RULE.on == {Event.SUCCEEDED, Event.EXECUTION_SKIPPED, Event.EXECUTION_MISSED}
+
+
+def test_the_former_name_of_a_missed_deadline_is_accepted() -> None:
+    rule = parse_notify({"on": ["missed"]})
+    assert rule == Notify(frozenset({Event.DEADLINE_MISSED}))
+    assert rule.to_spec()["on"] == ["deadline_missed"]
 
 
 @pytest.mark.parametrize("event", list(Event))
-def test_a_rule_covers_outcomes_if_it_has_an_event_at_the_end_of_an_execution(event: Event) -> None:
-    assert Notify(frozenset({event})).covers_outcomes is (event in OUTCOME_EVENTS)
+def test_a_rule_covers_ends_without_failure_only_if_it_has_such_an_event(event: Event) -> None:
+    of_end = {Event.SUCCEEDED, Event.EXECUTION_SKIPPED, Event.EXECUTION_MISSED}
+    assert Notify(frozenset({event})).covers_ends_without_failure is (event in of_end)
 
 
-def test_the_default_rule_and_the_empty_rule_cover_no_outcomes() -> None:
-    assert not DEFAULT_RULE.covers_outcomes
-    assert not Notify(frozenset()).covers_outcomes
+def test_the_default_rule_and_the_empty_rule_need_no_end_without_failure() -> None:
+    assert not DEFAULT_RULE.covers_ends_without_failure
+    assert not Notify(frozenset()).covers_ends_without_failure

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from punctual.domain.executions.execution import Execution, Failure
+from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.notify_rule import Event, Notify, Topic
-from punctual.domain.notices.notice import Notice, outcome_notice
+from punctual.domain.notices.notice import Notice
+from punctual.domain.notices.outcome_notice import outcome_notice
+from punctual.domain.schedules.cron import Cron
 from punctual.domain.status import Status
 
 DUE = datetime(2026, 11, 15, 7, tzinfo=UTC)
@@ -27,8 +30,21 @@ FAILED = Execution(
 ALL = Notify(frozenset(Event), Topic.PAGE)
 
 
-def notice_of(execution: Execution, notify: Notify | None = ALL) -> Notice:
-    notice = outcome_notice(execution, "weekly-quality", notify)
+JOB = Job(
+    job_id="job",
+    name="weekly-quality",
+    owner="team-a",
+    created_by="someone",
+    task="quality.weekly",
+    schedule=Cron.parse("0 8 * * SUN", "Europe/Berlin"),
+    created_at=DUE,
+    updated_at=DUE,
+    notify=ALL,
+)
+
+
+def notice_of(execution: Execution, job: Job = JOB) -> Notice:
+    notice = outcome_notice(execution, job)
     assert notice is not None
     return notice
 

@@ -107,7 +107,10 @@ def test_the_summary_of_one_notice_uses_the_singular() -> None:
         (Event.SUCCEEDED, "weekly-quality succeeded 2 more times"),
         (Event.DEADLINE_AT_RISK, "weekly-quality was at risk of missing its deadline 2 more times"),
         (Event.WILL_MISS, "weekly-quality was about to miss its deadline 2 more times"),
-        (Event.MISSED, "weekly-quality missed its deadline 2 more times"),
+        (Event.DEADLINE_MISSED, "weekly-quality missed its deadline 2 more times"),
+        (Event.OVERRUN, "weekly-quality ran far longer than usual 2 more times"),
+        (Event.EXECUTION_SKIPPED, "weekly-quality was skipped 2 more times"),
+        (Event.EXECUTION_MISSED, "weekly-quality missed its due instant 2 more times"),
         (Event.RECOVERED, "weekly-quality recovered 2 more times"),
     ],
 )

@@ -264,7 +264,7 @@ def test_each_job_event_and_topic_is_its_own_group() -> None:
     world = World()
     several = [
         notice(1),
-        notice(1, Event.MISSED),
+        notice(1, Event.DEADLINE_MISSED),
         notice(2, Event.SUCCEEDED),
         notice(3, to=Topic.PAGE),
         *(notice(1, Event.DEADLINE_AT_RISK, job=f"job-{n}") for n in range(100)),

@@ -61,7 +61,7 @@ class Status(StrEnum):
 
 _RUN_ENDS = frozenset({Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT, Status.CANCELLED})
 WITHOUT_OUTCOME = frozenset({Status.SKIPPED, Status.MISSED, Status.CANCELLED})
-"""Final statuses without an outcome of the task: no notification is sent and no run time is recorded."""
+"""Final statuses without an outcome of the task: no run time is recorded."""
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.SCHEDULED: frozenset({Status.QUEUED}) | WITHOUT_OUTCOME,

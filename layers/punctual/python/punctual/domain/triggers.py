@@ -109,6 +109,7 @@ _STOP = Filter((MODIFY,), new={"status": ("running",), "cancel_at": PRESENT})
 _TTL = Filter((REMOVE,), by_ttl=True)
 # Most executions of recurring short jobs need no follow-up and never invoke the settler.
 _ENDED = Filter(new={"status": tuple(str(status) for status in Status if status in FINAL), "needs_follow_up": (True,)})
+_FAILED = Filter(new={"status": ("failed", "timed_out")})
 _STOP_LONG = Filter((MODIFY,), new={"status": ("running",), "lane": ("long",), "cancel_at": PRESENT})
 _PART = Filter(
     (INSERT, MODIFY),
@@ -187,6 +188,13 @@ TRIGGERS = (
         filter=_ENDED,
         effect=Effect.FOLLOW_UP,
         write="An execution that needs follow-up ends.",
+    ),
+    Trigger(
+        function="settler",
+        table=EXECUTIONS,
+        filter=_FAILED,
+        effect=Effect.FOLLOW_UP,
+        write="An execution fails or times out.",
     ),
     Trigger(
         function="settler",

@@ -36,6 +36,13 @@ class WatchedExecutions(Protocol):
         """Count the running executions, with or without a deadline."""
 
 
+class RunHistory(Protocol):
+    """The run times of a job's past executions."""
+
+    def recent_run_times(self, execution: Execution) -> list[int]:
+        """The seconds of the runs before ``execution`` that succeeded, among the last few of its job, oldest first."""
+
+
 class Checks(Protocol):
     """The queue of deadline checks."""
 

@@ -12,7 +12,9 @@ from punctual.aws.dynamodb.items import instant_text
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, danger_key, danger_key_range
 from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts.deadline_check import Check
+from punctual.domain.forecasts.run_history import KEPT_RUNS
 from punctual.domain.instant import from_text
+from punctual.domain.status import Status
 
 
 class DynamoWatchedExecutions(ExecutionTable):
@@ -58,8 +60,22 @@ class DynamoWatchedExecutions(ExecutionTable):
         condition = "#running_shard = :shard"
         return sum(self.table.count(condition, {"shard": str(s)}, index="running") for s in range(self.shards))
 
+    def recent_run_times(self, execution: Execution) -> list[int]:
+        pages = self.table.query(
+            "#job_id = :job AND #execution_id < :this",
+            {"job": execution.job_id, "this": execution.execution_id},
+            descending=True,
+            page_size=KEPT_RUNS,
+            only=["started_at", "ended_at"],
+            where={"status": [str(Status.SUCCEEDED)]},
+        )
+        newest_first = next(pages)
+        spans = (from_text(item["ended_at"]) - from_text(item["started_at"]) for item in reversed(newest_first))
+        return [round(span.total_seconds()) for span in spans]
+
 
 if TYPE_CHECKING:
-    from punctual.ports.monitoring import WatchedExecutions
+    from punctual.ports.monitoring import RunHistory, WatchedExecutions
 
     _watched_executions: type[WatchedExecutions] = DynamoWatchedExecutions
+    _run_history: type[RunHistory] = DynamoWatchedExecutions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.items import to_json
@@ -19,9 +19,13 @@ MAX_ATTRIBUTE_LENGTH = 256
 class SnsTopics:
     arns: Mapping[Topic, str]
     sns: Callable[[], Any]
+    api_url: str
+    """The address of the API, for the link to the execution."""
 
     def publish(self, notice: Notice) -> None:
         """Send plain text to email subscriptions, and JSON that includes this text to all other protocols."""
+        link = f"{self.api_url}/executions/{notice.execution_id}"
+        notice = replace(notice, text=f"{notice.text}\nLink: {link}", facts={**notice.facts, "link": link})
         attributes = {
             "owner": notice.owner,
             "job": notice.job_name,

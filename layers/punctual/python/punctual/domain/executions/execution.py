@@ -164,7 +164,7 @@ class Execution:
     check_at: datetime | None = None
     """The next deadline check. Set only while the execution is live and its deadline has not passed."""
     notify: bool = False
-    """Whether the job's ``notify`` rule covers its outcome."""
+    """Whether the job's ``notify`` rule covers an end without failure. Failures are always examined."""
     reason: str | None = None
     attempt: int = 0
     queued_at: datetime | None = None
@@ -187,7 +187,7 @@ class Execution:
 
     @property
     def needs_follow_up(self) -> bool:
-        """Whether its end needs follow-up work.
+        """Whether its end needs follow-up work, also if it does not fail.
 
         It may be the last of its job, have dependants, cause a notification, feed the run-time forecast, or leave AWS
         resources to clean up.

@@ -59,7 +59,7 @@ def execution_of(
         is_upstream=job.is_upstream,
         window=window_of(job.schedule, due, job.window),
         batch=job.batch,
-        notify=job.notify is not None and job.notify.covers_outcomes,
+        notify=job.notify is not None and job.notify.covers_ends_without_failure,
         deadline_at=deadline_at,
         check_at=in_milliseconds(first_check(earliest_start, deadline_at, now)) if deadline_at else None,
         queued_at=now if status is Status.QUEUED else None,

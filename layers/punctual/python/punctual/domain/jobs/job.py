@@ -76,7 +76,7 @@ class Job:
     concurrency: Concurrency | None = None
     """The concurrency and rate limit per key."""
     notify: Notify | None = None
-    """The events that notifications are sent for; ``None`` for all deadline events."""
+    """The events that notifications are sent for; ``None`` for the default rule."""
     window: WindowUnit | None = None
     """The calendar unit of an execution's data window. If ``None``, the window starts at the previous due instant."""
     batch: Batch | None = None

@@ -18,14 +18,25 @@ class Event(StrEnum):
     FAILED = "failed"
     """It ended without success: its attempts are exhausted, it timed out, or the failure was fatal."""
     SUCCEEDED = "succeeded"
+    OVERRUN = "overrun"
+    """It has been running for far longer than usual, with or without a deadline."""
     DEADLINE_AT_RISK = "deadline_at_risk"
     """It may miss its deadline."""
     WILL_MISS = "will_miss"
     """It will most likely miss its deadline."""
-    MISSED = "missed"
+    DEADLINE_MISSED = "deadline_missed"
     """It is past its deadline."""
     RECOVERED = "recovered"
     """It was at risk of missing its deadline, and is on track again."""
+    EXECUTION_SKIPPED = "execution_skipped"
+    """A rule decided against running it."""
+    EXECUTION_MISSED = "execution_missed"
+    """It missed its due instant in an outage or a pause."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Event | None:
+        """Accept earlier names."""
+        return cls.DEADLINE_MISSED if value == "missed" else None
 
 
 class Topic(StrEnum):
@@ -49,20 +60,20 @@ class Notify:
         return event in self.on or (event is Event.WILL_MISS and Event.DEADLINE_AT_RISK in self.on)
 
     @property
-    def covers_outcomes(self) -> bool:
-        """Whether it covers any of ``OUTCOME_EVENTS``."""
-        return bool(self.on & OUTCOME_EVENTS)
+    def covers_ends_without_failure(self) -> bool:
+        """Whether it covers the end of an execution that did not fail: the settler then has to see every end."""
+        return bool(self.on & (OUTCOME_EVENTS - {Event.FAILED}))
 
     def to_spec(self) -> dict[str, Any]:
         """The API's representation, as submitted; the inverse of ``parse_notify``."""
         return {"on": [str(event) for event in Event if event in self.on], "to": str(self.to)}
 
 
-OUTCOME_EVENTS = frozenset({Event.FAILED, Event.SUCCEEDED})
+OUTCOME_EVENTS = frozenset({Event.FAILED, Event.SUCCEEDED, Event.EXECUTION_SKIPPED, Event.EXECUTION_MISSED})
 """Events at the end of an execution, with or without a deadline."""
 
-DEFAULT_RULE = Notify(frozenset({Event.DEADLINE_AT_RISK, Event.WILL_MISS, Event.MISSED, Event.RECOVERED}))
-"""The rule of a job without its own: all deadline events, no outcome events."""
+DEFAULT_RULE = Notify(frozenset(Event) - OUTCOME_EVENTS | {Event.FAILED})
+"""The rule of a job without its own: failures, overruns and all deadline events."""
 
 
 def parse_notify(spec: Mapping[str, Any] | None) -> Notify | None:

@@ -17,9 +17,9 @@ from punctual.domain.jobs.notify_rule import OUTCOME_EVENTS, Event, Topic
 from punctual.domain.notices.notice import Notice, format_duration, read_notice
 
 OUTCOME_WINDOW = timedelta(minutes=15)
-"""Length of a window for outcomes (failed, succeeded). SQS cannot delay the message that ends it for longer."""
+"""Length of a window for ``OUTCOME_EVENTS``. SQS cannot delay the message that ends it for longer."""
 DEADLINE_WINDOW = timedelta(minutes=1)
-"""Length of a window for deadline events. Shorter, because a late warning is useless."""
+"""Length of a window for deadline events and overruns. Shorter, because a late warning is useless."""
 
 MAX_NOTICE_BYTES = 25_000
 """Limit of a notice as a message: ten are sent in one request, and each is published in two formats."""
@@ -35,8 +35,11 @@ _VERBS = {
     Event.SUCCEEDED: "succeeded",
     Event.DEADLINE_AT_RISK: "was at risk of missing its deadline",
     Event.WILL_MISS: "was about to miss its deadline",
-    Event.MISSED: "missed its deadline",
+    Event.DEADLINE_MISSED: "missed its deadline",
     Event.RECOVERED: "recovered",
+    Event.OVERRUN: "ran far longer than usual",
+    Event.EXECUTION_SKIPPED: "was skipped",
+    Event.EXECUTION_MISSED: "missed its due instant",
 }
 
 

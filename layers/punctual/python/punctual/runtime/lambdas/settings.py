@@ -201,7 +201,7 @@ class IntakeSettings(_Signals, _Retention):
     timer_shards: int
 
 
-class MonitorSettings(_Lane, _Signals, _Notices, _BacklogQueues, _Retention):
+class MonitorSettings(_Lane, _Signals, _Notices, _BacklogQueues, _Gates, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -215,6 +215,7 @@ class MonitorSettings(_Lane, _Signals, _Notices, _BacklogQueues, _Retention):
 
 class NotifierSettings(_Signals, _Notices, _Retention):
     dead_letter_queue_url: str
+    api_url: str
     page_topic_arn: str
     notice_topic_arn: str
 

@@ -25,7 +25,7 @@ from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import EXECUTION, Part, kind_of
 from punctual.domain.long_lane.parts_status import outcome_when_cancelled
 from punctual.domain.notices.deadline_notice import deadline_end_notice
-from punctual.domain.notices.notice import outcome_notice
+from punctual.domain.notices.outcome_notice import outcome_notice
 from punctual.domain.status import FINAL, WITHOUT_OUTCOME, Status
 
 if TYPE_CHECKING:
@@ -98,13 +98,12 @@ class Settler:
 
     def _send_notices(self, execution: Execution) -> None:
         """Send the notices that the job's notify rule asks for. Their ids are derived, so repeats are notified once."""
-        if execution.status in WITHOUT_OUTCOME or not (execution.notify or execution.deadline_at):
-            return
-        job = self.jobs.get(execution.job_id)
+        failed = execution.status in (Status.FAILED, Status.TIMED_OUT)
+        job = self.jobs.get(execution.job_id) if failed or execution.notify or execution.deadline_at else None
         if job is None:
             return
         rule = job.notify or DEFAULT_RULE
-        notices = [outcome_notice(execution, job.name, rule), deadline_end_notice(execution, job)]
+        notices = [outcome_notice(execution, job), deadline_end_notice(execution, job)]
         self.notices.send(notice for notice in notices if notice is not None and rule.includes(notice.event))
 
     def _clean_up(self, execution: Execution) -> None:
