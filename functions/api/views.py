@@ -11,6 +11,7 @@ import bodies
 
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, state_at_end
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Result
+from punctual.domain.executions.progress import Progress, completed
 from punctual.domain.forecasts.queue_backlog import Sample
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND, to_text
@@ -95,7 +96,7 @@ def execution_view(
         attempt=execution.attempt,
         worker_id=execution.worker_id,
         window=_window_view(execution.window),
-        progress=answers.Progress(**asdict(execution.progress)) if execution.progress else None,
+        progress=_progress_view(execution.progress, execution.status),
         deadline=_deadline_view(execution, outlook or execution.outlook),
         result=_result_view(execution.result),
         error=_failure_view(execution.error),
@@ -108,6 +109,11 @@ def execution_view(
         upstreams=[_upstream_view(one) for one in upstreams] or None,
         parts=None if parts is None else [_part_view(part) for part in parts],
     )
+
+
+def _progress_view(progress: Progress | None, status: Status) -> answers.Progress | None:
+    shown = completed(progress) if status is Status.SUCCEEDED else progress
+    return answers.Progress(**asdict(shown)) if shown else None
 
 
 def _waiting_view(waiting_for: WaitingFor) -> answers.WaitingFor:
@@ -197,7 +203,7 @@ def _part_view(part: Part) -> answers.Part:
         started_at=_text(part.started_at),
         ended_at=_text(part.ended_at),
         retry_at=_text(part.retry_at),
-        progress=answers.Progress(**asdict(part.progress)) if part.progress else None,
+        progress=_progress_view(part.progress, part.status),
         result=_result_view(part.result),
         error=_failure_view(part.error),
         attempts=[_attempt_view(attempt) for attempt in part.attempts],

@@ -59,6 +59,42 @@ def test_a_long_execution_runs_from_submission_to_success(world: World, lane: Lo
     assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "done"
 
 
+def test_a_succeeded_part_and_its_execution_show_100_percent(world: World, lane: LongLane) -> None:
+    single, divided = lane.submit(), lane.submit(partitions=2)
+    for job, names in ((single, ["all"]), (divided, ["0000", "0001"])):
+        lane.next_parts(job)
+        for name in names:
+            container = lane.container(job, name)
+            container.claim()
+            container.heartbeat(percent=87.5, message="7 of 8 hours", done=7.0, total=8.0)
+            container.conclude()
+        lane.next_parts(job)
+        ended = lane.execution(job)
+        assert ended["progress"]["percent"] == 100
+        assert [one["progress"] for one in ended["parts"]] == [
+            {"percent": 100, "message": "7 of 8 hours", "done": 8, "total": 8} for _ in names
+        ]
+    short = world.submit()
+    world.run_until_idle()
+    assert [one["progress"]["percent"] for one in world.executions(short["job_id"])] == [100]
+
+
+def test_a_failed_part_shows_the_progress_that_it_reached(lane: LongLane) -> None:
+    job = lane.submit(retry={"max_attempts": 1})
+    lane.next_parts(job)
+    container = lane.container(job)
+    container.claim()
+    container.heartbeat(percent=87.5)
+    container.conclude("failed")
+    lane.next_parts(job)
+    ended = lane.execution(job)
+    assert (ended["status"], ended["progress"]["percent"], ended["parts"][0]["progress"]["percent"]) == (
+        "failed",
+        87.5,
+        87.5,
+    )
+
+
 def test_each_message_of_a_queue_job_becomes_its_own_execution(world: World, lane: LongLane) -> None:
     job = lane.submit(schedule={"queue": True}, parameters={"a": 1})
     for payload in ({"b": 2}, {"b": 3}):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.executions.progress import Progress, progress_of
+from punctual.domain.executions.progress import Progress, completed, progress_of
 
 
 def test_percent_is_clamped_to_0_and_100() -> None:
@@ -26,6 +26,14 @@ def test_a_given_percent_takes_precedence_over_done_and_total() -> None:
 
 def test_a_long_message_is_truncated() -> None:
     assert progress_of(1, "x" * 501).message == "x" * 500
+
+
+def test_completed_work_has_100_percent_whether_it_reported_progress_or_not() -> None:
+    assert completed(None) == Progress(percent=100)
+    assert completed(Progress(percent=99.4, message="rows", done=994, total=1000)) == Progress(
+        percent=100, message="rows", done=1000, total=1000
+    )
+    assert completed(Progress(percent=40, done=4)) == Progress(percent=100, done=4)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 MAX_MESSAGE_LENGTH = 500
@@ -40,3 +40,10 @@ def progress_of(
         done=None if done is None else float(done),
         total=None if total is None else float(total),
     )
+
+
+def completed(progress: Progress | None) -> Progress:
+    """Return the progress of work that has succeeded: all of it is done, whatever was reported last."""
+    if progress is None:
+        return Progress(percent=100.0)
+    return replace(progress, percent=100.0, done=progress.done if progress.total is None else progress.total)
