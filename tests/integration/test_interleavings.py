@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -56,6 +57,27 @@ def responses_lost(operation: str, containing: str) -> Iterator[None]:
         patch.setattr(client._endpoint, "make_request", make_request)
         yield
     assert lost, f"no {operation} contained {containing!r}"
+
+
+@contextmanager
+def stale_reads(of_table: str, snapshot: list[dict[str, Any]]) -> Iterator[None]:
+    """Let eventually consistent reads of executions return an earlier version."""
+    events = clients.dynamodb().meta.events
+    is_consistent: list[bool] = []
+
+    def about_to_read(params: Any, **_: Any) -> None:
+        is_consistent.append(b'"ConsistentRead": true' in bytes(params["body"]))
+
+    def has_read(parsed: dict[str, Any], **_: Any) -> None:
+        if not is_consistent.pop():
+            names = {item["execution_id"]["S"] for item in parsed["Responses"][of_table]}
+            parsed["Responses"][of_table] = [item for item in snapshot if item["execution_id"]["S"] in names]
+
+    events.register("before-call.dynamodb.BatchGetItem", about_to_read)
+    events.register("after-call.dynamodb.BatchGetItem", has_read)
+    yield
+    events.unregister("before-call.dynamodb.BatchGetItem", about_to_read)
+    events.unregister("after-call.dynamodb.BatchGetItem", has_read)
 
 
 # the short lane
@@ -226,6 +248,30 @@ def test_a_work_order_from_before_an_edit_does_not_bypass_a_lower_limit(world: W
     world.work(first)
     world.run_until_idle()
     assert [status(world, one) for one in jobs] == ["succeeded", "succeeded"]
+
+
+def test_a_sweep_that_reads_a_dependant_as_not_cleared_yet_keeps_its_place(world: World) -> None:
+    upstream = submit(world)
+    world.run_until_idle()
+    dependant = submit(world, depends_on=[{"job": upstream}], concurrency=ONE_AT_A_TIME)
+    other = submit(world, concurrency=ONE_AT_A_TIME)
+    world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+    planned = world.items("executions")
+    orders = {json.loads(order["body"])["job_id"]: order for order in work_orders(world)}
+    seen: list[str] = []
+
+    def sweep() -> None:
+        with stale_reads("executions", planned):
+            world.tick()
+
+    def other_comes(_context: Context) -> None:
+        world.work(orders[other])
+
+    TASK_BODIES.extend([other_comes, lambda _context: seen.append(status(world, dependant))])
+    with just_before("UpdateItem", sweep, "lease_until"):
+        world.work(orders[dependant])
+    world.run_until_idle()
+    assert seen == ["succeeded"]
 
 
 # the long lane

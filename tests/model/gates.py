@@ -21,8 +21,8 @@ Process = tuple[Any, ...]
 QUEUED, WAITING, RUNNING, FINAL, REMOVED = "queued", "waiting", "running", "final", "removed"
 RETRYING, DUE = "retrying", "due"
 """``DUE``: retrying, and the order of the next attempt was sent."""
-HELD = "held"
-"""Waits for an upstream, after an edit."""
+UNCLEARED, HELD = "uncleared", "held"
+"""After an edit that added an upstream: queued, with no work order yet, and waiting for the upstream."""
 TO_CLAIM = (QUEUED, DUE)
 NOWHERE = -1
 ONLY = -1
@@ -64,7 +64,8 @@ class Condition(StrEnum):
     CLEAR_COMPARED = "clear `enqueued`: the value is unchanged"
     CLEAR_UNIQUE = "clear `enqueued`: values are never reused"
     RELEASE_ATTEMPT = "release: only an entry of this or an earlier attempt"
-    EVICT_CHECK = "evict: status, attempt, revision and waits_at are unchanged"
+    EVICT_CHECK = "evict: status, attempt, revision, waits_at and is_cleared are unchanged"
+    EVICT_CLEARED = "evict: is_cleared is unchanged"
     EVICT_ATTEMPT = "evict while retrying: only an entry of this or an earlier attempt"
     EVICT_AT_ALL = "sweep: evicts"
     GRANT_AFTER_SWEEP = "sweep: grants"
@@ -450,10 +451,14 @@ class GateModel:
                 draft.write(e, status=DUE)
                 draft.order(e)
                 yield f"the retry of e{e} is due", draft.freeze()
-            if one.status == HELD:
+            if one.status == UNCLEARED:
+                draft = _Draft(state, self.instance.without)
+                draft.write(e, status=HELD)
+                yield f"the planner lets e{e} wait for its upstream", draft.freeze()
+            if one.status in (UNCLEARED, HELD):
                 draft = _Draft(state, self.instance.without)
                 draft.write(e, status=QUEUED)
-                yield f"the upstream of e{e} finishes", draft.freeze()
+                yield f"e{e} is cleared: its upstream has finished", draft.freeze()
             if one.status == RUNNING and budget.expiries:
                 draft = _Draft(state, self.instance.without)
                 draft.budget = budget._replace(expiries=budget.expiries - 1)
@@ -494,13 +499,13 @@ class GateModel:
                 yield f"the sweep grants at gate {g}", draft.freeze()
 
     def _edits(self, e: int, one: Execution) -> Iterator[tuple[str, Execution]]:
-        if one.attempt or one.status not in (QUEUED, WAITING, HELD, REMOVED):
+        if one.attempt or one.status not in (QUEUED, WAITING, UNCLEARED, HELD, REMOVED):
             return
         after = one._replace(revision=one.revision + 1, waits_at=NOWHERE)
         if "requeue" in self.instance.edits:
             yield f"an edit queues e{e} ({one.status})", after._replace(status=QUEUED)
         if "hold" in self.instance.edits and one.status in (QUEUED, WAITING):
-            yield f"an edit holds e{e} ({one.status})", after._replace(status=HELD)
+            yield f"an edit adds an upstream to e{e} ({one.status})", after._replace(status=UNCLEARED)
         if "remove" in self.instance.edits and one.status in (QUEUED, WAITING):
             yield f"an edit removes e{e} ({one.status})", after._replace(status=REMOVED)
 
@@ -723,7 +728,7 @@ class GateModel:
 
     def _do_evict(self, draft: _Draft, g: int, e: int, seen: Execution) -> str:
         one, entry = draft.executions[e], draft.gates[g].entry(e)
-        unchanged = _comparable(one) == _comparable(seen) or not self._keeps(Condition.EVICT_CHECK)
+        unchanged = self._comparable(one) == self._comparable(seen) or not self._keeps(Condition.EVICT_CHECK)
         retrying = seen.status in (RETRYING, DUE) and self._keeps(Condition.EVICT_ATTEMPT)
         if entry is None or not unchanged or (retrying and entry > claim_number(seen.revision, seen.attempt)):
             return f"nothing to evict for e{e} in gate {g}"
@@ -731,6 +736,12 @@ class GateModel:
             draft.fault = f"e{e} loses gate {g}, which it may hold"
         draft.remove(g, e)
         return f"e{e}, read as {seen.status}, is evicted from gate {g}"
+
+    def _comparable(self, one: Execution) -> tuple[Any, ...]:
+        status = one.status.replace(DUE, RETRYING)
+        if not self._keeps(Condition.EVICT_CLEARED):
+            status = status.replace(UNCLEARED, QUEUED)
+        return (status, one.attempt, one.revision, one.waits_at)
 
     def _do_give_back(self, draft: _Draft, e: int, gates: tuple[int, ...], seen: Execution) -> str:
         if gates[1:]:
@@ -804,10 +815,6 @@ class GateModel:
             draft.write(h, status=FINAL, waits_at=NOWHERE)
             self._release(draft, h, one.attempt, True)
         return f"the holder e{h} of gate {g} is asked to stop"
-
-
-def _comparable(one: Execution) -> tuple[Any, ...]:
-    return (one.status.replace(DUE, RETRYING), one.attempt, one.revision, one.waits_at)
 
 
 def describe(state: State) -> str:

@@ -70,6 +70,7 @@ NEEDED = {
     Condition.CLEAR_UNIQUE: INSTANCES["two executions with two attempts and a sweep"],
     Condition.RELEASE_ATTEMPT: INSTANCES["one execution with three attempts, a duplicate and the settler"],
     Condition.EVICT_CHECK: INSTANCES["two edits of one execution, a duplicate and a sweep"],
+    Condition.EVICT_CLEARED: INSTANCES["two edits of one execution, a duplicate and a sweep"],
     Condition.EVICT_ATTEMPT: INSTANCES["an expired lease, a duplicate, a sweep and the settler"],
     Condition.EVICT_AT_ALL: INSTANCES["an expired lease, a duplicate, a sweep and the settler"],
     Condition.GRANT_AFTER_SWEEP: INSTANCES["a duplicate and a cancellation"],

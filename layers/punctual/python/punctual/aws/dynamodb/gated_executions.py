@@ -94,17 +94,19 @@ class DynamoGatedExecutions(ExecutionTable):
         )
 
     def unchanged_request(self, execution_id: str, seen: Execution | None) -> dict[str, Any]:
-        """Require that the record of an execution is still as ``seen``."""
+        """Require that an execution is still as ``seen``, in all that decides which gates it may hold."""
         key = _key(execution_id)
         if seen is None:
             return self.table.check_request(key, "attribute_not_exists(#execution_id)", {})
-        condition = "#status = :status AND #attempt = :attempt AND #revision = :revision"
         values: Item = {"status": str(seen.status), "attempt": seen.attempt, "revision": seen.revision}
+        unchanged = [f"#{name} = :{name}" for name in values]
+        unchanged.append(f"attribute_{'exists' if seen.is_cleared else 'not_exists'}(#is_cleared)")
         if seen.waits_at is None:
-            return self.table.check_request(key, f"{condition} AND attribute_not_exists(#waits_at)", values)
-        return self.table.check_request(
-            key, f"{condition} AND #waits_at = :waits_at", {**values, "waits_at": seen.waits_at}
-        )
+            unchanged.append("attribute_not_exists(#waits_at)")
+        else:
+            unchanged.append("#waits_at = :waits_at")
+            values["waits_at"] = seen.waits_at
+        return self.table.check_request(key, " AND ".join(unchanged), values)
 
     def not_waiting_request(self, waiter: Waiter, gate: str) -> dict[str, Any]:
         """Require that an execution does not wait at the gate as ``waiter`` says."""
