@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.integration.faults import just_before, on_table
 from tests.integration.long_lane import NO_BACKOFF, Container, LongLane, start_part
 from tests.integration.world import World
 
@@ -164,3 +165,42 @@ def test_of_two_containers_for_one_attempt_the_first_continues_and_reports_to_th
     lane.next_parts(job)
     world.run_until_idle()
     assert lane.execution(job)["result"]["value"] == "good"
+
+
+def test_of_two_containers_with_a_custom_image_the_second_is_stopped_and_its_token_is_answered(
+    world: World, lane: LongLane
+) -> None:
+    custom_image = {"image": "shell", "command": ["sh", "-c", "false"]}
+    job = lane.submit(task=None, container=custom_image, retry={"max_attempts": 1})
+    lane.next_parts(job)
+    first = lane.container(job)
+    first.report_running()
+    second = Container(world, first.grant)  # RunTask had succeeded, but was retried
+    second.report_running()
+    assert lane.stopped == [second.task_arn]
+    second.stop(exit_code=143)
+    assert lane.execution(job)["parts"][0]["status"] == "running"
+    first.stop(exit_code=1)
+    assert lane.answers_to(second.token) == ["SendTaskFailure"]
+
+
+def test_a_second_container_that_stops_before_its_claim_leaves_its_token_to_the_first(
+    world: World, lane: LongLane
+) -> None:
+    _, first = start_part(lane)
+    second = Container(world, first.grant)
+    second.stop(exit_code=1)
+    first.heartbeat()  # otherwise the run, which waits for the newer token, hears no heartbeat
+    assert lane.answers_to(second.token) == ["SendTaskHeartbeat"]
+    first.conclude()
+    assert lane.answers_to(second.token)[-1] == "SendTaskSuccess"
+
+
+def test_a_second_container_that_stops_after_the_first_has_ended_answers_its_own_token(
+    world: World, lane: LongLane
+) -> None:
+    _, first = start_part(lane)
+    second = Container(world, first.grant)
+    with just_before("UpdateItem", first.conclude, on_table("parts")):
+        second.stop(exit_code=1)
+    assert lane.answers_to(second.token) == ["SendTaskSuccess"]

@@ -374,3 +374,100 @@ def test_the_reconciler_does_not_queue_an_execution_that_waits_at_a_gate(world: 
     with just_before("UpdateItem", second_waits, "its one-time schedule"):
         lane.reconcile()
     assert lane.execution(second)["status"] == "waiting"
+
+
+def test_a_heartbeat_just_before_the_attempt_is_ended_keeps_the_lease(world: World, lane: LongLane) -> None:
+    job, container = start_part(lane)
+    world.pass_time(31)
+    with just_before("TransactWriteItems", container.heartbeat, on_table("parts")):
+        lane.tick()
+    assert lane.stopped == []
+    assert "SendTaskFailure" not in lane.answers_to(container.token)
+    assert container.conclude(value="in time")["ok"]
+    assert lane.execution(job)["parts"][0]["status"] == "succeeded"
+
+
+def test_a_claim_just_before_the_attempt_is_ended_keeps_the_lease(world: World, lane: LongLane) -> None:
+    job = lane.submit()
+    lane.next_parts(job)
+    container = lane.container(job)
+    world.pass_time(11 * 60)
+    with just_before("TransactWriteItems", container.claim, on_table("parts")):
+        lane.tick()
+    assert lane.stopped == []
+    assert container.heartbeat()["ok"]
+
+
+def test_a_hung_execution_can_be_cancelled(world: World, lane: LongLane) -> None:
+    job = lane.submit(partitions=2)
+    lane.next_parts(job)
+    container = lane.container(job, "0000")
+    container.claim()
+    lane.request_slot(job, "0001")  # the grant never reaches the run
+    world.run_until_idle()
+    container.conclude("fatal", error={"type": "Broken", "message": "no"})
+    execution = lane.execution(job)
+    assert [part["status"] for part in execution["parts"]] == ["failed", "starting"]
+    assert execution["status"] == "running"
+    assert world.request("PUT", f"/executions/{execution['execution_id']}/cancel")[0] == 200
+    world.run_until_idle()
+    assert lane.execution(job)["status"] == "cancelled"
+    assert lane.used_capacity() == (0, 0)
+
+
+def test_a_part_that_succeeds_between_the_read_and_the_write_of_a_cancellation_keeps_its_result(
+    world: World, lane: LongLane
+) -> None:
+    job, container = start_part(lane)
+    assert world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel")[0] == 200
+
+    def succeed() -> None:
+        assert container.conclude(value="in time")["ok"]
+
+    with just_before("UpdateItem", succeed, "cancel_reason"):  # the settler asks the part to stop
+        world.call("settler", {"Records": world.stream_records("executions", "settler")})
+    assert lane.conclude_attempt(job, container.grant)["retry"] is False
+    assert lane.next_parts(job)["next"] == "end"
+    execution = lane.execution(job)
+    assert (execution["status"], execution["result"]["value"]) == ("succeeded", "in time")
+
+
+def test_a_run_that_replaces_a_holder_and_gets_its_place_at_once_conducts_nothing(world: World, lane: LongLane) -> None:
+    job = lane.submit(overlap="cancel_running")
+    assert lane.next_parts(job)["next"] == "run"
+    lane.request_slot(job)  # it waits for a slot, so it is cancelled without a grace period
+    status_code, answer = world.request("POST", f"/jobs/{job['job_id']}/run")
+    assert status_code == 201
+    world.run_until_idle()
+    request = {"do": "next_parts", "job_id": job["job_id"], "execution_id": answer["execution"]["execution_id"]}
+    replacing = newest_run(world)
+    assert world.call("conductor", {**request, "run_arn": replacing})["next"] == "end"
+    world.pass_time(1)
+    world.run_until_idle()  # the planner starts another run
+    assert newest_run(world) != replacing
+    assert world.call("conductor", {**request, "run_arn": newest_run(world)})["next"] == "run"
+    assert world.call("conductor", {**request, "run_arn": replacing})["next"] == "end"
+    assert [one["status"] for one in world.executions(job["job_id"])] == ["cancelled", "queued"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "table", "after"), [("TransactWriteItems", "parts", 1), ("UpdateItem", "executions", 0)]
+)
+def test_a_reconciler_that_dies_between_two_writes_completes_the_repair_at_its_next_run(
+    world: World, lane: LongLane, operation: str, table: str, after: int
+) -> None:
+    job = lane.submit(partitions=2)
+    lane.next_parts(job)
+    for name in ("0000", "0001"):
+        assert lane.container(job, name).claim()["ok"]
+    execution_id = lane.execution(job)["execution_id"]
+    world.states.stop_execution(executionArn=lane.attached_run(job["job_id"], execution_id))
+    world.pass_time(121)
+    with crash_at(operation, after=after, table=table), pytest.raises(Killed):
+        lane.reconcile()
+    world.run_until_idle()
+    assert lane.reconcile()["restarted"] == [execution_id]
+    world.pass_time(1)
+    world.run_until_idle()
+    assert lane.used_capacity() == (0, 0)
+    assert lane.next_parts(job, run=newest_run(world))["parts"] == ["0000", "0001"]

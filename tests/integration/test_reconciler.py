@@ -151,3 +151,33 @@ def test_an_execution_that_waits_at_a_gate_is_not_restarted(world: World, lane: 
     world.pass_time(3600)
     assert waiting_id not in lane.reconcile()["restarted"]
     assert lane.execution(second)["status"] == "waiting"
+
+
+def test_an_execution_with_a_stuck_partition_and_one_that_never_asked_for_a_slot_is_restarted(
+    world: World, lane: LongLane
+) -> None:
+    job = lane.submit(partitions={"count": 2, "at_once": 1})
+    lane.next_parts(job)
+    lane.request_slot(job, "0001")  # its grant is lost, and the other partition waits for its end
+    world.run_until_idle()
+    world.pass_time(11 * 60)
+    lane.tick()
+    world.run_until_idle()
+    execution = lane.execution(job)
+    assert [part["status"] for part in execution["parts"]] == ["queued", "retrying"]
+    assert lane.reconcile()["restarted"] == []  # within the grace period of the backoff
+    world.pass_time(3600)
+    assert lane.reconcile()["restarted"] == [execution["execution_id"]]
+
+
+def test_an_execution_whose_parts_have_all_ended_is_restarted(world: World, lane: LongLane) -> None:
+    job, container = start_part(lane)
+    container.conclude(value="done")
+    execution_id = lane.execution(job)["execution_id"]
+    world.pass_time(100)
+    assert lane.reconcile()["restarted"] == []  # its run may be about to end it
+    world.pass_time(100)
+    assert lane.reconcile()["restarted"] == [execution_id]
+    world.run_until_idle()
+    assert lane.next_parts(job, run="new run")["next"] == "end"
+    assert lane.execution(job)["status"] == "succeeded"

@@ -59,8 +59,11 @@ class Parts(Protocol):
     def of(self, execution_id: str) -> list[Part]:
         """The parts of an execution, ordered by name."""
 
-    def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
-        """Apply the decision on an ended attempt, and free the slot; ``False`` if that was done already."""
+    def conclude(self, part: Part, decision: AttemptDecision, now: datetime, *, unless_renewed: bool = False) -> bool:
+        """Apply the decision on an ended attempt, and free the slot; ``False`` if that was done already.
+
+        ``unless_renewed``: also ``False`` if the container has claimed, or renewed its lease, since ``part`` was read.
+        """
 
     def cancel(self, part: Part, reason: str, now: datetime) -> bool:
         """Cancel a part in any live status, and free its slot if it has one; ``False`` if its status has changed."""

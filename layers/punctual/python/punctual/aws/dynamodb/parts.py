@@ -157,10 +157,16 @@ class DynamoParts:
             values={"running": str(Status.RUNNING), "attempt": part.attempt},
         ).applied
 
-    def conclude(self, part: Part, decision: AttemptDecision, now: datetime) -> bool:
-        """Apply the end of an attempt and release its slot; ``False`` if it was already applied."""
+    def conclude(self, part: Part, decision: AttemptDecision, now: datetime, *, unless_renewed: bool = False) -> bool:
+        """Apply the end of an attempt and release its slot; ``False`` if it was already applied.
+
+        ``unless_renewed``: only if the lease is still the one in ``part``.
+        """
         final = decision.status in FINAL
         error = decision.attempt.error
+        # a part that was asked to stop is not retried
+        conditions = ["attribute_not_exists(#cancel_at)"] if decision.status is Status.RETRYING else []
+        conditions += ["#lease_until = :lease_until"] if unless_renewed else []
         ended = self._transition(
             part,
             decision.status,
@@ -179,8 +185,8 @@ class DynamoParts:
             + ([] if error is not None else ["error"])
             + ([] if decision.reason is not None else ["reason"]),
             sources=SLOT_HOLDING_STATUSES,
-            # a part that was asked to stop is not retried
-            also="attribute_not_exists(#cancel_at)" if decision.status is Status.RETRYING else "",
+            also=conditions,
+            values={"lease_until": instant_text(part.lease_until)} if unless_renewed else {},
         )
         return all(transact(self.table.client, [{"Update": ended}, {"Update": self._slot_release(part)}]))
 
@@ -236,11 +242,12 @@ class DynamoParts:
         remove: Iterable[str] = (),
         add: Mapping[str, Any] = MappingProxyType({}),
         sources: Iterable[Status] | None = None,
-        also: str = "",
+        also: Iterable[str] = (),
+        values: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any]:
         """Build the update to ``target`` if the attempt is unchanged and the current status is in ``sources``.
 
-        ``sources`` defaults to all statuses with a transition to ``target``.
+        ``sources`` defaults to all statuses with a transition to ``target``. ``also`` are further conditions.
         """
         origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
         condition = f"#attempt = :attempt AND #status IN ({', '.join(f':{name}' for name in origins)})"
@@ -249,8 +256,8 @@ class DynamoParts:
             set={"status": str(target), **changes},
             remove=remove,
             add=add,
-            condition=f"{condition} AND {also}" if also else condition,
-            values={"attempt": part.attempt, **origins},
+            condition=" AND ".join([condition, *also]),
+            values={"attempt": part.attempt, **origins, **values},
         )
 
     def _expiry(self, now: datetime) -> int:

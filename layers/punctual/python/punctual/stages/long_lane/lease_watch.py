@@ -31,27 +31,31 @@ class LeaseWatch:
     def tick(self) -> list[Part]:
         """Stop the containers whose lease has expired or whose time to stop is over, and return their parts.
 
-        The state machine run of each part is woken with an error: it concludes the attempt, which frees the slot. If no
-        run waits for the container, the attempt is concluded here. Idempotent: a part is returned at every tick until
-        its slot is free.
+        A container that claims, or renews its lease, before its attempt is ended keeps it. Idempotent. After a crash
+        the state machine run is not woken: it continues when its own heartbeat timeout is over.
         """
         now, expired = self.clock(), []
         for part in self.slots.holders():
             if part.cancel_at is not None and part.cancel_at < now:
                 cause = f"the container did not stop by {to_text(part.cancel_at)}, as the cancellation asked"
-                self._fail(part, CANCELLED, cause)
+                has_ended = self._end(part, CANCELLED, cause)
             elif part.lease_until is not None and part.lease_until < now:
                 missing = "it did not start" if part.started_at is None else "no heartbeat"
-                self._fail(part, LOST, f"the container's lease expired at {to_text(part.lease_until)}: {missing}")
+                cause = f"the container's lease expired at {to_text(part.lease_until)}: {missing}"
+                has_ended = self._end(part, LOST, cause)
             else:
                 continue
-            expired.append(part)
+            if has_ended:
+                expired.append(part)
         return expired
 
-    def _fail(self, part: Part, error: str, cause: str) -> None:
+    def _end(self, part: Part, error: str, cause: str) -> bool:
+        """End the attempt, which frees its slot, then stop its container and wake its state machine run."""
+        result = infer_result(part, {"Error": error, "Cause": cause})
+        after, decision = decide_part(part, result, now=self.clock(), uniform=self.uniform)
+        if not self.parts.conclude(after, decision, self.clock(), unless_renewed=error == LOST):
+            return False
         if part.task_arn:
             self.containers.stop(part.task_arn, cause)
-        if not self.callbacks.fail(part.tokens, error, cause):
-            result = infer_result(part, {"Error": error, "Cause": cause})
-            after, decision = decide_part(part, result, now=self.clock(), uniform=self.uniform)
-            self.parts.conclude(after, decision, self.clock())
+        self.callbacks.fail(part.tokens, error, cause)
+        return True

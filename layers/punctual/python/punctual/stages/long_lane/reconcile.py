@@ -105,10 +105,10 @@ class Reconciler:
 
         A run continues within seconds after a part has ended, so this does not last longer than ``grace``.
         """
-        parts, long_ago = self.parts.of(execution.execution_id), self.clock() - grace
-        changed_at = (part.ended_at or part.retry_at or part.asked_at or long_ago for part in parts)
+        parts, queued_at = self.parts.of(execution.execution_id), _queued_or_due_at(execution)
+        changed_at = (part.ended_at or part.retry_at or part.asked_at or queued_at for part in parts)
         is_moving = any(part.status in (Status.WAITING, *SLOT_HOLDING_STATUSES) for part in parts)
-        return bool(parts) and not is_moving and max(changed_at) < long_ago
+        return bool(parts) and not is_moving and max(changed_at) < self.clock() - grace
 
     def _repair_schedule(self, execution: Execution, scheduled: set[str], repairs: Repairs) -> None:
         if short_name(execution.execution_id) in scheduled:

@@ -20,7 +20,7 @@ from punctual.domain.long_lane.assignment import Assignment, assignment_in
 from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop, infer_result
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
 from punctual.domain.long_lane.part_decision import decide_part
-from punctual.domain.status import SLOT_HOLDING_STATUSES, Status
+from punctual.domain.status import SLOT_HOLDING_STATUSES
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -67,7 +67,7 @@ class Reporter:
         """
         part = self.parts.claim(assignment, token, task_arn, self._lease(), self.clock())
         if part is None:
-            self.parts.add_token(assignment, token)
+            self._share_token(assignment, token)
         execution = self.executions.get(assignment.job_id, assignment.execution_id) if part else None
         if part is None or execution is None:
             return None
@@ -107,7 +107,8 @@ class Reporter:
         """Handle the event that ECS has started a container.
 
         A container with a custom image does not call the reporter: this event is its claim. A container whose attempt
-        was superseded is stopped.
+        was superseded is stopped. So is the second of two containers with a custom image that were started for one
+        attempt.
         """
         assignment, token = _assignment_and_token(task)
         if assignment is None:
@@ -115,9 +116,13 @@ class Reporter:
         part = self.parts.get(assignment.execution_id, assignment.part)
         if part is None or not assignment.matches(part) or part.status not in SLOT_HOLDING_STATUSES:
             self.containers.stop(task["taskArn"], "its attempt was superseded")
-        elif not part.uses_runner and part.status is Status.STARTING:
+        elif not part.uses_runner and part.task_arn != task["taskArn"]:
             claimed = self.parts.claim(assignment, token, task["taskArn"], None, self.clock())
-            self.sync.update([claimed or part], None)
+            if claimed is None:
+                self._share_token(assignment, token)
+                self.containers.stop(task["taskArn"], "another container runs this attempt")
+            else:
+                self.sync.update([claimed], None)
 
     def on_task_stopped(self, task: Mapping[str, Any]) -> None:
         """Handle the event that ECS has stopped a container.
@@ -132,9 +137,14 @@ class Reporter:
         if part is None or part.status not in SLOT_HOLDING_STATUSES or not assignment.matches(part):
             self.callbacks.succeed([token], {})  # the result is recorded; a crash may have prevented this answer
         elif part.task_arn and part.task_arn != task["taskArn"]:
-            return  # two containers were started for this attempt, and the other one runs
+            self._share_token(assignment, token)  # two containers were started for this attempt, and the other one runs
         else:
             self._conclude_or_fail(replace(part, tokens=part.tokens | {token}), cause_of_stop(task))
+
+    def _share_token(self, assignment: Assignment, token: str) -> None:
+        """Let the container that runs the attempt answer the token of another one, for which the run may wait."""
+        if not self.parts.add_token(assignment, token):
+            self.callbacks.succeed([token], {})  # no container runs it any more: the run reads how it has ended
 
     def _conclude_or_fail(self, part: Part, cause: str) -> None:
         """Record a success; any other end is inferred and recorded by the state machine run, which is failed."""

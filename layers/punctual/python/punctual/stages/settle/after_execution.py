@@ -74,8 +74,9 @@ class Settler:
     def stop_requested(self, execution: Execution) -> None:
         """Ask the running parts of an execution of the long lane to stop, and cancel its other parts. Idempotent.
 
-        The conductor ends the execution together with its last part that was asked to stop or ended by itself. If there
-        is no such part, no further event would end the execution, so it ends here.
+        The conductor ends the execution together with its last part that was asked to stop. If there is no such part,
+        the execution ends here: its run may wait for an answer that was lost. If all parts have succeeded, its result
+        has to be stored, which the conductor does.
         """
         if execution.lane is not Lane.LONG or execution.cancel_at is None:
             return
@@ -85,7 +86,7 @@ class Settler:
         parts = self.parts.of(execution.execution_id)  # again: a part that ended by itself meanwhile keeps its result
         if not parts:
             self.executions.cancel(execution, reason, self.clock())
-        elif all(part.status is Status.CANCELLED or part.has_kept_result for part in parts):
+        elif all(part.status in FINAL for part in parts) and any(part.status is not Status.SUCCEEDED for part in parts):
             self.executions.close(execution, outcome_when_cancelled(parts, reason), self.clock())
 
     def _stop_part(self, part: Part, until: datetime, reason: str) -> None:
