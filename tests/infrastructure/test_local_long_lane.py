@@ -217,7 +217,7 @@ def test_a_failure_of_the_reconciler_is_reported(
 def test_the_end_of_a_long_execution_is_replayed_to_the_settler(
     described: dict[str, Any], functions: Lambda, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = {"job_id": {"S": "a"}, "status": {"S": "failed"}, "ended_at": {"S": RECENT}}
+    ended = {"job_id": {"S": "a"}, "status": {"S": "succeeded"}, "ended_at": {"S": RECENT}}
     executions = [
         {**ended, "execution_id": {"S": "long"}, "lane": {"S": "long"}, "needs_follow_up": {"BOOL": True}},
         {**ended, "execution_id": {"S": "short"}, "lane": {"S": "short"}},
