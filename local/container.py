@@ -16,10 +16,10 @@ from botocore.exceptions import ClientError
 from local import processes
 from local.aws import DUMMY_CREDENTIALS
 from local.container_log import ContainerLog
+from local.deployed_code import DeployedCode
 from local.ecs_task import EcsTask, task_id
-from local.places import REGION, ROOT
+from local.places import REGION
 
-PYTHONPATH = f"{ROOT / 'layers' / 'punctual' / 'python'}:{ROOT}"
 # The share of the stop timeout that a task may use: the rest is a margin before SIGKILL.
 USABLE_GRACE = 0.8
 
@@ -44,6 +44,7 @@ class Host:
     endpoint: str
     longest_grace: float
     logs: Any
+    code: DeployedCode
 
 
 class Container:
@@ -67,8 +68,13 @@ class Container:
             self._fail_start(f"CannotPullContainerError: {retried}: failed to resolve ref {self.task.image}")
             return
         try:
+            search_path = self._host.code.paths() if self.task.is_runner else []
+        except ClientError as error:
+            self._fail_start(f"CannotPullContainerError: {error}")
+            return
+        try:
             self.log.create()
-            self._spawn()
+            self._spawn(search_path)
         except ClientError as error:
             self._fail_start(f"ResourceInitializationError: failed to validate logger args: {error}")
         except OSError as error:
@@ -103,10 +109,10 @@ class Container:
     def _fail_start(self, reason: str) -> None:
         self._end = End(reason, "TaskFailedToStart")
 
-    def _spawn(self) -> None:
+    def _spawn(self, search_path: list[Path]) -> None:
         folder, lock = places_of(self._host.folder, self.task.arn)
         folder.mkdir(parents=True, exist_ok=True)
-        environment = self._environment(folder)
+        environment = self._environment(folder) | {"PYTHONPATH": os.pathsep.join(map(str, search_path))}
         process = processes.start(
             _found(self.task.command, environment["PATH"]),
             lock=lock,
@@ -131,7 +137,6 @@ class Container:
             "AWS_DEFAULT_REGION": REGION,
             "AWS_ENDPOINT_URL": self._host.endpoint,
             "AWS_EC2_METADATA_DISABLED": "true",
-            "PYTHONPATH": PYTHONPATH,
             "PYTHONUNBUFFERED": "1",
             "TMPDIR": str(folder),
             "PUNCTUAL_TASK_ARN": self.task.arn,

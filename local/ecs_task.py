@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 STOP_SECONDS = 30
 """ECS's default stop timeout."""
+RUNNER_IMAGE = "punctual-runner:local"
 KNOWN_IMAGE = re.compile(r"punctual-(?!.*unknown)[a-z0-9-]+:local")
 
 
@@ -37,6 +38,11 @@ class EcsTask:
     def image_exists(self) -> bool:
         """Whether it is one of the images that this machine simulates."""
         return KNOWN_IMAGE.fullmatch(self.image) is not None
+
+    @property
+    def is_runner(self) -> bool:
+        """Whether the image is Punctual's own, which contains the engine, the tasks and their packages."""
+        return self.image == RUNNER_IMAGE
 
     @property
     def command(self) -> list[str]:

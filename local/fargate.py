@@ -13,12 +13,14 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from local.aws import client
 from local.container import Container, End, Host, kill_orphans, remove
+from local.deployed_code import DeployedCode
 from local.ecs_cluster import PATIENCE, EcsCluster
 from local.ecs_task import EcsTask
 
@@ -119,8 +121,11 @@ def main() -> int:
     termination = Termination()
     arguments = _parse()
     logs = client("logs", arguments.endpoint, PATIENCE)
-    host = Host(arguments.folder, arguments.endpoint, arguments.longest_grace, logs)
+    code = DeployedCode(client("lambda", arguments.endpoint, PATIENCE), arguments.worker, arguments.code)
+    host = Host(arguments.folder, arguments.endpoint, arguments.longest_grace, logs, code)
     fargate = Fargate(EcsCluster(arguments.cluster, arguments.endpoint), host)
+    with suppress(*AWS_ERRORS, OSError):  # each start of a container tries it again
+        code.prepare()
     logging.info("%s of cluster %s", READY, arguments.cluster)
     last_error = ""
     while not termination.requested:
@@ -140,7 +145,9 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m local.fargate", description="Runs ECS tasks as processes")
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--cluster", required=True)
+    parser.add_argument("--worker", required=True)
     parser.add_argument("--folder", required=True, type=Path)
+    parser.add_argument("--code", required=True, type=Path)
     parser.add_argument("--longest-grace", required=True, type=float)
     return parser.parse_args()
 

@@ -28,7 +28,7 @@ class Places:
 
     def reset(self) -> None:
         """Remove the emulator's state and everything derived from it. Keeps the logs."""
-        for folder in (self.state, self.objects, self.scratch):
+        for folder in (self.state, self.objects, self.scratch, self.code):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (self.passwords, self.stack_file):
             file.unlink(missing_ok=True)
@@ -70,6 +70,11 @@ class Places:
     def containers(self) -> Path:
         """A lock file and a working folder for each running task of the stand-in for Fargate."""
         return self.directory / "containers"
+
+    @property
+    def code(self) -> Path:
+        """The deployed code that containers run, by version."""
+        return self.directory / "code"
 
     @property
     def deploy_log(self) -> Path:

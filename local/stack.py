@@ -117,7 +117,7 @@ class Stack:
             endpoint=self.emulator.endpoint,
             tokens=self._tokens(outputs),
             pid=self.emulator.pid() or 0,
-            fargate_pid=self._provide_containers(outputs["Cluster"]),
+            fargate_pid=self._provide_containers(outputs["Cluster"], outputs["WorkerFunction"]),
         )
         # The API first: the backlog may keep this machine busy for a while.
         self._traffic(stack).release("api")
@@ -143,14 +143,14 @@ class Stack:
         if not restarted:
             self._progress.say("The reconciler failed: see `make logs`. It runs again within the hour.")
 
-    def _provide_containers(self, cluster: str) -> int | None:
+    def _provide_containers(self, cluster: str, worker: str) -> int | None:
         """Start the stand-in for Fargate, and return its process id.
 
         It replaces Docker even where Docker exists: a Docker container cannot reach an emulator on loopback.
         """
         if not self.stand_in.serves(cluster):
             with self._progress.step("containers run as processes"):
-                self.stand_in.start(cluster)
+                self.stand_in.start(cluster, worker)
         return self.stand_in.pid()
 
     def _tokens(self, outputs: dict[str, str]) -> dict[str, str]:

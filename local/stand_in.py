@@ -36,13 +36,17 @@ class StandIn:
         found = processes.holder(self._places.fargate_lock) or {}
         return (found.get("endpoint"), found.get("cluster")) == (self._endpoint, cluster)
 
-    def start(self, cluster: str) -> None:
-        """Start it for `cluster`, replacing one for another cluster, and wait until it polls for tasks."""
+    def start(self, cluster: str, worker: str) -> None:
+        """Start it for `cluster`, replacing one for another cluster, and wait until it polls for tasks.
+
+        Containers run the deployed code of the function `worker`.
+        """
         self.stop()
-        self._places.containers.mkdir(parents=True, exist_ok=True)
+        for folder in (self._places.containers, self._places.code):
+            folder.mkdir(parents=True, exist_ok=True)
         if self._places.fargate_log.exists():
             self._places.fargate_log.replace(self._places.fargate_log.with_suffix(".old.log"))
-        process = self._process = self._spawn(cluster)
+        process = self._process = self._spawn(cluster, worker)
         end = time.monotonic() + START_SECONDS
         while READY not in self._places.fargate_log.read_text(errors="replace"):
             if process.poll() is not None or time.monotonic() > end:
@@ -63,13 +67,14 @@ class StandIn:
         kill_orphans(self._places.containers)
         return pid is not None
 
-    def _spawn(self, cluster: str) -> subprocess.Popen[bytes]:
+    def _spawn(self, cluster: str, worker: str) -> subprocess.Popen[bytes]:
         with self._places.fargate_log.open("ab") as log:
             process = processes.start(
                 [
                     *(sys.executable, "-m", "local.fargate"),
-                    *("--endpoint", self._endpoint, "--cluster", cluster),
-                    *("--folder", str(self._places.containers), "--longest-grace", str(self._longest_grace)),
+                    *("--endpoint", self._endpoint, "--cluster", cluster, "--worker", worker),
+                    *("--folder", str(self._places.containers), "--code", str(self._places.code)),
+                    *("--longest-grace", str(self._longest_grace)),
                 ],
                 lock=self._places.fargate_lock,
                 cwd=ROOT,

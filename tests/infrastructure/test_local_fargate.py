@@ -1,10 +1,12 @@
 """The stand-in for Fargate on a real emulator: it runs each ECS task once and reports its start and its end."""
 
+import io
 import json
 import os
 import signal
 import socket
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +22,7 @@ from local.stand_in import StandIn
 
 T = TypeVar("T")
 GRACE = 1.5
+WORKER = "worker"
 LOGS = "/punctual/runner"
 # Prints "ready" and exits on SIGTERM; STUBBORN ignores SIGTERM.
 POLITE = "trap 'echo leaving; exit 3' TERM; echo ready; while :; do sleep 0.05; done"
@@ -32,6 +35,7 @@ class Aws:
     def __init__(self, endpoint: str) -> None:
         self.ecs, self.logs = client("ecs", endpoint), client("logs", endpoint)
         self._sqs, self._events = client("sqs", endpoint), client("events", endpoint)
+        self._lambda = client("lambda", endpoint)
         self._received: list[dict[str, Any]] = []
         self.logs.create_log_group(logGroupName=LOGS)
         self._queue = self._sqs.create_queue(QueueName="task-changes")["QueueUrl"]
@@ -41,6 +45,23 @@ class Aws:
         pattern = {"source": ["punctual.fargate"], "detail-type": ["ECS Task State Change"]}
         self._events.put_rule(Name="task-changes", EventPattern=json.dumps(pattern))
         self._events.put_targets(Rule="task-changes", Targets=[{"Id": "queue", "Arn": arn}])
+
+    def deploy(self, tasks: str) -> None:
+        """Create the worker, with a layer, or update its code. `tasks` is the text of the package `tasks`."""
+        code = zipped({"handler.py": "", "tasks/__init__.py": tasks})
+        try:
+            self._lambda.update_function_code(FunctionName=WORKER, ZipFile=code)
+        except self._lambda.exceptions.ResourceNotFoundException:
+            content = {"ZipFile": zipped({"python/punctual.py": "", "python/vendored.py": "VERSION = 7"})}
+            layer = self._lambda.publish_layer_version(LayerName="engine", Content=content)["LayerVersionArn"]
+            self._lambda.create_function(
+                FunctionName=WORKER,
+                Runtime="python3.13",
+                Handler="handler.handler",
+                Role="arn:aws:iam::000000000000:role/any",
+                Code={"ZipFile": code},
+                Layers=[layer],
+            )
 
     def define(self, family: str, image: str = "punctual-shell:local", group: str = LOGS, **more: Any) -> None:
         self.ecs.register_task_definition(
@@ -133,7 +154,7 @@ def aws(emulator: Emulator) -> Aws:
 def one(emulator: Emulator, places: Places) -> Iterator[str]:
     """A cluster served by a stand-in."""
     stand_in = StandIn(places, emulator.endpoint, GRACE)
-    stand_in.start("one")
+    stand_in.start("one", WORKER)
     try:
         yield "one"
     finally:
@@ -171,7 +192,7 @@ def test_a_container_gets_the_variables_of_its_definition_its_overrides_and_the_
     aws: Aws, one: str, emulator: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THE_USER", "1")
-    show = "import os, json, punctual, tasks; print(json.dumps(dict(os.environ)))"
+    show = "import os, json; print(json.dumps(dict(os.environ)))"
     arn = aws.run(one, "python", "-c", show, BOTH="2", PUNCTUAL_ASSIGNMENT="{}")
     assert aws.wait_for_end(arn)["containers"][0]["exitCode"] == 0, aws.lines(arn)
     (line,) = aws.lines(arn)
@@ -181,6 +202,42 @@ def test_a_container_gets_the_variables_of_its_definition_its_overrides_and_the_
     assert variables["PUNCTUAL_TASK_ARN"] == arn
     assert 0 < float(variables["PUNCTUAL_GRACE_SECONDS"]) < GRACE
     assert "SECRET_OF_THE_USER" not in variables
+
+
+def test_punctuals_own_image_contains_the_deployed_code_and_its_layers(aws: Aws, one: str) -> None:
+    aws.define("runner", "punctual-runner:local")
+    show = "import tasks, punctual, vendored; print(tasks.VERSION, vendored.VERSION)"
+    for version in ("1", "2"):
+        aws.deploy(f"VERSION = {version}")
+        arn = aws.run(one, "python", "-c", show, family="runner")
+        assert aws.wait_for_end(arn)["containers"][0]["exitCode"] == 0, aws.lines(arn)
+        assert aws.lines(arn) == [f"{version} 7"]
+
+
+@pytest.mark.parametrize(("image", "module"), [("runner", "local"), ("runner", "cdk"), ("shell", "punctual")])
+def test_no_image_contains_the_working_tree(aws: Aws, one: str, image: str, module: str) -> None:
+    aws.deploy("")
+    aws.define(image, f"punctual-{image}:local")
+    arn = aws.run(one, "python", "-c", f"import {module}", family=image)
+    assert aws.wait_for_end(arn)["containers"][0]["exitCode"] == 1
+    assert f"ModuleNotFoundError: No module named '{module}'" in aws.lines(arn)
+
+
+def test_punctuals_own_image_does_not_start_before_its_code_is_deployed(aws: Aws, stand_in: StandIn) -> None:
+    aws.define("runner", "punctual-runner:local")
+    stand_in.start("two", "no-such-function")
+    end = aws.wait_for_end(aws.run("two", "true", family="runner"))
+    assert end["stoppedReason"].startswith("CannotPullContainerError: ")
+
+
+def test_code_of_earlier_deployments_is_removed_when_the_stand_in_starts(
+    aws: Aws, stand_in: StandIn, tmp_path: Path
+) -> None:
+    code = Places(tmp_path).code
+    for version in ("1", "2"):
+        aws.deploy(f"VERSION = {version}")
+        stand_in.start("two", WORKER)
+    assert [file.read_text() for file in code.glob("*/tasks/__init__.py")] == ["VERSION = 2"]
 
 
 def test_the_files_of_a_container_are_removed(aws: Aws, one: str, places: Places) -> None:
@@ -250,7 +307,7 @@ def test_a_task_without_its_log_group_is_not_started(aws: Aws, one: str) -> None
 
 
 def test_stopping_the_stand_in_stops_its_tasks_and_reports_their_end(aws: Aws, stand_in: StandIn) -> None:
-    stand_in.start("two")
+    stand_in.start("two", WORKER)
     polite, stubborn = (aws.run("two", "sh", "-c", script) for script in (POLITE, STUBBORN))
     for arn in (polite, stubborn):
         aws.wait_for_line(arn, "ready")
@@ -266,14 +323,14 @@ def test_stopping_the_stand_in_stops_its_tasks_and_reports_their_end(aws: Aws, s
 def test_orphans_of_a_killed_stand_in_are_killed_and_reported_and_not_run_again(
     aws: Aws, stand_in: StandIn, tmp_path: Path
 ) -> None:
-    stand_in.start("two")
+    stand_in.start("two", WORKER)
     arn = aws.run("two", "sh", "-c", f"echo $$; {POLITE}")
     aws.wait_for_line(arn, "ready")
     process = int(aws.lines(arn)[0])
     os.kill(stand_in.pid() or 0, signal.SIGKILL)
     wait_for(lambda: stand_in.pid() is None, "the stand-in to be dead")
     assert is_alive(process)
-    stand_in.start("two")
+    stand_in.start("two", WORKER)
     end = aws.wait_for_end(arn)
     assert "ended while it ran this task" in end["stoppedReason"]
     wait_for(lambda: not is_alive(process), "its process to be gone")
@@ -290,7 +347,7 @@ def test_the_stand_in_survives_a_restart_of_the_emulator_and_does_not_start_task
     try:
         aws = Aws(emulator.endpoint)
         aws.define("shell")
-        stand_in.start("default")
+        stand_in.start("default", WORKER)
         process = stand_in.pid() or 0
         os.kill(process, signal.SIGSTOP)
         before = aws.run("default", "echo", "started")
@@ -309,7 +366,7 @@ def test_the_stand_in_survives_a_restart_of_the_emulator_and_does_not_start_task
 def test_another_process_finds_the_running_stand_in(stand_in: StandIn, emulator: Emulator, tmp_path: Path) -> None:
     later = StandIn(Places(tmp_path), emulator.endpoint)
     assert later.pid() is None
-    stand_in.start("two")
+    stand_in.start("two", WORKER)
     assert later.pid() == stand_in.pid()
     assert later.serves("two")
     assert not later.serves("one")
@@ -321,7 +378,7 @@ def test_a_stand_in_that_does_not_start_is_reported_with_its_log(
 ) -> None:
     monkeypatch.setattr("local.stand_in.ROOT", tmp_path)
     with pytest.raises(FargateFailed, match=r"did not start: see .*fargate\.log"):
-        stand_in.start("two")
+        stand_in.start("two", WORKER)
     assert stand_in.pid() is None
 
 
@@ -342,6 +399,14 @@ def wait_for(find: Callable[[], T], what: str, seconds: float = 30) -> T:
         assert time.monotonic() < end, f"not within {seconds} seconds: {what}"
         time.sleep(0.05)
     return found
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
 
 
 def is_alive(pid: int) -> bool:
