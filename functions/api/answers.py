@@ -144,7 +144,9 @@ class Part(BaseModel):
 
 
 class WaitingFor(BaseModel):
-    what: str = Field(description="`time`, `rest`, `rate`, `executions`, `key`, `upstream`, `worker` or `slot`.")
+    what: str = Field(
+        description="`time`, `rest`, `rate`, `executions`, `key`, `upstream`, `worker`, `slot` or `resume`."
+    )
     detail: str
     ahead: int | None = Field(description="How many others go first; null if unknown.")
     executions: list[str] = Field(description="The executions that have to end first.")

@@ -160,9 +160,13 @@ class Notify(StrictModel):
 
 
 class MisfireRule(StrictModel):
-    """What happens to due instants that were missed in an outage or a pause."""
+    """What happens to due instants that were missed in an outage or a pause, and to messages of a paused queue job."""
 
-    policy: MisfirePolicy = Field(MisfirePolicy.RUN_LATEST, strict=False)
+    policy: MisfirePolicy | None = Field(
+        None,
+        strict=False,
+        description="Default: `run_latest`; for a queue job `run_all`. `skip` drops the messages of a pause.",
+    )
     grace_seconds: int = Field(
         DEFAULT_GRACE_SECONDS, ge=0, le=86_400, description="An instant that is late by at most this still runs."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -262,21 +261,6 @@ def test_dry_runs_show_removed_and_added_executions_and_write_nothing(world: Wor
     assert sum(one["scheduled_at"] > to_text(world.now) for one in preview["appear"]) == 10
 
 
-def test_a_message_for_a_paused_job_is_recorded_and_can_be_retried_manually(world: World) -> None:
-    job_id = world.submit(schedule={"queue": True})["job_id"]
-    request_action(world, job_id, "pause")
-    message = json.dumps({"job_id": job_id, "payload": {"n": 7}})
-    world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=message)
-    world.run_until_idle()
-    [one] = world.executions(job_id)
-    assert (one["status"], one["reason"], one["parameters"]) == ("skipped", "paused", {"n": 7})
-    request_action(world, job_id, "resume")
-    status, answer = world.request("POST", f"/executions/{one['execution_id']}/retry", {})
-    assert status == 201
-    world.run_until_idle()
-    assert world.execution(answer["execution"]["execution_id"])["result"]["value"] == {"n": 7}
-
-
 def test_a_one_time_job_paused_past_its_instant_runs_when_it_is_resumed(world: World) -> None:
     job_id = world.submit(schedule={"at": to_text(world.now + timedelta(minutes=10))})["job_id"]
     world.run_until_idle()
@@ -450,15 +434,3 @@ def test_instants_due_after_a_pause_wait_for_the_resume_although_the_planner_see
     world.run_for(10)
     assert statuses(world, once) == ["succeeded"]
     assert statuses(world, often) == ["succeeded"] * 5
-
-
-def test_a_message_sent_before_the_planner_sees_a_pause_is_recorded_as_skipped(world: World) -> None:
-    job_id = world.submit(schedule={"queue": True})["job_id"]
-    world.run_until_idle()
-    body = json.dumps({"job_id": job_id, "payload": {}})
-    request_action(world, job_id, "pause")
-    world.pass_time(1)
-    world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=body)
-    world.deliver_intake()
-    world.run_until_idle()
-    assert [(one["status"], one["reason"]) for one in world.executions(job_id)] == [("skipped", "paused")]

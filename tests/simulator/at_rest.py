@@ -52,7 +52,13 @@ class AtRest:
         return [describe(one) for one in live if one.earliest_start < due_before and not self.may_wait(one)]
 
     def may_wait(self, one: Execution) -> bool:
-        """Whether a rate limit postpones it, or an upstream may be missing because its job is paused or was edited."""
+        """Whether it may stay live while nothing happens.
+
+        A rate limit postpones it, its job is paused and keeps its message, or an upstream may be missing because that
+        job is paused or was edited.
+        """
+        if one.is_deferred and self.observer.jobs[one.job_id][-1].job.state is JobState.PAUSED:
+            return True
         if one.rate_at is not None and one.rate_at > self.observer.kernel.now:
             return True
         if not one.has_pending_upstreams or self.observer.jobs[one.job_id][-1].job.state in REMOVED_STATES:

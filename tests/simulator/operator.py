@@ -46,6 +46,7 @@ LONG_BACKOFF = {"max_attempts": 2, "backoff_seconds": 600, "max_backoff_seconds"
 MISFIRES = tuple(
     {"policy": policy, "grace_seconds": grace} for policy in ("run_latest", "run_all", "skip") for grace in (300, 45, 0)
 )
+MESSAGE_MISFIRES = (None, {"policy": "run_all"}, {"policy": "skip"})
 BATCHES: tuple[dict[str, Any], ...] = (
     {},
     {"resources": {"vcpu": 4}},
@@ -131,8 +132,9 @@ class Operator:
             "concurrency": self._any(f"{where}/key", self._keys),
             "priority": self._any(f"{where}/priority", ("normal", "normal", "high", "low")),
         }
-        if schedule and not schedule.get("queue"):
-            job["misfire"] = self._any(f"{where}/misfire", MISFIRES)
+        if schedule:
+            rules = MESSAGE_MISFIRES if schedule.get("queue") else MISFIRES
+            job["misfire"] = self._any(f"{where}/misfire", rules)
         if lane == "long":
             job |= {"lane": "long", **self._any(f"{where}/batch", BATCHES)}
         return {name: value for name, value in job.items() if value is not None}

@@ -13,8 +13,9 @@ class Status(StrEnum):
     """The status of an execution. Each member names the components that move an execution in and out."""
 
     SCHEDULED = "scheduled"
-    """Planned for an instant beyond the horizon. In: the planner. Out: the dispatcher, when the timer is
-    due; in the long lane the conductor, when the EventBridge schedule starts the state machine."""
+    """Planned for an instant beyond the horizon, or deferred until its job is resumed. In: the planner. Out: the
+    dispatcher, when the timer is due; in the long lane the conductor, when the EventBridge schedule starts the state
+    machine; after a pause the planner."""
 
     QUEUED = "queued"
     """Its work order is being sent, or waits in a queue for a worker. In: the planner, dispatcher, intake or API; in
@@ -66,9 +67,10 @@ WITHOUT_OUTCOME = frozenset({Status.SKIPPED, Status.MISSED, Status.CANCELLED})
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.SCHEDULED: frozenset({Status.QUEUED}) | WITHOUT_OUTCOME,
     # queued → queued: a rate limit delays it
-    Status.QUEUED: frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING}) | WITHOUT_OUTCOME,
+    Status.QUEUED: frozenset({Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RUNNING}) | WITHOUT_OUTCOME,
     Status.WAITING: frozenset(
         {
+            Status.SCHEDULED,
             Status.QUEUED,
             Status.STARTING,
             Status.RETRYING,

@@ -15,7 +15,7 @@ from punctual.domain.executions.lease import LEASE_DURATION
 from punctual.domain.executions.progress import Progress
 from punctual.domain.executions.timer import Timer, TimerReason, shard_of
 from punctual.domain.executions.work_order import WorkOrder
-from punctual.domain.identity import due_key, due_of, execution_id
+from punctual.domain.identity import due_key, due_of, execution_id, job_of
 from punctual.domain.instant import MILLISECOND, from_text
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.lane import Lane
@@ -52,6 +52,7 @@ class DynamoExecutions(ExecutionTable):
             {"job_id": timer.job_id, "execution_id": timer.execution_id},
             Status.QUEUED,
             {"queued_at": instant_text(now)},
+            remove=["reason"] if timer.reason is TimerReason.DUE else [],  # a deferred execution has one
             sources=sources,
             also=also,
             values=values,
@@ -195,6 +196,15 @@ class DynamoExecutions(ExecutionTable):
     def end_missed_request(self, execution: Execution, ending: MisfireEnding, now: datetime) -> dict[str, Any]:
         why = {"reason": ending.reason, "covered_by": ending.covered_by}
         return {"Update": self._end_unstarted_request(key_of(execution), ending.status, why, now)}
+
+    def defer_request(self, one: LiveExecution, reason: str) -> dict[str, Any]:
+        removed = ["waits_at", "turn", "rate_at", "retry_at", "recheck_at"]
+        key = {"job_id": job_of(one.execution_id), "execution_id": one.execution_id}
+        also = "#attempt = :none AND attribute_not_exists(#run_arn)"
+        changes = {"reason": reason}
+        return {
+            "Update": self._transition(key, Status.SCHEDULED, changes, remove=removed, also=also, values={"none": 0})
+        }
 
     def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime, gates: Iterable[Gate]) -> Item:
         """The attributes of a claim. The holder of a job's gate is found through the gate and needs no index entry."""

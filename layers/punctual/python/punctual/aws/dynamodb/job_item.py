@@ -10,7 +10,7 @@ from punctual.aws.dynamodb.execution_item import batch_text, dependencies_of_tex
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import Unreadable
 from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.jobs.misfire import Misfire, parse_misfire
+from punctual.domain.jobs.misfire import default_misfire, parse_misfire
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Lane, Priority
@@ -44,7 +44,7 @@ def job_to_item(job: Job) -> Item:
         "deadline": to_json(job.deadline.to_spec()) if job.deadline else None,
         "expected_seconds": job.expected_seconds,
         "overlap": str(job.overlap) if job.overlap is not Overlap.ALLOW else None,
-        "misfire": to_json(job.misfire.to_spec()) if job.misfire != Misfire() else None,
+        "misfire": None if job.misfire == default_misfire(job.schedule) else to_json(job.misfire.to_spec()),
         "concurrency": to_json(job.concurrency.to_spec()) if job.concurrency else None,
         "paused_at": instant_text(job.paused_at),
         "resumed_at": instant_text(job.resumed_at),
@@ -72,6 +72,7 @@ def item_to_job(item: Item) -> Job:
         created_at, updated_at = instant_of(item["created_at"]), instant_of(item["updated_at"])
         assert created_at is not None
         assert updated_at is not None
+        schedule = from_stored(from_json(item["schedule"]))
         return Job(
             job_id=item["job_id"],
             name=item["name"],
@@ -79,14 +80,14 @@ def item_to_job(item: Item) -> Job:
             created_by=item["created_by"],
             task=item["task"],
             parameters=from_json(item["parameters"]),
-            schedule=from_stored(from_json(item["schedule"])),
+            schedule=schedule,
             lane=Lane(item["lane"]),
             priority=Priority(item["priority"]),
             timeout_seconds=item["timeout_seconds"],
             retry=RetryPolicy(**from_json(item["retry"])),
             expected_seconds=item.get("expected_seconds"),
             overlap=Overlap(item.get("overlap", Overlap.ALLOW)),
-            misfire=parse_misfire(from_json(item.get("misfire"))),
+            misfire=parse_misfire(from_json(item.get("misfire")), schedule),
             paused_at=instant_of(item.get("paused_at")),
             resumed_at=instant_of(item.get("resumed_at")),
             revised_at=instant_of(item.get("revised_at")),

@@ -70,12 +70,15 @@ class DynamoJobs:
             "expires_at": None if state in LIVE_STATES else self._expiry(now),
         }
         # compare the revision as well: the action must apply to the same revision as its dry run
-        written = self.table.update(
-            {"job_id": job.job_id},
-            set=changes,
-            condition="#state = :state AND #revision = :revision",
-            values={"state": str(job.state), "revision": job.revision},
+        condition, values = (
+            "#state = :state AND #revision = :revision",
+            {"state": str(job.state), "revision": job.revision},
         )
+        if moved.live_since is not None and moved.live_since != job.live_since:
+            since = changes["live_since"] = instant_text(moved.live_since)
+            condition += " AND (attribute_not_exists(#live_since) OR #live_since >= :since)"
+            values |= {"since": since}
+        written = self.table.update({"job_id": job.job_id}, set=changes, condition=condition, values=values)
         return self._expire_marker_with(written)
 
     def replace(self, job: Job) -> bool:

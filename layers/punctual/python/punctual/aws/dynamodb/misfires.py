@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from punctual.aws.dynamodb.executions import DynamoExecutions
 from punctual.aws.dynamodb.table import Table, transact
 from punctual.domain.errors import JobChanged
-from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.execution import Execution, LiveExecution
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.misfire import MisfireEnding
 
@@ -50,6 +50,9 @@ class DynamoMisfireRecords:
 
     def end(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
         return self._write(self.executions.end_missed_request(execution, ending, now)) == [True]
+
+    def defer(self, one: LiveExecution, reason: str) -> bool:
+        return self._write(self.executions.defer_request(one, reason)) == [True]
 
     def _write(self, *writes: Mapping[str, Any]) -> list[bool]:
         """Apply all writes or none. Returns for each whether its own condition held."""

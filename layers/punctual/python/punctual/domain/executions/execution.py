@@ -216,6 +216,11 @@ class Execution:
         return self.lane is Lane.LONG or self.status is not Status.RETRYING or gate.startswith(OF_JOB)
 
     @property
+    def is_deferred(self) -> bool:
+        """Whether it is the execution of a message that is kept until its job is resumed."""
+        return self.status is Status.SCHEDULED and self.queued_at is not None
+
+    @property
     def earliest_start(self) -> datetime:
         """The earliest start: the due instant plus jitter, or the time of the request for a past instant."""
         if self.origin in RETROACTIVE_ORIGINS and self.queued_at is not None:
@@ -241,6 +246,16 @@ class LiveExecution:
         """Whether it was planned by the schedule. Executions of queue messages have a longer id."""
         scheduled_id = execution_id(job_of(self.execution_id), self.scheduled_at)
         return self.origin is Origin.SCHEDULE and self.execution_id == scheduled_id
+
+    @property
+    def is_of_message(self) -> bool:
+        """Whether it was stored for a message of a queue job."""
+        return self.origin is Origin.SCHEDULE and not self.is_from_schedule
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether it is kept until its job is resumed."""
+        return self.is_of_message and self.status is Status.SCHEDULED
 
     @property
     def has_not_started(self) -> bool:

@@ -140,7 +140,10 @@ class Job:
         """The earliest due instant whose execution may still be waiting.
 
         Waiting for a slot of the long lane or for other executions has no time limit, so then it is the creation time.
+        Messages of a paused job wait since before the pause, also once it was removed.
         """
+        if self.paused_at is not None and (self.resumed_at is None or self.resumed_at <= self.paused_at):
+            now = min(now, self.paused_at)
         may_wait = self.lane is Lane.LONG or self.may_wait
         since = self.created_at if may_wait else max(self.created_at, now - QUEUE_RETENTION - LONG_DELAY)
         return min(since, self.live_since or since)
@@ -150,7 +153,12 @@ class Job:
         changed = replace(self, state=state, updated_at=now)
         if state is JobState.PAUSED:
             return replace(changed, paused_at=now)
-        return replace(changed, resumed_at=now) if state is JobState.ACTIVE else changed
+        if state is not JobState.ACTIVE:
+            return changed
+        resumed = replace(changed, resumed_at=now)
+        if self.schedule.kind != "queue" or self.paused_at is None or now - self.paused_at <= LONG_DELAY:
+            return resumed
+        return replace(resumed, live_since=self.waiting_since(now))  # the messages of a long pause
 
 
 LIVE_STATES = frozenset({JobState.ACTIVE, JobState.PAUSED})

@@ -23,7 +23,7 @@ WasCancelled = Callable[[datetime], bool]
 
 
 class MisfirePolicy(StrEnum):
-    """The policy for missed due instants."""
+    """The policy for missed due instants. The messages of a queue job are missed while the job is paused."""
 
     RUN_LATEST = "run_latest"
     """Run the latest due instant; it covers the missed ones before it."""
@@ -82,11 +82,17 @@ class Misfire:
         return {"policy": str(self.policy), "grace_seconds": self.grace_seconds}
 
 
-def parse_misfire(spec: Mapping[str, Any] | None) -> Misfire:
+def default_misfire(schedule: Schedule) -> Misfire:
+    """The rule of a job without one. A message has a payload of its own, so no other message covers it."""
+    return Misfire(policy=MisfirePolicy.RUN_ALL) if schedule.kind == "queue" else Misfire()
+
+
+def parse_misfire(spec: Mapping[str, Any] | None, schedule: Schedule) -> Misfire:
     """Parse the API's representation; None is the default rule."""
+    default = default_misfire(schedule)
     if spec is None:
-        return Misfire()
-    policy = MisfirePolicy(spec.get("policy", MisfirePolicy.RUN_LATEST))
+        return default
+    policy = MisfirePolicy(spec.get("policy", default.policy))
     return Misfire(policy=policy, grace_seconds=spec.get("grace_seconds", DEFAULT_GRACE_SECONDS))
 
 

@@ -10,9 +10,11 @@ from enum import StrEnum
 
 from punctual.domain.executions.execution import LiveExecution, Origin
 from punctual.domain.jobs.job import Job
+from punctual.domain.jobs.misfire import MisfirePolicy
 from punctual.domain.lane import Lane
 
 PAUSED_REASON = "paused"
+DEFERRED_REASON = "its job is paused: it runs when the job is resumed"
 CHANGED_REASON = "job changed"
 
 
@@ -20,6 +22,8 @@ class Disposal(StrEnum):
     KEEP = "keep"
     SKIP = "skip"
     """Recorded as ``skipped``: it was due."""
+    DEFER = "defer"
+    """Kept until the job is resumed: it is the execution of a message."""
     REMOVE = "remove"
     """Deleted: it is planned again if the schedule still has its instant."""
 
@@ -27,13 +31,16 @@ class Disposal(StrEnum):
 def disposal_on_pause(job: Job, one: LiveExecution, now: datetime) -> Disposal:
     """Decide on a live execution of a paused job.
 
-    A started execution continues. So does a backfill, manual run or manual retry requested after the pause began.
+    A started execution continues. So does a backfill, manual run or manual retry requested after the pause began. A
+    message is deferred, unless the job's misfire policy would skip it anyway.
     """
     assert job.paused_at is not None
     if not one.has_not_started:
         return Disposal.KEEP
     if one.origin is not Origin.SCHEDULE and one.queued_at is not None and one.queued_at > job.paused_at:
         return Disposal.KEEP
+    if one.is_of_message and job.schedule.kind == "queue" and job.misfire.policy is not MisfirePolicy.SKIP:
+        return Disposal.DEFER
     return disposal_of_unstarted(one, due_by=job.paused_at, now=now)
 
 

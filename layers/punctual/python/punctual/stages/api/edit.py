@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.errors import Conflict, Invalid, Stale
 from punctual.domain.jobs.batch import LONG_LANE_FIELDS
 from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
-from punctual.domain.jobs.misfire import Misfire
+from punctual.domain.jobs.misfire import default_misfire
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.planning.dependency_graph import CheckedJobs
 from punctual.domain.planning.replan import old_rules_until, planned_until_edit, replan
@@ -199,7 +199,7 @@ def _to_submission(job: Job) -> dict[str, Any]:
         "deadline": job.deadline.to_spec() if job.deadline else None,
         "expected_seconds": job.expected_seconds,
         "overlap": job.overlap,
-        "misfire": job.misfire.to_spec() if job.misfire != Misfire() else None,
+        "misfire": None if job.misfire == default_misfire(job.schedule) else job.misfire.to_spec(),
         "concurrency": job.concurrency.to_spec() if job.concurrency else None,
         "notify": job.notify.to_spec() if job.notify else None,
         "window": job.window,

@@ -13,6 +13,7 @@ from punctual.domain.instant import to_text
 from punctual.domain.jobs.gate import OF_KEY, key_in_use
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.long_lane.part import Part
+from punctual.domain.planning.disposal import DEFERRED_REASON
 from punctual.domain.planning.upstreams import Readiness, Upstream, decide_start
 from punctual.domain.status import Status
 
@@ -29,7 +30,7 @@ MAX_SAMPLE_AGE = timedelta(minutes=2)
 @dataclass(frozen=True, kw_only=True)
 class WaitingFor:
     what: str
-    """``time``, ``rest``, ``rate``, ``executions``, ``key``, ``upstream``, ``worker`` or ``slot``."""
+    """``time``, ``rest``, ``rate``, ``executions``, ``key``, ``upstream``, ``worker``, ``slot`` or ``resume``."""
     detail: str
     ahead: int | None = None
     """How many others go first; ``None`` if unknown."""
@@ -58,6 +59,8 @@ class Explain:
             return self._for_upstreams(upstreams)
         if execution.status in (Status.SCHEDULED, Status.QUEUED) and execution.rate_at and execution.rate_at > now:
             return self._for_rate(execution, execution.rate_at, now)
+        if execution.is_deferred:
+            return WaitingFor(what="resume", detail=DEFERRED_REASON)
         if execution.status is Status.SCHEDULED or (
             execution.status is Status.QUEUED and execution.earliest_start > now
         ):

@@ -28,6 +28,8 @@ ALLOWED_FROM = {
 }
 """The states from which a caller may move a job to a state."""
 MAX_STATE_CHANGE_TRIES = 5
+STAYING = (Disposal.KEEP, Disposal.DEFER)
+"""The executions that a pause leaves, possibly to run later."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class JobStateChanger:
         live = self.executions.live_of(job_id, since=job.waiting_since(now))
         if state is JobState.PAUSED:
             paused = job.with_state(state, now)
-            live = (one for one in live if disposal_on_pause(paused, one, now) is not Disposal.KEEP)
+            live = (one for one in live if disposal_on_pause(paused, one, now) not in STAYING)
         vanish = foreseen_from(live)
         is_removed = state in REMOVED_STATES and job.state in LIVE_STATES
         changes = self._preview_missed(job, state, now) if is_removed else DryRunChanges()
@@ -84,7 +86,9 @@ class JobStateChanger:
             now,
             partial(self.executions.was_cancelled, job.job_id),
         )
-        return self._without_existing(changes)
+        live = self.executions.live_of(job.job_id, since=job.waiting_since(now))
+        deferred = foreseen_from((one for one in live if one.is_deferred), "kept during the pause")
+        return replace(self._without_existing(changes), repeat=deferred).shortened()
 
     def _without_existing(self, changes: DryRunChanges) -> DryRunChanges:
         """Drop executions that are stored already: an execution cancelled ahead of its due instant stays cancelled."""

@@ -14,7 +14,7 @@ from punctual.domain.jobs.concurrency import parse_concurrency
 from punctual.domain.jobs.deadline import check_deadline, parse_deadline
 from punctual.domain.jobs.dependency import parse_dependencies
 from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.misfire import Misfire, parse_misfire
+from punctual.domain.jobs.misfire import Misfire, MisfirePolicy, parse_misfire
 from punctual.domain.jobs.notify_rule import parse_notify
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.partitions import check_partitions, parse_partitions
@@ -92,7 +92,7 @@ class JobBuilder:
             deadline=parse_deadline(submission.get("deadline"), timezone=timezone),
             expected_seconds=submission.get("expected_seconds"),
             overlap=Overlap(submission.get("overlap", Overlap.default(recurring=schedule.recurring))),
-            misfire=parse_misfire(submission.get("misfire")),
+            misfire=parse_misfire(submission.get("misfire"), schedule),
             concurrency=parse_concurrency(submission.get("concurrency")),
             notify=parse_notify(submission.get("notify")),
             window=WindowUnit(submission["window"]) if "window" in submission else None,
@@ -188,9 +188,13 @@ def _check_combinations(job: Job) -> None:
     """Check the rules that involve several fields."""
     check_window(job.schedule, job.window)
     check_deadline(job.deadline, job.schedule)
-    if job.misfire != Misfire() and job.schedule.kind in ("queue", "now"):
-        trigger = "for every message" if job.schedule.kind == "queue" else "immediately"
-        raise Invalid("misfire", f"does not apply to a job that runs {trigger} and cannot miss an instant: remove it")
+    if job.misfire != Misfire() and job.schedule.kind == "now":
+        raise Invalid("misfire", "does not apply to a job that runs immediately and cannot miss an instant: remove it")
+    if job.misfire.policy is MisfirePolicy.RUN_LATEST and job.schedule.kind == "queue":
+        raise Invalid(
+            "misfire.policy",
+            "run_latest would drop messages of a pause, each with its own payload: give run_all or skip",
+        )
     if job.concurrency is not None and job.schedule.kind != "queue":
         job.concurrency.gate(job.owner, job.parameters)
     if job.batch is not None and job.batch.partitions is not None:

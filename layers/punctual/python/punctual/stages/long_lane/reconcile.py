@@ -86,6 +86,8 @@ class Reconciler:
                 continue  # it has no schedule: a timer queues it when it is due, and the end of its upstreams starts it
             if execution.status is Status.WAITING and execution.waits_at is not None:
                 continue  # queued at a gate: it has no state machine run
+            if execution.is_deferred:
+                continue  # the resume of its job queues it
             if execution.status is Status.SCHEDULED:
                 self._repair_schedule(execution, scheduled, repairs)
             elif self.clock() - _queued_or_due_at(execution) > grace and (

@@ -1,24 +1,23 @@
 """Intake: turn each message on the intake queue into one execution of a queue job.
 
-The execution is stored as ``queued``, or as ``skipped`` while its job is paused. A message that can never become an
-execution goes to the dead-letter queue, with the reason. SQS delivers at least once: the execution's id is derived from
-the message id and the instant at which the message was sent, so a redelivered message stores no second execution. After
-a crash the message is delivered again.
+The execution is stored as ``queued``. The planner defers or skips it while its job is paused. A message that can never
+become an execution goes to the dead-letter queue, with the reason. SQS delivers at least once: the execution's id is
+derived from the message id and the instant at which the message was sent, so a redelivered message stores no second
+execution. After a crash the message is delivered again.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Rejected, Unreadable
-from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import check_job_id
-from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
+from punctual.domain.jobs.job import LIVE_STATES, Job
 from punctual.domain.limits import check_parameters
 from punctual.domain.status import Status
 
@@ -90,16 +89,7 @@ class Intake:
         except Rejected as error:  # its concurrency key refers to a parameter that the message lacks
             self.dead_letters.dead_letter(message.body, f"{error.field}: {error.message}")
             return
-        self.executions.add(execution if job.state is JobState.ACTIVE else self._skipped(execution))
-
-    def _skipped(self, execution: Execution) -> Execution:
-        """Turn the execution of a paused job into a ``skipped`` one.
-
-        No backlog builds up during the pause, and an operator can retry the skipped execution later.
-        """
-        return replace(
-            execution, status=Status.SKIPPED, reason="paused", queued_at=None, ended_at=self.clock(), check_at=None
-        )
+        self.executions.add(execution)
 
 
 def read_request(body: str) -> Request:

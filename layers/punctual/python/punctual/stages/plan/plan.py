@@ -7,9 +7,10 @@ The planner reacts to stream records:
 * a job was edited: executions without an attempt are replaced. If the new schedule lacks their instant, they are
   skipped if they were due before the edit, and removed otherwise;
 * a job was paused: executions without an attempt are skipped if they were due when the pause began (in the long lane:
-  if they are due by now), and removed otherwise. Manual runs, manual retries, backfills and executions of queue
-  messages are never removed;
-* a job was resumed: its misfire policy decides on the missed instants, and planning continues;
+  if they are due by now), and removed otherwise. Manual runs, manual retries and backfills are never removed.
+  Executions of queue messages are deferred: they become ``scheduled`` until the job is resumed;
+* a job was resumed: its misfire policy decides on the missed instants, planning continues, and deferred executions
+  become ``queued``;
 * the leader (the last planned execution of a recurring job) was stored as ``queued``, ``skipped`` or ``missed``, or a
   ``scheduled`` leader became ``queued`` or ``cancelled``: its successors are stored.
 
@@ -33,7 +34,7 @@ from punctual.domain.executions.execution import Execution, LiveExecution, as_li
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.executions.horizon import PLANNER_HORIZON, SWEEP_HORIZON, StartTrigger, start_trigger
 from punctual.domain.executions.lease import CANCEL_GRACE
-from punctual.domain.executions.timer import TimerReason, timer_for
+from punctual.domain.executions.timer import Timer, TimerReason, timer_for
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import LIVE_STATES, REMOVED_STATES, Job, JobState
@@ -41,6 +42,7 @@ from punctual.domain.jobs.misfire import MisfireDecision
 from punctual.domain.lane import Lane
 from punctual.domain.planning.disposal import (
     CHANGED_REASON,
+    DEFERRED_REASON,
     PAUSED_REASON,
     Disposal,
     disposal_of_unstarted,
@@ -94,7 +96,9 @@ class Planner:
                 self._plan_current(current, before)
         elif job.state is JobState.PAUSED:
             for one in self.executions.live_of(job.job_id, since=job.waiting_since(self.clock())):
-                if current.state is JobState.PAUSED or one.revision < current.revision:
+                if current.state is JobState.PAUSED:
+                    self.apply_pause(current, one)
+                elif one.revision < current.revision and not one.is_of_message:
                     self.apply_pause(job, one)
         elif job.state in REMOVED_STATES:
             if before is not None and before.state in LIVE_STATES:
@@ -103,6 +107,8 @@ class Planner:
                 self.stop(job.job_id, one.execution_id, f"job {job.state}")
 
     def _plan_current(self, job: Job, before: Job | None) -> None:
+        if job.schedule.kind == "queue" and job.paused_at is not None:
+            self._queue_deferred(job, job.paused_at)
         if before is not None and before.state is JobState.PAUSED:
             assert job.paused_at is not None  # kept after the resume
             last = self.executions.last_planned(job, up_to=job.paused_at)
@@ -111,6 +117,16 @@ class Planner:
             self._plan(job, after=job.created_at - MILLISECOND)
         else:
             self._plan_edited(job, before)
+
+    def _queue_deferred(self, job: Job, paused_at: datetime) -> None:
+        """Queue the messages that a pause has deferred, oldest first. Idempotent."""
+        live = self.executions.live_of(job.job_id, since=job.waiting_since(paused_at))
+        deferred = sorted((one for one in live if one.is_deferred), key=lambda one: one.scheduled_at)
+        timers = (
+            Timer(at=one.scheduled_at, job_id=job.job_id, execution_id=one.execution_id, reason=TimerReason.DUE)
+            for one in deferred
+        )
+        self.executions.queue_all(timers, self.clock())
 
     def _unplanned(self, job: Job, before: Job) -> list[datetime]:
         """Return the instants that came due under the rules before ``job`` and were never planned."""
@@ -166,8 +182,13 @@ class Planner:
             self.gatekeeper.stop(execution, reason, CANCEL_GRACE)
 
     def apply_pause(self, job: Job, one: LiveExecution) -> bool:
-        """Skip or remove an execution of a paused job and return whether that was done; see ``disposal_on_pause``."""
+        """Skip, defer or remove an execution of a paused job and return whether that was done.
+
+        See ``disposal_on_pause``. Raises ``JobChanged`` for an execution to defer if the job has changed.
+        """
         disposal = disposal_on_pause(job, one, self.clock())
+        if disposal is Disposal.DEFER:
+            self.misfire_records.of(job).defer(one, DEFERRED_REASON)
         self._dispose(job, one, disposal, PAUSED_REASON)
         return disposal is not Disposal.KEEP
 
