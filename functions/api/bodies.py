@@ -268,6 +268,12 @@ class Submission(JobFields):
 
     model_config = _example({"task": "echo", "parameters": {"hello": "world"}, "schedule": {"every_seconds": 60}})
 
+    owner: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="The team that owns the job: one of yours. Required if you are in several teams.",
+    )
     dedupe_key: str | None = Field(
         None,
         min_length=1,

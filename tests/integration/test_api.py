@@ -122,6 +122,77 @@ def test_an_operator_manages_jobs_of_the_own_team_and_an_admin_all_jobs(world: W
     assert world.request("DELETE", f"/jobs/{job['job_id']}", role="admin", team="other")[0] == 200
 
 
+TWO_TEAMS = "operator team:red team:blue"
+
+
+def test_a_caller_in_several_teams_selects_the_owner_of_a_job(world: World) -> None:
+    for team in ("red", "blue"):
+        status, job = world.request("POST", "/jobs", {"task": "echo", "owner": team}, groups=TWO_TEAMS)
+        assert (status, job["owner"]) == (201, team)
+    batch = {"jobs": [{"task": "echo", "owner": "red"}, {"task": "echo", "owner": "blue"}]}
+    assert world.request("POST", "/jobs/batch", batch, groups=TWO_TEAMS)[0] == 201
+    world.run_until_idle()
+    for team in ("red", "blue"):
+        for path in ("/jobs", "/executions"):
+            assert len(world.request("GET", f"{path}?owner={team}", groups=TWO_TEAMS)[1]["items"]) == 2
+
+
+def test_a_job_without_an_owner_is_refused_for_a_caller_in_several_teams(world: World) -> None:
+    [error] = world.request("POST", "/jobs", {"task": "echo"}, groups=TWO_TEAMS)[1]["errors"]
+    assert error == {
+        "field": "owner",
+        "message": "is required, because you are in several teams: give one of blue, red",
+    }
+    batch = {"jobs": [{"task": "echo", "owner": "red"}, {"task": "echo"}]}
+    assert_problem(world.request("POST", "/jobs/batch", batch, groups=TWO_TEAMS), 422, "jobs.1.owner")
+    assert_problem(world.request("POST", "/jobs?dry_run=true", {"task": "echo"}, groups=TWO_TEAMS), 422, "owner")
+    assert world.items("jobs") == []
+
+
+@pytest.mark.parametrize("groups", [TWO_TEAMS, "operator team:red", "admin team:red", "operator"])
+def test_an_owner_that_is_not_a_team_of_the_caller_is_refused(world: World, groups: str) -> None:
+    status, problem = world.request("POST", "/jobs", {"task": "echo", "owner": "green"}, groups=groups)
+    assert (status, problem["errors"][0]["field"]) == (422, "owner")
+    assert "you can submit jobs only for" in problem["detail"]
+    assert world.items("jobs") == []
+
+
+def test_a_caller_may_name_the_only_owner(world: World) -> None:
+    assert world.submit(owner="data-quality")["owner"] == "data-quality"
+    status, job = world.request("POST", "/jobs", {"task": "echo", "owner": "operator@data-quality"}, groups="operator")
+    assert (status, job["owner"]) == (201, "operator@data-quality")
+
+
+@pytest.mark.parametrize("team", ["red", "blue"])
+def test_a_caller_manages_the_jobs_of_all_own_teams(world: World, team: str) -> None:
+    job = world.request("POST", "/jobs", {"task": "echo", "schedule": {"every_seconds": 600}}, team=team)[1]
+    world.run_until_idle()
+    path = f"/jobs/{job['job_id']}"
+    status, edited = world.request("PATCH", path, {"priority": "high"}, groups=TWO_TEAMS)
+    assert (status, edited["owner"], edited["priority"]) == (200, team, "high")
+    [first, *_] = world.executions(job["job_id"])
+    assert world.request("PUT", f"/executions/{first['execution_id']}/cancel", groups=TWO_TEAMS)[0] == 200
+    assert world.request("POST", f"{path}/run", {}, groups=TWO_TEAMS)[0] == 201
+    assert world.request("DELETE", path, groups=TWO_TEAMS)[0] == 200
+    other = world.request("POST", "/jobs", {"task": "echo"}, team="green")[1]
+    status, problem = world.request("DELETE", f"/jobs/{other['job_id']}", groups=TWO_TEAMS)
+    assert status == 403
+    assert "you can manage only jobs of 'blue' and 'red'" in problem["detail"]
+
+
+def test_a_dedupe_key_belongs_to_the_selected_owner(world: World) -> None:
+    keyed = {"task": "echo", "dedupe_key": "k", "schedule": {"every_seconds": 600}}
+    for team in ("red", "blue"):
+        assert world.request("POST", "/jobs", {**keyed, "owner": team}, groups=TWO_TEAMS)[0] == 201
+    assert_problem(world.request("POST", "/jobs", {**keyed, "owner": "red"}, groups=TWO_TEAMS), 409, "dedupe_key")
+
+
+def test_an_owner_cannot_be_changed_by_an_edit(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 600})
+    answer = world.request("PATCH", f"/jobs/{job['job_id']}", {"owner": "red"}, groups=f"{TWO_TEAMS} team:data-quality")
+    assert_problem(answer, 422, "owner")
+
+
 def test_a_group_without_a_team_name_is_no_team(world: World) -> None:
     status, job = world.request("POST", "/jobs", {"task": "echo"}, groups="operator team:")
     assert (status, job["owner"]) == (201, "operator@data-quality")

@@ -17,7 +17,7 @@ from tests.integration.world import World
 KEY = {"dedupe_key": "orders-2026-11-16"}
 HOURLY = {"schedule": {"every_seconds": 3600}}
 RETURN_EXISTING = {"on_duplicate": "return_existing"}
-OPERATOR = Caller("operator@data-quality", "data-quality", Role.OPERATOR)
+OPERATOR = Caller("operator@data-quality", ("data-quality",), Role.OPERATOR)
 
 
 def post(world: World, **submission: Any) -> tuple[int, Any]:

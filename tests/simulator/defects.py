@@ -84,8 +84,8 @@ def own_claim_not_recognised() -> Patches:
 def two_jobs_for_one_key() -> Patches:
     """The ids of submitted jobs do not depend on the ``Idempotency-Key``."""
 
-    def build(submit: Submit, submission: Any, caller: Any, _number: int, keyed: Any) -> Job:
-        return submit.builder.build(submission, caller, keyed.at if keyed else submit.clock())
+    def build(submit: Submit, submission: Any, caller: Any, _number: int, keyed: Any, now: datetime) -> Job:
+        return submit.builder.build(submission, caller, keyed.at if keyed else now)
 
     yield mock.patch.object(Submit, "_build", build)
 

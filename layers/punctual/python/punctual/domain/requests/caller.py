@@ -1,12 +1,13 @@
-"""The authenticated caller: subject, team and role. All come from the token, never from the request body."""
+"""The authenticated caller: subject, teams and role. All come from the token, never from the request body."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from punctual.domain.errors import Forbidden
+from punctual.domain.errors import Forbidden, Invalid
 from punctual.domain.executions.execution import Execution
 from punctual.domain.jobs.job import Job
 
@@ -20,7 +21,7 @@ class Role(StrEnum):
     """Read every job and execution."""
 
     OPERATOR = "operator"
-    """Submit jobs, and manage the jobs of the caller's own team."""
+    """Submit jobs, and manage the jobs of the caller's own teams."""
 
     ADMIN = "admin"
     """Manage the jobs of all teams."""
@@ -32,8 +33,8 @@ _RANKS = list(Role)
 @dataclass(frozen=True)
 class Caller:
     subject: str
-    owner: str
-    """The team that owns the jobs which the caller submits: the caller's subject if they have no team."""
+    owners: tuple[str, ...]
+    """The owners that the caller acts for: the caller's teams in alphabetical order, or the subject without a team."""
     role: Role | None
 
     def require_role(self, least: Role) -> None:
@@ -46,14 +47,25 @@ class Caller:
     def require_can_manage(self, job: Job | Execution) -> None:
         """Raise ``Forbidden`` unless the caller may change ``job``, or the job of the given execution."""
         self.require_role(Role.OPERATOR)
-        if self.role is not Role.ADMIN and job.owner != self.owner:
-            raise Forbidden(f"job {job.job_id!r} belongs to {job.owner!r}; you can manage only jobs of {self.owner!r}")
+        if self.role is not Role.ADMIN and job.owner not in self.owners:
+            own = " and ".join(map(repr, self.owners))
+            raise Forbidden(f"job {job.job_id!r} belongs to {job.owner!r}; you can manage only jobs of {own}")
+
+    def owner_of(self, submission: Mapping[str, Any]) -> str:
+        """Return the owner of a submitted job. Raises ``Invalid`` if it is not unique, or not one of the caller's."""
+        known, owner = ", ".join(self.owners), submission.get("owner")
+        if owner is None:
+            if len(self.owners) > 1:
+                raise Invalid("owner", f"is required, because you are in several teams: give one of {known}")
+            return self.owners[0]
+        if owner not in self.owners:
+            raise Invalid("owner", f"you can submit jobs only for {known}: give one of them, or omit owner")
+        return str(owner)
 
 
 def caller_of(subject: str, groups: Iterable[str]) -> Caller:
-    """Build the caller from a token's subject and groups: the highest role, and the alphabetically first team."""
+    """Build the caller from a token's subject and groups: the highest role, and all teams."""
     groups = set(groups)
     roles = [role for role in Role if role in groups]
     teams = sorted(group.removeprefix(TEAM_PREFIX) for group in groups if group.startswith(TEAM_PREFIX))
-    teams = [team for team in teams if team]
-    return Caller(subject, teams[0] if teams else subject, roles[-1] if roles else None)
+    return Caller(subject, tuple(filter(None, teams)) or (subject,), roles[-1] if roles else None)

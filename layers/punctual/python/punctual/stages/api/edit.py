@@ -136,12 +136,11 @@ class Edit:
         if changes.get("lane", job.lane) != job.lane:
             current = {name: value for name, value in current.items() if name not in LANE_FIELDS}
         kept_schedule = None if "schedule" in changes else job.schedule
-        edited = self._build(current, changes, kept_schedule, caller, now)
+        edited = self._build(current, changes, kept_schedule, replace(caller, owners=(job.owner,)), now)
         is_same_schedule, revision = edited.schedule == job.schedule, job.revision + 1
         edited = replace(
             edited,
             job_id=job.job_id,
-            owner=job.owner,
             created_by=job.created_by,
             created_at=job.created_at,
             revision=revision,

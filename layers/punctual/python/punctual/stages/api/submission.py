@@ -80,7 +80,7 @@ class JobBuilder:
         job = Job(
             job_id=new_job_id(now, seed),
             name=submission.get("name") or task,
-            owner=caller.owner,
+            owner=caller.owner_of(submission),
             created_by=caller.subject,
             task=task,
             parameters=parameters,
