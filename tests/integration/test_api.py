@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from punctual.domain.instant import to_text
+from tests.integration.faults import crash_at
+from tests.integration.fixture_tasks import Killed
 from tests.integration.malformed import LONG_LANE_SUBMISSIONS
 from tests.integration.world import World
 
@@ -85,6 +87,33 @@ def test_a_repeated_post_with_the_same_idempotency_key_returns_the_first_respons
     first = world.request("POST", "/jobs/batch", batch, headers=key)
     assert world.request("POST", "/jobs/batch", batch, headers=key) == first
     assert len(world.items("jobs")) == 3
+
+
+def test_a_repeated_batch_whose_response_exceeds_an_item_returns_the_same_jobs(world: World) -> None:
+    key = {"idempotency-key": "large"}
+    names = [f"{n:03d}".ljust(200, "x") for n in range(500)]
+    batch = {"jobs": [{"task": "echo", "name": name, "schedule": {"every_seconds": 86_400}} for name in names]}
+    first = world.request("POST", "/jobs/batch", batch, headers=key)
+    assert first[0] == 201
+    assert [one["name"] for one in first[1]["items"]] == names
+    world.pass_time(30)
+    assert world.request("POST", "/jobs/batch", batch, headers=key) == first
+    assert len(world.items("jobs")) == 500
+
+
+@pytest.mark.parametrize(("operation", "table", "stored"), [("PutItem", "jobs", 30), ("UpdateItem", "idempotency", 60)])
+def test_a_keyed_batch_that_crashed_is_completed_by_its_repetition(
+    world: World, operation: str, table: str, stored: int
+) -> None:
+    key = {"idempotency-key": "interrupted"}
+    batch = {"jobs": [{"task": "echo", "name": "n" * 200, "schedule": {"every_seconds": 86_400}}] * 60}
+    with crash_at(operation, after=stored % 60, table=table), pytest.raises(Killed):
+        world.request("POST", "/jobs/batch", batch, headers=key)
+    assert len(world.items("jobs")) == stored
+    world.pass_time(30)
+    status, answer = world.request("POST", "/jobs/batch", batch, headers=key)
+    assert (status, len(answer["items"]), len(world.items("jobs"))) == (201, 60, 60)
+    assert {one["job_id"] for one in answer["items"]} == {item["job_id"]["S"] for item in world.items("jobs")}
 
 
 def test_an_idempotency_key_is_scoped_to_its_caller_and_bound_to_its_body(world: World) -> None:
