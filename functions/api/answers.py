@@ -7,7 +7,7 @@ from typing import Any
 from bodies import MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
-from punctual.domain.executions.deadline_outlook import DeadlineState
+from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin, Outcome
 from punctual.domain.jobs.dependency import Condition
 from punctual.domain.jobs.job import JobState
@@ -109,7 +109,7 @@ class ExecutionDeadline(BaseModel):
     """
 
     at: str
-    state: DeadlineState
+    state: DeadlineState | DeadlineResult = Field(description="After the execution has ended: `met` or `missed`.")
     probability: float | None = Field(None, description="Probability of meeting the deadline, from 0 to 1.")
     median_end: str | None = Field(None, description="Expected end: 50% of the forecasts end before it.")
     p95_end: str | None = Field(None, description="95% of the forecasts end before it.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from punctual.domain.jobs.concurrency import MAX_CONCURRENCY, MAX_KEY_LENGTH
 from punctual.domain.jobs.dependency import MAX_UPSTREAMS, Condition
@@ -40,6 +40,12 @@ class StrictModel(BaseModel):
     """Refuses unknown fields and does not convert types."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @classmethod
+    def example(cls) -> Any:
+        """The example of a whole body; only for the models of bodies."""
+        schema: Any = cls.model_config["json_schema_extra"]
+        return schema["examples"][0]
 
 
 class Schedule(StrictModel):
@@ -150,6 +156,28 @@ class Partitions(StrictModel):
     at_once: int | None = Field(None, ge=1, description="How many partitions run concurrently. Default: all.")
 
 
+PARTITION_FORMS = ("<count>", "<values>", "<object>")
+"""How `partitions` may be written. Pydantic adds the form to the path of an error."""
+
+
+def _partition_form(value: Any) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return PARTITION_FORMS[0]
+    if isinstance(value, list):
+        return PARTITION_FORMS[1]
+    return PARTITION_FORMS[2] if isinstance(value, dict | Partitions) else None
+
+
+AnyPartitions = Annotated[
+    Annotated[int, Tag("<count>")] | Annotated[list[Any], Tag("<values>")] | Annotated[Partitions, Tag("<object>")],
+    Discriminator(
+        _partition_form,
+        custom_error_type="partitions",
+        custom_error_message='must be a number such as 7, a list, or an object such as {"by": "day"}',
+    ),
+]
+
+
 class Notify(StrictModel):
     """Which events of a job's executions send a notification, and to which topic."""
 
@@ -233,7 +261,7 @@ class JobFields(StrictModel):
     )
     resources: Resources | None = Field(None, description="Long lane: the size of the container.")
     container: Container | None = Field(None, description="Long lane: your own container.")
-    partitions: int | list[Any] | Partitions | None = Field(
+    partitions: AnyPartitions | None = Field(
         None, description='Long lane: a count, a list of values, or an object such as `{"by": "day"}`.'
     )
     preemptible: bool | None = Field(
@@ -329,7 +357,7 @@ class BackfillRequest(StrictModel):
 class RunRequest(StrictModel):
     """What this execution has instead of the fields of its job."""
 
-    model_config = _example({"parameters": {"hello": "again"}})
+    model_config = _example({"parameters": {}})
 
     parameters: dict[str, Any] | None = Field(None, description="Override parameters of the same name.")
     timeout_seconds: int | None = Field(

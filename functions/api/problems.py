@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+import bodies
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
 )
+from suggestions import did_you_mean, fields_at
 
 from punctual.domain.errors import (
     Conflict,
@@ -73,7 +75,8 @@ def register(app: APIGatewayHttpResolver) -> None:
         entries = error.errors()
         malformed = any(entry.get("type") == "json_invalid" for entry in entries)
         status = HTTPStatus.BAD_REQUEST if malformed else HTTPStatus.UNPROCESSABLE_ENTITY
-        return problem(status, map(_field_and_message, entries))
+        body = app.context["_route"].dependant.body_params
+        return problem(status, (_field_and_message(entry, body[0].type_ if body else None) for entry in entries))
 
     @app.exception_handler(RequestUnsupportedContentType)
     def not_json(_error: RequestUnsupportedContentType) -> Response[Any]:
@@ -101,15 +104,17 @@ def register(app: APIGatewayHttpResolver) -> None:
         )
 
 
-def _field_and_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
+def _field_and_message(entry: Mapping[str, Any], body: Any) -> tuple[str | None, str]:
     """Return the field and the message of a pydantic error, without pydantic's ``body`` or ``query`` prefix."""
-    path = [str(name) for name in entry.get("loc", ())]
+    path = [str(name) for name in entry.get("loc", ()) if name not in bodies.PARTITION_FORMS]
     if path and path[0] in ("body", "query", "path", "header"):
         path = path[1:]
     if entry.get("type") == "json_invalid":
         return "body", str(entry["msg"])
     if entry.get("type") == "extra_forbidden":
-        return ".".join(path), "is not a known field: remove it, or correct its spelling"
+        *parents, name = path
+        suggestion = did_you_mean(name, fields_at(body, parents)) or "remove it, or correct its spelling"
+        return ".".join(path), f"is not a known field: {suggestion}"
     return ".".join(path) or "body", _message(entry)
 
 

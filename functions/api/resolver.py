@@ -1,12 +1,13 @@
-"""Powertools' resolver with strict validation, and with an OpenAPI document that shows the errors that are sent."""
+"""Powertools' resolver with strict validation, and an OpenAPI document that shows what is accepted and sent."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from aws_lambda_powertools.event_handler.openapi.models import OpenAPI
-from strictness import StrictValidation
+from aws_lambda_powertools.event_handler.openapi.models import Example, OpenAPI, Operation, PathItem, Tag
+from strictness import StrictValidation, body_model
 
 UNUSED_SCHEMAS = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
 """Powertools' own errors. ``problems`` replaces them."""
@@ -18,9 +19,33 @@ class Resolver(APIGatewayHttpResolver):
         # Powertools runs its validation before every middleware that ``use`` adds, and fails on an unreadable body.
         self._request_validation_middleware = StrictValidation()
 
-    def get_openapi_schema(self, **description: Any) -> OpenAPI:
-        document = super().get_openapi_schema(**description)
+    def get_openapi_schema(self, *, tags: list[Tag], **description: Any) -> OpenAPI:  # type: ignore[override]
+        """Return the document, with its operations in the order of ``tags``."""
+        document = super().get_openapi_schema(tags=[*tags], **description)
         if document.components and document.components.schemas:
             for name in UNUSED_SCHEMAS:
                 document.components.schemas.pop(name, None)
+        order = {tag.name: position for position, tag in enumerate(tags)}
+        paths = sorted((document.paths or {}).items(), key=lambda path: (order[_tag_of(path[1])], path[0]))
+        document.paths = dict(paths)
+        self._add_examples(document)
         return document
+
+    def _add_examples(self, document: OpenAPI) -> None:
+        """Show the example of a body also where the body is optional: tools ignore the example in its schema there."""
+        for route in (*self._static_routes, *self._dynamic_routes):
+            operation = getattr((document.paths or {}).get(route.openapi_path), route.method.lower(), None)
+            if operation and operation.requestBody and (model := body_model(route)):
+                [media] = operation.requestBody.content.values()
+                media.examples = {"example": Example(value=model.example())}
+
+
+def _tag_of(path: PathItem) -> str:
+    [tag] = {tag for operation in _operations(path) for tag in operation.tags or ()}
+    return tag
+
+
+def _operations(path: PathItem) -> Iterator[Operation]:
+    for method in ("get", "post", "put", "patch", "delete"):
+        if operation := getattr(path, method):
+            yield operation

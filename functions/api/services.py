@@ -138,10 +138,11 @@ def _groups(claim: Any) -> list[str]:
     return list(claim or ())
 
 
-def run_once(router: APIGatewayHttpRouter, act: Callable[[KeyedRequest | None], T], caller: Caller) -> T:
-    """Return the answer of ``act``. With an ``Idempotency-Key``, a repeated request has one effect."""
+def run_once(
+    router: APIGatewayHttpRouter, act: Callable[[KeyedRequest | None], T], caller: Caller, key: str | None
+) -> T:
+    """Return the answer of ``act``. With a ``key``, a repeated request has one effect."""
     event = router.current_event
-    key = event.headers.get("idempotency-key")
     if key is None:
         return act(None)
     return idempotency.run(act, key=key, caller=caller.subject, route=event.path, body=event.body or "")

@@ -6,11 +6,14 @@ import json
 from typing import Any, get_args
 
 from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.api_gateway import Route
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from aws_lambda_powertools.event_handler.middlewares.openapi_validation import OpenAPIRequestValidationMiddleware
 from aws_lambda_powertools.event_handler.types import EventHandlerInstance
 from aws_lambda_powertools.utilities.data_classes.common import BaseProxyEvent
+from bodies import StrictModel
 from json_body import read_json
+from suggestions import did_you_mean
 
 from punctual.domain.errors import Invalid
 
@@ -30,7 +33,8 @@ class StrictValidation(OpenAPIRequestValidationMiddleware):
         hint = f"query parameters of this route: {', '.join(known) or 'none'}"
         for name in event.query_string_parameters if route.path != SWAGGER else ():
             if name not in known:
-                raise Invalid(name, f"is not a known query parameter; {hint}")
+                suggestion = did_you_mean(name, dict(zip(known, known, strict=True))) or hint
+                raise Invalid(name, f"is not a known query parameter: {suggestion}")
         if not route.dependant.body_params and _has_content(event):
             raise Invalid("body", f"is not supported by this route: remove it; {hint}")
         return super().handler(app, next_middleware)
@@ -39,15 +43,16 @@ class StrictValidation(OpenAPIRequestValidationMiddleware):
         """Called by ``handler`` for a route that takes a body."""
         body = read_json(app.current_event)
         if app.current_event.body and not isinstance(body, dict):
-            raise Invalid("body", f"must be a JSON object, such as {_example(app)}")
+            model = body_model(app.context["_route"])
+            example = f", such as {json.dumps(model.example())}" if model else ""
+            raise Invalid("body", f"must be a JSON object{example}")
         return body
 
 
-def _example(app: EventHandlerInstance) -> str:
-    """The example of the route's body in the OpenAPI document."""
-    [field] = app.context["_route"].dependant.body_params
-    example = next(model for model in get_args(field.type_) or (field.type_,)).model_config["json_schema_extra"]
-    return json.dumps(example["examples"][0])
+def body_model(route: Route) -> type[StrictModel] | None:
+    """The model of the body that the route takes."""
+    kinds = [kind for field in route.dependant.body_params for kind in get_args(field.type_) or (field.type_,)]
+    return next((kind for kind in kinds if issubclass(kind, StrictModel)), None)
 
 
 def _has_content(event: BaseProxyEvent) -> bool:

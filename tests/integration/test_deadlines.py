@@ -347,4 +347,4 @@ def test_the_deadline_of_an_ended_execution_shows_whether_it_was_met(
     container.conclude()
     lane.next_parts(job)
     ended = lane.execution(job)["deadline"]
-    assert (ended["state"], ended["cause"], ended["probability"]) == ("on_track", None, None)
+    assert (ended["state"], ended["cause"], ended["probability"]) == ("met", None, None)

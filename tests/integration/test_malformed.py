@@ -52,6 +52,56 @@ def unexpected_response(name: str, answer: tuple[int, Any], status: int, field: 
         ("/jobs", {"task": "echo", "parameters": [1]}, "parameters", "must be a JSON object"),
         ("/jobs", {"task": "echo", "timeout_seconds": 0}, "timeout_seconds", "must be greater than or equal to 1"),
         ("/jobs", {"task": "echo", "priority": "urgent"}, "priority", "must be 'high', 'normal' or 'low'"),
+        ("/jobs", {"task": "echo", "retries": {}}, "retries", "is not a known field: did you mean `retry`?"),
+        (
+            "/jobs",
+            {"task": "echo", "max_attempts": 3},
+            "max_attempts",
+            "is not a known field: did you mean `retry.max_attempts`?",
+        ),
+        ("/jobs", {"task": "echo", "zzz": 3}, "zzz", "is not a known field: remove it, or correct its spelling"),
+        (
+            "/jobs/batch",
+            {"jobs": [{"task": "echo"}, {"task": "echo", "schedule": {"crno": "@daily"}}]},
+            "jobs.1.schedule.crno",
+            "is not a known field: did you mean `cron`?",
+        ),
+        (
+            "/jobs",
+            {"task": "echo", "partitions": {"cout": 2}},
+            "partitions.cout",
+            "is not a known field: did you mean `count`?",
+        ),
+        (
+            "/jobs",
+            {"task": "echo", "partitions": "x"},
+            "partitions",
+            'must be a number such as 7, a list, or an object such as {"by": "day"}',
+        ),
+        (
+            "/jobs?dryrun=true",
+            {"task": "echo"},
+            "dryrun",
+            "is not a known query parameter: did you mean `dry_run`?",
+        ),
+        (
+            "/jobs",
+            {"task": "sleep"},
+            "parameters.seconds",
+            "is required by the task 'sleep': add it; for example 0",
+        ),
+        (
+            "/jobs",
+            {"task": "sleep", "parameters": {"seconds": "3"}},
+            "parameters.seconds",
+            "must be a number, for the task 'sleep'; for example 0",
+        ),
+        (
+            "/jobs",
+            {"task": "fail", "parameters": {"tims": 1}},
+            "parameters.tims",
+            "is not a parameter of the task 'fail': remove it, or use one of times, fatal, partition",
+        ),
     ],
 )
 def test_a_field_of_the_wrong_shape_is_rejected_with_the_fix(

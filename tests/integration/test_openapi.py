@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from tests.integration.world import World
@@ -46,3 +47,54 @@ def test_every_operation_documents_the_refusals_that_apply_to_it(world: World) -
         if "requestBody" in operation:
             expected |= {"400", "415"}
         assert expected <= set(operation["responses"]), name
+
+
+def test_every_operation_belongs_to_one_described_group_and_groups_are_contiguous(world: World) -> None:
+    described = {tag["name"] for tag in document(world)["tags"] if tag["description"]}
+    groups = [operation["tags"] for _, operation in operations(world)]
+    assert {len(tags) for tags in groups} == {1}
+    names = [name for [name] in groups]
+    assert set(names) == described
+    assert [name for name, _ in groupby(names)] == [tag["name"] for tag in document(world)["tags"]]
+
+
+def test_every_header_is_documented(world: World) -> None:
+    keyed = {
+        name
+        for name, operation in operations(world)
+        if any(one["in"] == "header" and one["name"] == "idempotency-key" for one in operation.get("parameters", ()))
+    }
+    assert keyed == {
+        "POST /jobs",
+        "POST /jobs/batch",
+        "POST /jobs/{job_id}/run",
+        "POST /jobs/{job_id}/backfill",
+        "POST /executions/{execution_id}/retry",
+    }
+    named = dict(operations(world))
+    assert "if-match" in {one["name"] for one in named["PATCH /jobs/{job_id}"]["parameters"]}
+    assert "Location" in named["GET /executions/{execution_id}/result"]["responses"]["303"]["headers"]
+
+
+def test_every_example_of_a_body_is_accepted_as_it_stands(world: World) -> None:
+    job = world.submit(schedule={"cron": "0 * * * *"})
+    failed = world.submit(task="fail", retry={"max_attempts": 1})
+    world.run_until_idle()
+    ids = {"job_id": job["job_id"], "execution_id": world.executions(failed["job_id"])[0]["execution_id"]}
+    found = [(name, operation["requestBody"]) for name, operation in operations(world) if "requestBody" in operation]
+    assert len(found) == 7
+    for name, body in found:
+        method, path = name.format(**ids).split(" ")
+        example = body["content"]["application/json"]["examples"]["example"]["value"]
+        status, answer = world.request(method, path, example)
+        assert status < 300, (name, answer)
+
+
+def test_every_example_of_a_field_is_accepted_with_its_required_fields(world: World) -> None:
+    schemas = document(world)["components"]["schemas"]
+    for field, schema in schemas["Schedule"]["properties"].items():
+        for example in schema.get("examples", ()):
+            kind = {} if field in ("at", "cron", "every_seconds") else {"cron": "@daily"}
+            body = {"task": "echo", "schedule": {**kind, field: example}}
+            status, answer = world.request("POST", "/jobs?dry_run=true", body)
+            assert status == 200, (field, answer)

@@ -7,7 +7,7 @@ from typing import Any
 
 import answers
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
-from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer, Server
+from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer, Server, Tag
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
 from services import settings
@@ -18,6 +18,15 @@ TITLE, VERSION = "Punctual", "0.1.0"
 DESCRIPTION = (
     "Job scheduler: submit, schedule and monitor jobs. Errors are RFC 9457 problem documents that name the field."
 )
+
+
+TAGS = [
+    Tag(name="jobs", description="Submit, edit, pause, run and delete jobs."),
+    Tag(name="executions", description="The executions of jobs: their state, results, logs and cancellation."),
+    Tag(name="schedules", description="Preview schedules."),
+    Tag(name="overview", description="The state of the whole system."),
+    Tag(name="about", description="The service itself."),
+]
 
 
 @router.get(
@@ -36,6 +45,7 @@ def describe(app: APIGatewayHttpResolver) -> None:
         "servers": [Server(url=".", description="This deployment")],
         "security_schemes": {"token": HTTPBearer(bearerFormat="JWT")},
         "security": [{"token": []}],
+        "tags": TAGS,
     }
     app.enable_swagger(path="/swagger", **description)
 

@@ -42,7 +42,7 @@ from punctual.domain.long_lane.part import Part
 from punctual.domain.requests.caller import Role
 from punctual.domain.status import Status
 from punctual.stages.api.browse import MAX_PAGE_BYTES, ExecutionFilter
-from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
+from routes.queries import CursorQuery, DryRunQuery, IdempotencyKey, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
 TAGS = ["executions"]
@@ -60,7 +60,10 @@ RETRY_RESPONSES = openapi_responses(
 ) | openapi_responses(answers.Changes)
 LOGS_RESPONSES = openapi_responses(answers.Logs, HTTPStatus.NOT_FOUND)
 RESULT_RESPONSES = openapi_responses(Any, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT) | {
-    int(HTTPStatus.SEE_OTHER): {"description": "The result is large: download it from `Location`."}
+    int(HTTPStatus.SEE_OTHER): {
+        "description": "The result is large: download it from `Location`.",
+        "headers": {"Location": {"description": "Valid for five minutes.", "schema": {"type": "string"}}},
+    }
 }
 
 GraceQuery = Annotated[int, Query(ge=0, le=600, description="How long a running task has to stop by itself.")]
@@ -162,7 +165,10 @@ def cancel_execution(
     responses=RETRY_RESPONSES,
 )
 def retry_execution(
-    execution_id: str, request: bodies.RetryRequest | None = None, dry_run: DryRunQuery = False
+    execution_id: str,
+    request: bodies.RetryRequest | None = None,
+    dry_run: DryRunQuery = False,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response[answers.RunResponse | answers.Changes]:
     """Creates another execution of the same due instant and data window, under the current rules of the job.
 
@@ -173,7 +179,7 @@ def retry_execution(
     if dry_run:
         return dry_run_response(rerun.preview_retry(execution_id, wanted, caller))
 
-    manual = run_once(router, partial(rerun.retry, execution_id, wanted, caller), caller)
+    manual = run_once(router, partial(rerun.retry, execution_id, wanted, caller), caller, idempotency_key)
     return created_response(run_view(manual))
 
 

@@ -34,7 +34,7 @@ from punctual.domain.lane import Priority
 from punctual.domain.requests.backfill_range import parse_range
 from punctual.domain.requests.caller import Role
 from punctual.stages.api.browse import JobFilter
-from routes.queries import CursorQuery, DryRunQuery, LimitQuery, NameQuery
+from routes.queries import CursorQuery, DryRunQuery, IdempotencyKey, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
 
@@ -71,13 +71,15 @@ RUN_RESPONSES = (
 
 
 @router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=SUBMIT_RESPONSES)
-def submit_job(submission: bodies.Submission, dry_run: DryRunQuery = False) -> Response[answers.Job | answers.Changes]:
+def submit_job(
+    submission: bodies.Submission, dry_run: DryRunQuery = False, idempotency_key: IdempotencyKey = None
+) -> Response[answers.Job | answers.Changes]:
     """Returns 201 with the new job, or 200 with the existing one if `on_duplicate` is `return_existing`."""
     caller = authorize(router, Role.OPERATOR)
     if dry_run:
         return dry_run_response(submit.preview(submission.to_submission(), caller))
 
-    submitted = run_once(router, partial(submit.submit, submission.to_submission(), caller), caller)
+    submitted = run_once(router, partial(submit.submit, submission.to_submission(), caller), caller, idempotency_key)
     return created_response(submitted_view(submitted, instant.now()), is_new=submitted.created)
 
 
@@ -89,14 +91,14 @@ def submit_job(submission: bodies.Submission, dry_run: DryRunQuery = False) -> R
     responses=BATCH_RESPONSES,
 )
 def submit_jobs(
-    batch: bodies.BatchRequest, dry_run: DryRunQuery = False
+    batch: bodies.BatchRequest, dry_run: DryRunQuery = False, idempotency_key: IdempotencyKey = None
 ) -> Response[answers.BatchResponse | answers.Changes]:
     caller = authorize(router, Role.OPERATOR)
     if dry_run:
         return dry_run_response(submit.preview_all((one.to_submission() for one in batch.jobs), caller))
 
     submissions = [one.to_submission() for one in batch.jobs]
-    submitted = run_once(router, partial(submit.submit_all, submissions, caller), caller)
+    submitted = run_once(router, partial(submit.submit_all, submissions, caller), caller, idempotency_key)
     return created_response(batch_view(submitted), is_new=any(one.created for one in submitted))
 
 
@@ -175,7 +177,10 @@ def _change_state(job_id: str, state: JobState, dry_run: bool) -> answers.Job | 
     responses=RUN_RESPONSES,
 )
 def run_job(
-    job_id: str, request: bodies.RunRequest | None = None, dry_run: DryRunQuery = False
+    job_id: str,
+    request: bodies.RunRequest | None = None,
+    dry_run: DryRunQuery = False,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response[answers.RunResponse | answers.Changes]:
     """Creates an execution in addition to the schedule. The `overlap` rule applies; `outcome` says what it will do."""
     caller = authorize(router, Role.OPERATOR)
@@ -183,7 +188,7 @@ def run_job(
     if dry_run:
         return dry_run_response(rerun.preview_run(job_id, wanted, caller))
 
-    manual = run_once(router, partial(rerun.run, job_id, wanted, caller), caller)
+    manual = run_once(router, partial(rerun.run, job_id, wanted, caller), caller, idempotency_key)
     return created_response(run_view(manual))
 
 
@@ -195,7 +200,7 @@ def run_job(
     responses=BACKFILL_RESPONSES,
 )
 def backfill_job(
-    job_id: str, request: bodies.BackfillRequest, dry_run: DryRunQuery = False
+    job_id: str, request: bodies.BackfillRequest, dry_run: DryRunQuery = False, idempotency_key: IdempotencyKey = None
 ) -> Response[answers.BackfillResponse | answers.Changes]:
     """Each execution has the data window of its instant, and its deadline counts from now. At most 1,000 at once."""
     caller = authorize(router, Role.OPERATOR)
@@ -203,7 +208,7 @@ def backfill_job(
     if dry_run:
         return dry_run_response(backfill.preview(job_id, wanted, caller))
 
-    stored = run_once(router, partial(backfill.backfill, job_id, wanted, caller), caller)
+    stored = run_once(router, partial(backfill.backfill, job_id, wanted, caller), caller, idempotency_key)
     return created_response(answers.BackfillResponse(items=[backfill_view(one) for one in stored]))
 
 

@@ -1,10 +1,10 @@
-"""Query parameters that several routes take."""
+"""Query parameters and headers that several routes take."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 
 NameQuery = Annotated[str | None, Query(min_length=1, max_length=200)]
 LimitQuery = Annotated[int, Query(ge=1, le=100, description="Maximum number of items per page.")]
@@ -12,3 +12,9 @@ CursorQuery = Annotated[
     str | None, Query(min_length=1, max_length=500, description="The `cursor` of the previous page.")
 ]
 DryRunQuery = Annotated[bool, Query(description="Return what the request would do, without doing it.")]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        description="Up to 200 characters, such as a UUID. The same request with the same key has one effect for a day."
+    ),
+]

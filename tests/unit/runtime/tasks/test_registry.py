@@ -27,14 +27,14 @@ def test_an_unknown_task_is_rejected_with_a_list_of_registered_tasks() -> None:
 @pytest.mark.parametrize(
     ("name", "parameters", "field"),
     [
-        ("sleep", {}, "parameters"),
+        ("sleep", {}, "parameters.seconds"),
         ("sleep", {"seconds": "long"}, "parameters.seconds"),
         ("queue.process", {"records": [{}, 7]}, "parameters.records.1"),
         ("http.call", {"url": "https://example.com", "headers": {"a": 1}}, "parameters.headers.a"),
     ],
 )
 def test_invalid_parameters_name_the_field(name: str, parameters: dict[str, object], field: str) -> None:
-    with pytest.raises(Invalid, match="does not match the schema of task") as refused:
+    with pytest.raises(Invalid, match=f"the task '{name}'") as refused:
         catalog.check(name, parameters)
     assert refused.value.field == field
 

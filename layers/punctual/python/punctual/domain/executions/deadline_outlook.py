@@ -30,6 +30,15 @@ class DeadlineState(StrEnum):
     """The deadline passed before the execution ended, or it ended without success. Final."""
 
 
+class DeadlineResult(StrEnum):
+    """Whether an execution that has ended met its deadline."""
+
+    MET = "met"
+    """It succeeded in time."""
+    MISSED = "missed"
+    """It ended later, or without success."""
+
+
 IN_DANGER = frozenset({DeadlineState.AT_RISK, DeadlineState.WILL_MISS})
 
 AT_RISK_BELOW, ON_TRACK_ABOVE = 0.80, 0.90
@@ -90,10 +99,10 @@ def state_after(
     return DeadlineState.ON_TRACK
 
 
-def state_at_end(deadline_at: datetime, ended_at: datetime | None, *, succeeded: bool) -> DeadlineState:
-    """Return the final state of an execution that has ended: on track only if it succeeded in time."""
+def state_at_end(deadline_at: datetime, ended_at: datetime | None, *, succeeded: bool) -> DeadlineResult:
+    """Return the final state of an execution that has ended."""
     in_time = succeeded and ended_at is not None and ended_at <= deadline_at
-    return DeadlineState.ON_TRACK if in_time else DeadlineState.MISSED
+    return DeadlineResult.MET if in_time else DeadlineResult.MISSED
 
 
 def first_check(earliest_start: datetime, deadline_at: datetime, now: datetime) -> datetime:

@@ -42,8 +42,9 @@ class Task:
         try:
             self._validate(parameters)
         except JsonSchemaValueException as error:
-            path = ".".join(["parameters", *(str(part) for part in error.path[1:])])
-            raise Invalid(path, f"does not match the schema of task {self.name!r}: {_reason(error.message)}") from error
+            from punctual.runtime.tasks.schema_message import explain
+
+            raise Invalid(*explain(error, self.name)) from error
 
     @cached_property
     def _validate(self) -> Callable[[Any], Any]:
@@ -185,11 +186,6 @@ def _unregister(module: str) -> None:
         del _tasks[name]
     for name in [name for name, collector in _collectors.items() if collector.__module__ == module]:
         del _collectors[name]
-
-
-def _reason(message: str) -> str:
-    """Strip the prefix ``data``, by which fastjsonschema names the whole value: the error names the field's path."""
-    return message.removeprefix("data").removeprefix(".").strip()
 
 
 if TYPE_CHECKING:

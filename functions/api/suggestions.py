@@ -1,0 +1,46 @@
+"""Suggestions for misspelt names in requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+
+def did_you_mean(name: str, known: Mapping[str, str]) -> str:
+    """Return a question with the closest of the ``known`` names; empty if none is close."""
+    from difflib import get_close_matches  # only needed for the error message
+
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"did you mean `{known[close[0]]}`?" if close else ""
+
+
+def fields_at(kind: Any, path: Sequence[str]) -> dict[str, str]:
+    """Return the fields that a body of the type ``kind`` may have at ``path``, by name, each as to be written.
+
+    Includes the fields of its objects: a field is often written one level too high.
+    """
+    for step in path:
+        inner = [child for model in _models(kind) for name, child in _fields(model) if name == step]
+        kind = inner[0] if inner else kind  # an index of a list is no field
+    own = {name: child for model in _models(kind) for name, child in _fields(model)}
+    nested = {
+        name: f"{outer}.{name}"
+        for outer, child in own.items()
+        for model in _models(child)
+        for name, _ in _fields(model)
+    }
+    return nested | {name: name for name in own}
+
+
+def _fields(model: type[BaseModel]) -> Iterable[tuple[str, Any]]:
+    return ((field.alias or name, field.annotation) for name, field in model.model_fields.items())
+
+
+def _models(kind: Any) -> Iterator[type[BaseModel]]:
+    """The models in a type such as ``list[Submission]`` or ``Schedule | None``."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+    for argument in get_args(kind):
+        yield from _models(argument)

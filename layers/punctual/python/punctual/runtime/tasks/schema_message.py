@@ -1,0 +1,108 @@
+"""Refusals of task parameters in plain words: what the JSON Schema of the task asks for, with an example."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fastjsonschema import JsonSchemaException, JsonSchemaValueException, compile
+
+_TYPES = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a JSON object",
+    "null": "null",
+}
+_EXAMPLES: dict[str, Any] = {
+    "integer": 1,
+    "number": 1.5,
+    "string": "text",
+    "boolean": True,
+    "array": [],
+    "object": {},
+    "null": None,
+}
+_RULES: dict[str, Callable[[Any], str]] = {
+    "type": lambda types: "must be " + " or ".join(_TYPES[one] for one in _listed(types)),
+    "minimum": lambda least: f"must be at least {least}",
+    "exclusiveMinimum": lambda least: f"must be more than {least}",
+    "maximum": lambda most: f"must be at most {most}",
+    "exclusiveMaximum": lambda most: f"must be less than {most}",
+    "multipleOf": lambda number: f"must be a multiple of {number}",
+    "minLength": lambda least: f"must have at least {least} character(s)",
+    "maxLength": lambda most: f"must have at most {most} character(s)",
+    "pattern": lambda pattern: f"must match the pattern {pattern}",
+    "format": lambda name: f"must be in the format {name}",
+    "enum": lambda values: f"must be one of {', '.join(map(_text, values))}",
+    "const": lambda value: f"must be {_text(value)}",
+    "minItems": lambda least: f"must have at least {least} item(s)",
+    "maxItems": lambda most: f"must have at most {most} item(s)",
+    "uniqueItems": lambda _: "must not have the same item twice",
+    "minProperties": lambda least: f"must have at least {least} field(s)",
+    "maxProperties": lambda most: f"must have at most {most} field(s)",
+    "anyOf": lambda _: "must match one of the alternatives that the schema of the task lists",
+    "oneOf": lambda _: "must match exactly one of the alternatives that the schema of the task lists",
+}
+
+
+def explain(error: JsonSchemaValueException, task: str) -> tuple[str, str]:
+    """Return the field that does not match the schema of ``task``, and what to send instead."""
+    path, schema = ["parameters", *(str(part) for part in error.path[1:])], error.definition or {}
+    known = schema.get("properties", {})
+    match error.rule:
+        case "required":
+            name = next(name for name in error.rule_definition if name not in error.value)
+            message = f"is required by the task {task!r}: add it{_for_example(known.get(name, {}))}"
+            return ".".join([*path, name]), message
+        case "additionalProperties" if error.rule_definition is False:
+            name = next(name for name in error.value if name not in known)
+            message = f"is not a parameter of the task {task!r}: remove it, or use one of {', '.join(known) or 'none'}"
+            return ".".join([*path, name]), message
+        case rule:
+            asked = _RULES[rule](error.rule_definition) if rule in _RULES else _plain(error.message)
+            return ".".join(path), f"{asked}, for the task {task!r}{_for_example(schema)}"
+
+
+def _for_example(schema: Any) -> str:
+    """An example that matches ``schema``; empty if none can be derived."""
+    example = _example(schema)
+    try:
+        compile(schema)(example)
+    except (JsonSchemaException, TypeError, ValueError):
+        return ""
+    return f"; for example {_text(example)}"
+
+
+def _example(schema: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return None
+    given = [
+        *schema.get("examples", ()),
+        *([schema["default"]] if "default" in schema else ()),
+        *schema.get("enum", ()),
+    ]
+    if given:
+        return given[0]
+    kind = _listed(schema.get("type", "null"))[0]
+    if kind == "object":
+        return {name: _example(schema.get("properties", {}).get(name, {})) for name in schema.get("required", ())}
+    if kind == "array" and schema.get("minItems"):
+        return [_example(schema.get("items", {}))] * schema["minItems"]
+    return schema.get("minimum", schema.get("maximum", _EXAMPLES[kind]))
+
+
+def _listed(types: Any) -> list[str]:
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _plain(message: str) -> str:
+    """Strip the name ``data`` that fastjsonschema gives to the whole value: the error names the field's path."""
+    return message.partition(" ")[2]
