@@ -90,7 +90,7 @@ class DataWindow(BaseModel):
 
 
 class Progress(BaseModel):
-    percent: float
+    percent: float = Field(description="From 0 to 100, rounded to one decimal place.")
     message: str
     done: float | None
     total: float | None
@@ -300,10 +300,10 @@ class Overview(BaseModel):
     deadlines: Deadlines
     seconds: float | None = Field(description="Length of the sampled interval, which the fields below refer to.")
     lanes: dict[str, LaneActivity]
-    lateness_p99: float | None = Field(
+    lateness_p99_seconds: float | None = Field(
         description="99th percentile of the seconds from due to started, of first attempts."
     )
-    failure_rate: float | None = Field(description="Percentage of attempts that failed.")
+    failure_percent: float | None = Field(description="Percentage of attempts that failed.")
 
 
 class LogLine(BaseModel):

@@ -113,7 +113,7 @@ def execution_view(
 
 def _progress_view(progress: Progress | None, status: Status) -> answers.Progress | None:
     shown = completed(progress) if status is Status.SUCCEEDED else progress
-    return answers.Progress(**asdict(shown)) if shown else None
+    return answers.Progress(**asdict(shown) | {"percent": round(shown.percent, 1)}) if shown else None
 
 
 def _waiting_view(waiting_for: WaitingFor) -> answers.WaitingFor:

@@ -339,6 +339,17 @@ def test_a_missed_deadline_that_both_the_end_and_a_check_detect_is_reported_once
     assert world.execution(lane.execution(job)["execution_id"])["deadline"]["state"] == "missed"
 
 
+def test_percentages_are_rounded_to_one_decimal_place(
+    world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
+) -> None:
+    job, container = slow
+    pass_minutes(world, container, 30, 100 / 3)
+    progress = lane.execution(job)["progress"]
+    assert progress["percent"] == 33.3
+    execution = world.execution(lane.execution(job)["execution_id"])
+    assert [one["progress"]["percent"] for one in execution["parts"]] == [33.3]
+
+
 def test_the_deadline_of_an_ended_execution_shows_whether_it_was_met(
     world: World, lane: LongLane, slow: tuple[dict[str, Any], Container]
 ) -> None:

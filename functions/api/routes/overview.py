@@ -75,6 +75,6 @@ def overview() -> answers.Overview:
         ),
         seconds=sample.seconds,
         lanes={name: answers.LaneActivity(**asdict(flow)) for name, flow in sample.lanes.items()},
-        lateness_p99=sample.lateness_p99,
-        failure_rate=sample.failure_rate,
+        lateness_p99_seconds=sample.lateness_p99_seconds,
+        failure_percent=sample.failure_percent,
     )

@@ -241,8 +241,8 @@ def test_a_sample_contains_throughput_lateness_and_failure_rate_of_each_lane() -
     short, long = sample.lanes["short"], sample.lanes["long"]
     assert (short.started, short.finished, short.failed) == (100, 100, 25)  # intake messages are not executions
     assert (long.started, long.finished, long.failed) == (0, 1, 1)
-    assert sample.failure_rate == 25
-    assert sample.lateness_p99 == pytest.approx(3.5)
+    assert sample.failure_percent == 25
+    assert sample.lateness_p99_seconds == pytest.approx(3.5)
 
 
 def test_alarm_metrics_show_the_worst_queue_and_zero_when_idle() -> None:
@@ -251,7 +251,7 @@ def test_alarm_metrics_show_the_worst_queue_and_zero_when_idle() -> None:
         Metric.BACKLOG_MESSAGES: 70,
         Metric.BACKLOG_DRAIN_MINUTES: 0.03,
         Metric.OLDEST_MESSAGE_SECONDS: 60,
-        Metric.DISPATCH_LATENESS_P99: sample.lateness_p99,
+        Metric.DISPATCH_LATENESS_P99: sample.lateness_p99_seconds,
         Metric.WORKER_FAILURE_RATE: 25,
     }
     idle = sample_of(START, {"low": depth(0)}, {}, None, concurrency={"low": 1}, limits=LIMITS)

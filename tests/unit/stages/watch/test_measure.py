@@ -74,7 +74,7 @@ def test_a_sample_includes_the_long_lane() -> None:
 def test_the_first_sample_does_not_report_earlier_counts_as_new() -> None:
     signals = Signals(depths=dict.fromkeys(CONCURRENCY, 0), flows={"high": Flow(started=900, finished=900, failed=9)})
     first = signals.sampler().sample(NOW)
-    assert (first.lanes["short"].started, first.failure_rate, first.lateness_p99) == (0, None, None)
+    assert (first.lanes["short"].started, first.failure_percent, first.lateness_p99_seconds) == (0, None, None)
 
 
 def test_an_unreadable_queue_does_not_affect_the_others() -> None:

@@ -86,9 +86,9 @@ class Sample:
     """Since the previous sample; ``None`` without one, or when the clock went back: then there are no rates."""
     queues: Mapping[str, Backlog]
     lanes: Mapping[str, LaneFlow]
-    lateness_p99: float | None
+    lateness_p99_seconds: float | None
     """Seconds from the due instant to the start of the short lane's first attempts; ``None`` when none started."""
-    failure_rate: float | None
+    failure_percent: float | None
     """Percent of the short lane's attempts; ``None`` when none ended."""
     memory: Mapping[str, QueueMemory]
 
@@ -108,8 +108,8 @@ class Sample:
             Metric.OLDEST_MESSAGE_SECONDS: oldest,
         }
         return {metric: max(values) for metric, values in worst.items() if values} | {
-            Metric.DISPATCH_LATENESS_P99: self.lateness_p99 or 0.0,
-            Metric.WORKER_FAILURE_RATE: self.failure_rate or 0.0,
+            Metric.DISPATCH_LATENESS_P99: self.lateness_p99_seconds or 0.0,
+            Metric.WORKER_FAILURE_RATE: self.failure_percent or 0.0,
         }
 
 
@@ -160,8 +160,8 @@ def sample_of(
         seconds=seconds,
         queues=queues,
         lanes={Lane.SHORT: _lane_flow(short), Lane.LONG: _lane_flow(added[LONG])},
-        lateness_p99=_rounded(lateness_quantile(short.late, 0.99)),
-        failure_rate=_rounded(100 * short.failed / short.finished) if short.finished else None,
+        lateness_p99_seconds=_rounded(lateness_quantile(short.late, 0.99)),
+        failure_percent=_rounded(100 * short.failed / short.finished) if short.finished else None,
         memory=memory,
     )
 
