@@ -274,6 +274,29 @@ def test_a_sweep_that_reads_a_dependant_as_not_cleared_yet_keeps_its_place(world
     assert seen == ["succeeded"]
 
 
+def test_an_execution_replaces_a_manual_run_that_waits_under_the_rule_from_before_an_edit(world: World) -> None:
+    job_id = submit(world, schedule={"every_seconds": 10}, overlap="queue_all")
+    cancelled: list[bool] = []
+
+    def another_comes_due_after_an_edit(context: Context) -> None:
+        assert [world.request("POST", f"/jobs/{job_id}/run", {})[0] for _ in range(2)] == [201, 201]
+        world.run_until_idle()  # both wait
+        edit(world, job_id, {"overlap": "cancel_running"})
+        world.run_until_idle()
+        world.pass_time(10)
+        world.run_until_idle()
+        cancelled.append(world.wait_for_cancellation(context))
+
+    TASK_BODIES.append(another_comes_due_after_an_edit)
+    world.run_until_idle()
+    world.pass_time(10)
+    world.run_until_idle()
+    assert cancelled == [True]
+    by_id = {one["execution_id"]: one for one in world.executions(job_id)}
+    replaced = next(one for one in by_id.values() if one["origin"] == "run")
+    assert (replaced["status"], by_id[replaced["covered_by"]]["origin"]) == ("skipped", "schedule")
+
+
 # the long lane
 
 

@@ -25,8 +25,8 @@ UNCLEARED, HELD = "uncleared", "held"
 """After an edit that added an upstream: queued, with no work order yet, and waiting for the upstream."""
 TO_CLAIM = (QUEUED, DUE)
 NOWHERE = -1
-ONLY = -1
-"""The sort key where only one may wait."""
+ONLY = 1000
+"""The sort key of an execution whose rule lets only one wait: the last one."""
 
 
 GRANTING = ("grant", "first", "clear", "give", "drop")
@@ -402,7 +402,7 @@ class GateModel:
                     return f"e{e} holds gate {g} and may not"
                 if one.status == WAITING and one.waits_at <= g:
                     return f"e{e} holds gate {g} and waits before it: a possible deadlock"
-                stops = any(spec.rule(waiter.execution) == Rule.CANCEL_RUNNING for waiter in gate.waiters)
+                stops = gate.waiters and spec.rule(gate.waiters[0].execution) == Rule.CANCEL_RUNNING
                 if stops and not one.asked and one.status == RUNNING:
                     return f"e{e} was not asked to stop"
         return None
@@ -605,7 +605,7 @@ class GateModel:
             return f"{worker} cannot enqueue at gate {g}: it is not busy"
         key = self._key(e, g, r)
         if key == ONLY and gate.waiters:
-            other = gate.waiters[0]
+            other = gate.waiters[0]  # it may wait under a rule from before an edit, with a sort key of its own
             if other.execution != e or not self._keeps(Condition.REUSE_OWN_PLACE):
                 draft.processes.append(("alone", e, a, r, i, other))
                 return f"{worker} finds e{other.execution} in the queue of gate {g}"
@@ -646,7 +646,8 @@ class GateModel:
             draft.processes.append(("acquire", e, a, r, i))
             return f"{worker} finds its entry in gate {g}"
         draft.write(o, status=FINAL, waits_at=NOWHERE)
-        draft.put_waiter(g, Waiter(ONLY, e, a, r))
+        draft.delete_waiter(g, other)
+        draft.put_waiter(g, Waiter(other.key, e, a, r))
         draft.write(e, status=WAITING, waits_at=g)
         draft.processes.append(("grant", g))
         return f"{worker} replaces e{o} in the queue of gate {g}"

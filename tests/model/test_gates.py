@@ -48,6 +48,9 @@ INSTANCES = {
     "queue one, and a cancellation": Instance(3, _job(Rule.QUEUE_ONE), 1, Budget(cancels=1)),
     "queue one, and an edit": Instance(2, _job(Rule.QUEUE_ONE), 1, Budget(edits=1)),
     "cancel running": Instance(3, _job(Rule.CANCEL_RUNNING)),
+    "cancel running, behind an execution that waits under another rule": Instance(
+        3, (GateSpec(kept=True, rules=(Rule.WAIT, Rule.WAIT, Rule.CANCEL_RUNNING)),)
+    ),
 }
 
 HELD_BETWEEN_GATES = Instance(2, TWO, 1, Budget(edits=1, sweeps=1), edits=frozenset({"hold"}))

@@ -69,7 +69,7 @@ class Gates(Protocol):
         """Move an execution to ``skipped`` if ``waiter`` waits at the gate to run instead; ``False`` otherwise."""
 
     def replace_waiter(self, gate: Gate, entrant: Entrant, waiter: Waiter, reason: str, now: datetime) -> bool:
-        """Move the only waiter to ``skipped`` and let this execution wait in its place; ``False`` if either changed."""
+        """Move the first waiter to ``skipped`` and let this execution wait in its place; ``False`` if one changed."""
 
     def grant(self, gate: Gate, waiter: Waiter, now: datetime) -> bool:
         """Give a waiter a place and move it to ``queued``; ``False`` if there is no room, or the waiter has changed."""

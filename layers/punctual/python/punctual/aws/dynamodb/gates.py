@@ -4,7 +4,7 @@
 
     held#<shard>    <gate>    one item per gate with holders or waiters: the number of holders, the claim number of
                               each, and ``enqueued``, which exists while the queue may have waiters
-    queue#<gate>    <turn>    one item per waiter; <turn> is ``only`` if the gate admits a single waiter
+    queue#<gate>    <turn>    one item per waiter; <turn> is ``only`` for an execution that waits alone
     rate            <gate>    the instant until which starts are reserved
 
 docs/gates.md specifies the operations, and why each of their conditions is needed.
@@ -144,10 +144,12 @@ class DynamoGates:
         )
 
     def replace_waiter(self, gate: Gate, entrant: Entrant, waiter: Waiter, reason: str, now: datetime) -> bool:
-        successor = Waiter(entrant.execution_id, ONLY, entrant.attempt, entrant.revision)
+        # at the same turn: a waiter of an earlier rule has one of its own, and others may wait behind it
+        turn = waiter.turn
+        successor = Waiter(entrant.execution_id, turn, entrant.attempt, entrant.revision)
         condition, values = _same(waiter)
         why = {"reason": reason, "covered_by": entrant.execution_id}
-        waits = self.executions.wait_request(entrant, gate.name, ONLY, f"waits for {waiter.execution_id}", covers=True)
+        waits = self.executions.wait_request(entrant, gate.name, turn, f"waits for {waiter.execution_id}", covers=True)
         return self._transact(
             {"Update": self._mark(gate.name, entrant.execution_id)},
             {"Put": self.table.put_request(self._waiter_item(gate.name, successor), condition, values)},

@@ -125,7 +125,7 @@ class Waiter:
 
     execution_id: str
     turn: str
-    """Its position: the lowest is next. ``ONLY`` where at most one execution may wait."""
+    """Its position: the lowest is next. ``ONLY``, which comes last, if its rule lets at most one execution wait."""
     attempt: int
     """The attempt that it is about to start."""
     revision: int
@@ -169,7 +169,7 @@ class FullGateAction(StrEnum):
     WAIT = "wait"
     SKIP = "skip"
     REPLACE = "replace"
-    """It takes the place of the only waiter, which is skipped."""
+    """It takes the place of the first waiter, which is skipped."""
 
 
 @dataclass(frozen=True)
