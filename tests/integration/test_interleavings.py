@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from botocore.awsrequest import AWSResponse
 
 from punctual import Context
 from punctual.aws import clients
@@ -78,6 +79,23 @@ def stale_reads(of_table: str, snapshot: list[dict[str, Any]]) -> Iterator[None]
     yield
     events.unregister("before-call.dynamodb.BatchGetItem", about_to_read)
     events.unregister("after-call.dynamodb.BatchGetItem", has_read)
+
+
+@contextmanager
+def conflict_once(operation: str, containing: str) -> Iterator[None]:
+    """Let the first matching write conflict with a transaction that is in progress."""
+    conflict = b'{"__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException", "message": "in progress"}'
+    left = [AWSResponse("", 400, {}, None)]
+    left[0]._content = conflict
+
+    def about_to_send(request: Any, **_: Any) -> Any:
+        return left.pop() if left and containing in str(request.body) else None
+
+    events, name = clients.dynamodb().meta.events, f"before-send.dynamodb.{operation}"
+    events.register_first(name, about_to_send)
+    yield
+    events.unregister(name, about_to_send)
+    assert left == [], f"no {operation} contained {containing!r}"
 
 
 # the short lane
@@ -184,6 +202,20 @@ def test_a_claim_whose_response_was_lost_is_recognised_by_its_worker(world: Worl
     with responses_lost("UpdateItem", "lease_until"):
         world.work(order)
     assert [(one["status"], one["attempt"]) for one in world.executions(job_id)] == [("succeeded", 1)]
+
+
+@pytest.mark.parametrize(
+    ("operation", "containing"),
+    [("UpdateItem", "in:"), ("UpdateItem", "lease_until"), ("UpdateItem", "succeeded"), ("DeleteItem", "in:")],
+    ids=["acquire", "claim", "conclude", "release"],
+)
+def test_a_write_that_conflicts_with_a_transaction_is_repeated(world: World, operation: str, containing: str) -> None:
+    job_id = submit(world, concurrency=ONE_AT_A_TIME, retry={"max_attempts": 1})
+    [order] = work_orders(world)
+    with conflict_once(operation, containing):
+        assert world.work(order) == {"batchItemFailures": []}
+    assert status(world, job_id) == "succeeded"
+    assert gate(world, "key#") == {}
 
 
 @pytest.mark.parametrize("after", [0, 1])

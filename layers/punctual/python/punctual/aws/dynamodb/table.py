@@ -1,22 +1,28 @@
 """A DynamoDB table with the operations that Punctual uses.
 
-A conditional write whose condition fails returns a value; it raises nothing. Every other ``ClientError`` propagates.
+A conditional write whose condition fails returns a value; it raises nothing. A write that conflicts with a transaction
+is repeated, because botocore does not: see ``write``. Every other ``ClientError`` propagates.
 """
 
 from __future__ import annotations
 
+import random
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
 from punctual.aws.dynamodb.items import Item, plain, typed
 
+R = TypeVar("R")
+
+CONFLICT_BACKOFFS = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""The longest pauses, in seconds, before a write that conflicted with a transaction is repeated."""
 _NAME = re.compile(r"#(\w+)")
 
 
@@ -38,12 +44,13 @@ class Table:
         return plain(answer["Item"]) if "Item" in answer else None
 
     def put(self, item: Item) -> None:
-        self.client.put_item(TableName=self.name, Item=typed(item))
+        write(self.client.put_item, TableName=self.name, Item=typed(item))
 
     def put_new(self, item: Item, key: str) -> Item | None:
         """Store ``item`` if its key is free and return ``None``; otherwise return the existing item unchanged."""
         try:
-            self.client.put_item(
+            write(
+                self.client.put_item,
                 TableName=self.name,
                 Item=typed(item),
                 ConditionExpression="attribute_not_exists(#key)",
@@ -80,8 +87,11 @@ class Table:
     def apply(self, request: Mapping[str, Any]) -> WriteResult:
         """Execute the result of ``update_request`` as a single write."""
         try:
-            answer = self.client.update_item(
-                **request, ReturnValues="ALL_NEW", ReturnValuesOnConditionCheckFailure="ALL_OLD"
+            answer = write(
+                self.client.update_item,
+                **request,
+                ReturnValues="ALL_NEW",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except ClientError as error:
             return WriteResult(False, conflicting_item(error))
@@ -229,31 +239,54 @@ class Table:
                     backoff = min(backoff * 2, 2)
 
 
+def write(operation: Callable[..., R], **request: Any) -> R:
+    """Make a write. If it conflicts with a transaction, repeat it with backoff and jitter.
+
+    A conflicting write was not applied. The error of the last try propagates.
+    """
+    for backoff in CONFLICT_BACKOFFS:
+        try:
+            return operation(**request)
+        except ClientError as error:
+            if not _is_conflict(error):
+                raise
+            time.sleep(random.uniform(0, backoff))
+    return operation(**request)
+
+
 def transact(client: Any, writes: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Apply all ``writes`` in one transaction, or none. Returns for each whether its own condition held.
 
     A write is the result of a ``…_request`` method under its kind: ``{"Update": …}``, ``{"Put": …}``, ``{"Delete": …}``
-    or ``{"ConditionCheck": …}``. The transaction was applied if all are ``True``. A conflict with another transaction
-    is retried with backoff; the error of the last try propagates. botocore repeats a transaction whose response was
-    lost under the same token, so it is applied once.
+    or ``{"ConditionCheck": …}``. The transaction was applied if all are ``True``. botocore repeats a transaction whose
+    response was lost under the same token, so it is applied once.
     """
-    for backoff in (0.02, 0.05, 0.1, 0.2, None):
-        try:
-            client.transact_write_items(TransactItems=writes)
-            return [True] * len(writes)
-        except client.exceptions.TransactionCanceledException as error:
-            reasons = [reason.get("Code", "None") for reason in error.response["CancellationReasons"]]
-            if "ConditionalCheckFailed" in reasons:
-                return [reason != "ConditionalCheckFailed" for reason in reasons]
-            if backoff is None or "TransactionConflict" not in reasons:
-                raise
-            time.sleep(backoff)
-    raise AssertionError("unreachable")
+    try:
+        write(client.transact_write_items, TransactItems=writes)
+    except client.exceptions.TransactionCanceledException as error:
+        reasons = _cancellation_reasons(error)
+        if "ConditionalCheckFailed" not in reasons:
+            raise
+        return [reason != "ConditionalCheckFailed" for reason in reasons]
+    return [True] * len(writes)
+
+
+def _is_conflict(error: ClientError) -> bool:
+    """Whether a write was refused only because a transaction on the same item was in progress."""
+    reasons = _cancellation_reasons(error)
+    if reasons:
+        return "TransactionConflict" in reasons and "ConditionalCheckFailed" not in reasons
+    return str(error.response["Error"]["Code"]) == "TransactionConflictException"
+
+
+def _cancellation_reasons(error: ClientError) -> list[str]:
+    found: Any = error.response.get("CancellationReasons", [])
+    return [reason.get("Code", "None") for reason in found]
 
 
 def _is_applied(operation: Callable[..., Any], request: Mapping[str, Any]) -> bool:
     try:
-        operation(**request)
+        write(operation, **request)
     except ClientError as error:
         conflicting_item(error)
         return False
