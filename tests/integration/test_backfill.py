@@ -423,3 +423,11 @@ def test_a_backfill_runs_at_most_at_once_executions_concurrently(world: World) -
     run_nested(world, orders[:2], look)
     world.run_until_idle()
     assert [world.execution(one)["status"] for one in created] == ["succeeded"] * 5
+
+
+def test_a_backfill_with_a_high_at_once_starts_as_many_executions_at_once(world: World) -> None:
+    job = world.submit(schedule=HOURLY)
+    day = {"from": "2026-11-15T00:00:00Z", "to": "2026-11-15T23:00:00Z"}
+    backfill(world, job, at_once=22, **day)
+    statuses = [one["status"] for one in backfilled(world, job)]
+    assert (statuses.count("queued"), statuses.count("waiting")) == (22, 1)

@@ -218,6 +218,28 @@ def test_a_write_that_conflicts_with_a_transaction_is_repeated(world: World, ope
     assert gate(world, "key#") == {}
 
 
+def test_a_waiter_behind_many_that_a_pause_skipped_gets_the_place_at_once(world: World) -> None:
+    first = submit(world, concurrency=ONE_AT_A_TIME)
+    others: list[str] = []
+
+    def many_wait(_context: Context) -> None:
+        daily = {"schedule": {"every_seconds": 86_400}, "overlap": "allow"}
+        others.append(submit(world, concurrency=ONE_AT_A_TIME, **daily))
+        for _ in range(21):
+            assert world.request("POST", f"/jobs/{others[0]}/run", {})[0] == 201
+        world.run_until_idle()
+        others.append(submit(world, concurrency=ONE_AT_A_TIME, priority="low"))
+        world.run_until_idle()
+        assert world.request("POST", f"/jobs/{others[0]}/pause")[0] == 200
+        world.run_until_idle()
+
+    TASK_BODIES.append(many_wait)
+    world.run_until_idle()
+    skipped, last = others
+    assert {one["status"] for one in world.executions(skipped)} == {"skipped"}
+    assert (status(world, first), status(world, last)) == ("succeeded", "succeeded")
+
+
 @pytest.mark.parametrize("after", [0, 1])
 def test_a_repeated_key_creates_one_job_although_the_first_request_dies(world: World, after: int) -> None:
     """``after``: the api dies before it stores the job, or before it stores the answer."""

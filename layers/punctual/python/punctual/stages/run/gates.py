@@ -90,9 +90,11 @@ class Gatekeeper:
     def grant(self, name: str) -> None:
         """Give the free places of a gate to its first waiters, and remove the record of a gate that is not in use.
 
-        Idempotent; any process may call it at any time.
+        Idempotent; any process may call it at any time. Only writes that fail count as tries: a pause may leave many
+        waiters to drop.
         """
-        for _ in range(MAX_GATE_TRIES):
+        failures = 0
+        while failures < MAX_GATE_TRIES:
             state = self.gates.state(name)
             if state.queue_mark is None:
                 if not state.holders:
@@ -102,7 +104,14 @@ class Gatekeeper:
             if waiter is None:
                 self.gates.clear_queue_mark(name, state.queue_mark)
                 return
-            if not self._grant_to(name, waiter, state):
+            gate = self._gate_of(name, waiter)
+            if gate is None:
+                failures += not self.gates.drop(name, waiter)
+            elif len(state.holders) < (gate.limit or 0):
+                failures += not self.gates.grant(gate, waiter, self.clock())
+            else:
+                if gate.when_full is WhenFull.REPLACE:
+                    self._stop_holders(state, waiter.execution_id)
                 return
 
     def stop(self, execution: Execution, reason: str, grace: timedelta) -> Execution | None:
@@ -184,9 +193,7 @@ class Gatekeeper:
 
     def _wait_or_skip(self, gate: Gate, entrant: Entrant, state: GateState) -> bool:
         """Apply the rule of a full gate and return whether that is done; ``False`` if the gate has changed."""
-        waiter = self.gates.first_waiter(gate.name) if gate.has_single_waiter else None
-        if waiter is not None and self._drop_if_gone(gate.name, waiter):
-            return False
+        waiter = self._first_waiter(gate.name) if gate.has_single_waiter else None
         decision = decide_at_full_gate(
             gate, entrant.execution_id, state.holders, waiter.execution_id if waiter else None
         )
@@ -203,26 +210,20 @@ class Gatekeeper:
             self.grant(gate.name)
         return waits
 
-    def _grant_to(self, name: str, waiter: Waiter, state: GateState) -> bool:
-        """Give a place to the first waiter, and return whether to look at the queue again."""
-        execution = self.executions.get(job_of(waiter.execution_id), waiter.execution_id)
-        gate = next((one for one in execution.gates if one.name == name), None) if execution else None
-        if execution is None or gate is None or gate.limit is None or not _waits_at(execution, name, waiter):
+    def _first_waiter(self, name: str) -> Waiter | None:
+        """Return the first waiter whose execution waits here, and drop those before it."""
+        while (waiter := self.gates.first_waiter(name)) is not None:
+            if self._gate_of(name, waiter) is not None:
+                return waiter
             self.gates.drop(name, waiter)
-            return True
-        if len(state.holders) < gate.limit:
-            self.gates.grant(gate, waiter, self.clock())
-            return True
-        if gate.when_full is WhenFull.REPLACE:
-            self._stop_holders(state, waiter.execution_id)
-        return False
+        return None
 
-    def _drop_if_gone(self, name: str, waiter: Waiter) -> bool:
+    def _gate_of(self, name: str, waiter: Waiter) -> Gate | None:
+        """Return the gate under the rules of its waiter; ``None`` if the execution does not wait here any more."""
         execution = self.executions.get(job_of(waiter.execution_id), waiter.execution_id)
-        if execution is not None and _waits_at(execution, name, waiter):
-            return False
-        self.gates.drop(name, waiter)
-        return True
+        if execution is None or not _waits_at(execution, name, waiter):
+            return None
+        return next((one for one in execution.gates if one.name == name), None)
 
     def _stop_holders(self, state: GateState, successor: str) -> None:
         for current in self.executions.read_many(state.holders).values():
