@@ -58,6 +58,8 @@ class Observer:
     """The attempt that a process has claimed and not begun to run."""
     created: dict[Process, list[str]] = field(default_factory=lambda: defaultdict(list))
     """The jobs and executions that a process has stored."""
+    changed: dict[Process, list[Job]] = field(default_factory=lambda: defaultdict(list))
+    """The versions of jobs that a process has stored."""
     last_created: list[str] = field(default_factory=list)
     """What the process stored that ended last."""
     stored_by_key: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -95,6 +97,8 @@ class Observer:
         if not versions or (versions[-1].job.state, versions[-1].job.revision) != (job.state, job.revision):
             self.kernel.log(f"job {job.job_id[-4:]} is {job.state}, revision {job.revision}: {job.schedule.to_spec()}")
             versions.append(JobVersion(job))
+            if self.kernel.current is not None:
+                self.changed[self.kernel.current].append(job)
 
     def _execution_changed(self, change: Change) -> None:
         old = item_to_execution(plain(change.old)) if change.old else None
@@ -205,14 +209,17 @@ class Observer:
         so late that another worker has taken the attempt over, it does not run it.
         """
         claimed, created = self.claims.pop(process, None), self.created.pop(process, [])
+        changed = self.changed.pop(process, [])
         self.last_created = created
         if process.is_dead:
             return
         is_held = claimed is not None and _is_held(self.executions.get(claimed.execution_id), claimed)
         if claimed is not None and is_held and process.error is None and not process.result["batchItemFailures"]:
             self.violated(f"{process.name} has claimed an attempt and not run it: {describe(claimed)}")
-        if created and process.name.startswith("api") and process.result and 400 <= process.result["statusCode"] < 500:
-            self.violated(f"{process.name} answers {process.result['statusCode']}, but has stored {created}")
+        is_reverted = len(changed) > 1  # an edit that closed a cycle of dependencies
+        stored = [*created, *(f"{job.job_id} {job.state} r{job.revision}" for job in changed if not is_reverted)]
+        if stored and process.name.startswith("api") and process.result and 400 <= process.result["statusCode"] < 500:
+            self.violated(f"{process.name} answers {process.result['statusCode']}, but has stored {stored}")
 
 
 def _is_held(current: Execution | None, claimed: Execution) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from punctual.aws.dynamodb.execution_item import execution_to_item, item_to_execution
 from punctual.aws.dynamodb.items import Item, instant_text
-from punctual.aws.dynamodb.table import Table, WriteResult
+from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own
 from punctual.domain.executions.deadline_outlook import DeadlineState, danger_key
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.timer import shard_of
@@ -87,18 +87,9 @@ class ExecutionTable:
         )
 
     def _move(self, key: Item, target: Status, changes: Item, **conditions: Any) -> WriteResult:
-        """Apply ``_transition`` as a single write.
-
-        If the condition fails because botocore has repeated a write whose response was lost, the item has all of its
-        values: then the write counts as applied.
-        """
+        """Apply ``_transition`` as a single write. A write whose response was lost is recognised by its values."""
         written = self.table.apply(self._transition(key, target, changes, **conditions))
-        own = {"status": str(target), **changes}
-        if not written.applied and all(
-            written.item.get(name) == value for name, value in own.items() if value is not None
-        ):
-            return WriteResult(bool(written.item), written.item)
-        return written
+        return recognise_own(written, {"status": str(target), **changes})
 
     def _transition(
         self,

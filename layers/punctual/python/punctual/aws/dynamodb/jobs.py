@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
 from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, marker_key
-from punctual.aws.dynamodb.table import Table, WriteResult, transact
+from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own, transact
 from punctual.domain.forecasts.run_history import append_run_times
 from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
 
@@ -79,7 +79,7 @@ class DynamoJobs:
             condition += " AND (attribute_not_exists(#live_since) OR #live_since >= :since)"
             values |= {"since": since}
         written = self.table.update({"job_id": job.job_id}, set=changes, condition=condition, values=values)
-        return self._expire_marker_with(written)
+        return self._expire_marker_with(recognise_own(written, changes))
 
     def replace(self, job: Job) -> bool:
         # fail if, since the job was read, it became an upstream or `live_since` moved back: the put would undo that

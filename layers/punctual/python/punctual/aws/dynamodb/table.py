@@ -62,8 +62,16 @@ class Table:
         return None
 
     def put_if(self, item: Item, condition: str, values: Mapping[str, Any]) -> bool:
-        """Replace the item with the same key by ``item`` if ``condition`` holds. ``False`` if it does not."""
-        return _is_applied(self.client.put_item, self.put_request(item, condition, values))
+        """Replace the item with the same key by ``item`` if ``condition`` holds. ``False`` if it does not.
+
+        ``True`` also if botocore has repeated a write whose response was lost: see ``recognise_own``.
+        """
+        request = self.put_request(item, condition, values)
+        try:
+            write(self.client.put_item, **request, ReturnValuesOnConditionCheckFailure="ALL_OLD")
+        except ClientError as error:
+            return recognise_own(WriteResult(False, conflicting_item(error)), item).applied
+        return True
 
     def delete_if(self, key: Item, condition: str, values: Mapping[str, Any], **names: str) -> bool:
         """Delete the item with this key if ``condition`` holds. ``False`` if it does not."""
@@ -252,6 +260,16 @@ def write(operation: Callable[..., R], **request: Any) -> R:
                 raise
             time.sleep(random.uniform(0, backoff))
     return operation(**request)
+
+
+def recognise_own(written: WriteResult, own: Mapping[str, Any]) -> WriteResult:
+    """Count a refused write as applied if the item has all values of ``own``, which the write sets.
+
+    botocore repeats a write whose response was lost. The condition then fails on the values of the first try.
+    """
+    if not written.item or any(written.item.get(name) != value for name, value in own.items() if value is not None):
+        return written
+    return WriteResult(True, written.item)
 
 
 def transact(client: Any, writes: Sequence[Mapping[str, Any]]) -> list[bool]:
