@@ -9,7 +9,6 @@ from datetime import datetime
 from punctual.aws.dynamodb.items import plain
 from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.horizon import PLANNER_HORIZON
-from punctual.domain.identity import execution_id
 from punctual.domain.instant import to_text
 from punctual.domain.jobs.gate import OF_JOB
 from punctual.domain.jobs.job import REMOVED_STATES, JobState
@@ -17,7 +16,7 @@ from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, Status
 from tests.resources import DEAD_LETTER_QUEUE_OWNERS
 from tests.simulator.aws.account import Account
-from tests.simulator.due_instants import due_instants, instants, is_due, may_be_due
+from tests.simulator.due_instants import due_instants, instants, is_due, is_own, may_be_due
 from tests.simulator.observer import Observer, describe
 
 OF_CHANGED_JOBS = ("is deleted", "is cancelled", "its schedule is not")
@@ -35,6 +34,7 @@ class AtRest:
         for job_id in self.observer.jobs:
             yield from self._of_job(job_id, sorted(by_job[job_id], key=lambda one: one.execution_id))
         yield from self._of_gates()
+        yield from self._of_messages()
         yield from self._of_dead_letters()
 
     def uncovered(self) -> Iterator[str]:
@@ -132,6 +132,16 @@ class AtRest:
                 elif queue[min(queue)] == one.execution_id and len(holders.get(gate, ())) < (limit or 0):
                     yield f"{describe(one)} is first at {gate}, which has room: {holders.get(gate, [])}"
 
+    def _of_messages(self) -> Iterator[str]:
+        """Each message of a producer has become one execution or, if it was refused, a dead letter."""
+        delivered = self.observer.messages.keys() - self.account.sqs.queues["intake"].messages.keys()
+        refused = {message.body for message in self.account.sqs.queues["intake-dead"].messages.values()}
+        for message_id in sorted(delivered):
+            found = [name for name in self.observer.executions | self.observer.removed if message_id in name]
+            is_refused = not found and self.observer.messages[message_id] in refused
+            if len(found) != 1 and not is_refused:
+                yield f"message {message_id} {self.observer.messages[message_id]} has become {found}"
+
     def _of_dead_letters(self) -> Iterator[str]:
         for name in DEAD_LETTER_QUEUE_OWNERS:
             for message in self.account.sqs.queues[f"{name}-dead"].messages.values():
@@ -154,8 +164,3 @@ def may_hold(one: Execution, gate: str) -> bool:
     if one.status is Status.WAITING:
         return one.waits_at in names and names.index(gate) < names.index(one.waits_at)
     return one.status is not Status.RETRYING or gate.startswith(OF_JOB)
-
-
-def is_own(one: Execution) -> bool:
-    """Whether it is the scheduled execution of its instant: not a manual run, a retry, or one of a queue message."""
-    return one.execution_id == execution_id(one.job_id, one.scheduled_at)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from unittest import mock
@@ -21,6 +22,7 @@ from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
 from punctual.aws.dynamodb.parts import LANE, DynamoParts
 from punctual.aws.dynamodb.table import WriteResult
 from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.identity import job_of
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.gate import Waiter
@@ -29,11 +31,15 @@ from punctual.domain.lane import Lane
 from punctual.domain.long_lane.laxity import admission_key
 from punctual.domain.long_lane.part import Part
 from punctual.domain.long_lane.parts_status import outcome_when_cancelled
+from punctual.domain.planning.disposal import Disposal
 from punctual.domain.status import LIVE_STATUSES, Status, sources_of
 from punctual.stages.api.submit import Submit
 from punctual.stages.long_lane.conduct import Conductor
 from punctual.stages.long_lane.reconcile import Reconciler
+from punctual.stages.plan import plan
+from punctual.stages.plan.intake import Intake
 from punctual.stages.run.gates import Gatekeeper
+from punctual.stages.run.work import Worker
 from punctual.stages.settle.after_execution import Settler
 
 Patches = Iterator[Any]
@@ -220,9 +226,48 @@ def parts_added_during_a_cancellation() -> Patches:
     yield mock.patch.object(DynamoConductedParts, "_attached_check", _is_attached)
 
 
+def rate_ignored() -> Patches:
+    """An execution starts without a reservation at its rate limit."""
+    yield mock.patch.object(Gatekeeper, "_may_start_now", return_value=True)
+
+
+def long_execution_without_places() -> Patches:
+    """The conductor starts the parts of an execution without a place at its gates."""
+    yield mock.patch.object(Conductor, "_acquire_gates", return_value=True)
+
+
+def long_execution_started_early() -> Patches:
+    """The conductor creates the parts of an execution as soon as its state machine run has started."""
+
+    def next_parts(conductor: Conductor, *of: str) -> Any:
+        return _next_parts(replace(conductor, clock=lambda: conductor.clock() + timedelta(seconds=90)), *of)
+
+    yield mock.patch.object(Conductor, "next_parts", next_parts)
+
+
+def taken_over_before_the_lease_expired() -> Patches:
+    """A worker takes over an execution whose lease has not expired."""
+
+    def may_take_over(_: Worker, current: Execution, order: WorkOrder) -> bool:
+        return current.status is Status.RUNNING and current.attempt == order.attempt - 1
+
+    yield mock.patch.object(Worker, "_may_take_over", may_take_over)
+
+
+def paused_job_goes_on() -> Patches:
+    """The planner keeps the executions of a paused job."""
+    yield mock.patch.object(plan, "disposal_on_pause", return_value=Disposal.KEEP)
+
+
+def message_of_a_batch_lost() -> Patches:
+    """The intake stores only the first message of a batch."""
+    yield mock.patch.object(Intake, "take", lambda intake, messages: _take(intake, list(messages)[:1]))
+
+
 _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)
 _ENDED = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, *_RUNS}
 _sweep = Gatekeeper.sweep
+_next_parts, _take = Conductor.next_parts, Intake.take
 _attach_run = DynamoLongExecutions.attach_run
 
 
@@ -256,6 +301,12 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
         backoff_cut_short,
         token_of_the_second_container_lost,
         parts_added_during_a_cancellation,
+        rate_ignored,
+        long_execution_without_places,
+        long_execution_started_early,
+        taken_over_before_the_lease_expired,
+        paused_job_goes_on,
+        message_of_a_batch_lost,
     )
 }
 

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from punctual.domain.executions.execution import Execution
+from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import REMOVED_STATES, Job, JobState
-from tests.simulator.observer import JobVersion
+
+
+@dataclass
+class JobVersion:
+    job: Job
+    known_at: datetime | None = None
+    """When the planner had processed this version or, if it was superseded before that, a later one."""
+
+
+def is_own(one: Execution) -> bool:
+    """Whether it is the scheduled execution of its instant: not a manual run, a retry, or one of a queue message."""
+    return one.execution_id == execution_id(one.job_id, one.scheduled_at)
 
 
 def due_instants(versions: Sequence[JobVersion], now: datetime) -> Iterator[datetime]:

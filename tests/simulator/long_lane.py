@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from punctual.aws.dynamodb.items import plain
 from punctual.aws.dynamodb.part_item import item_to_part
@@ -13,12 +12,11 @@ from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.part import COLLECT, Part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 from tests.simulator.aws.table import Change
-from tests.simulator.faults import MAX_SKEW_MS
 from tests.simulator.observer import Observer, describe
+from tests.simulator.starts import MAX_SKEW
 
 LANE_TASKS, LANE_CPU = 4, 4 * 1024
 """The capacity of the lane in ``tests.resources``."""
-SKEW = timedelta(milliseconds=2 * MAX_SKEW_MS)
 
 
 @dataclass
@@ -71,13 +69,15 @@ class LongLaneObserver:
         if old is not None and old.status is new.status and old.attempt == new.attempt:
             return
         self.observer.kernel.log(f"  {_describe(new)}" + (f" (was {old.status})" if old else ""))
+        if old is None and sum(part.execution_id == new.execution_id for part in self.parts.values()) == 1:
+            self.observer.started(self.observer.executions[new.execution_id], self.observer.kernel.clock())
         if old is not None and old.status in FINAL:
             self.observer.violated(f"{_describe(old)} became {_describe(new)}")
         counted = new.attempt - sum(one.outcome in UNCOUNTED_OUTCOMES for one in new.attempts)
         if counted > new.retry.max_attempts:
             self.observer.violated(f"more than {new.retry.max_attempts} attempts: {_describe(new)}")
         waited_until = old.retry_at if old is not None and new.status is Status.WAITING else None
-        if waited_until is not None and self.observer.kernel.now + SKEW < waited_until:
+        if waited_until is not None and self.observer.kernel.now + MAX_SKEW < waited_until:
             self.observer.violated(f"{_describe(new)} did not wait until {waited_until}")
         if new.status is Status.STARTING:
             self._check_start(new)
@@ -88,6 +88,8 @@ class LongLaneObserver:
         if execution is None:
             self.observer.violated(f"{_describe(part)} got a slot without an execution")
             return
+        if execution.status not in FINAL:
+            self.observer.starts.check_places(execution, _describe(part), first_attempt=1)
         partitions = execution.batch.partitions if execution.batch else None
         holding = [one for one in self.parts.values() if one.status in SLOT_HOLDING_STATUSES]
         at_once = partitions.at_once if partitions else None

@@ -16,22 +16,17 @@ from punctual.aws.dynamodb.job_item import item_to_job
 from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, UPSTREAM_BOUND_ORIGINS, Execution, Origin
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.gate import OF_JOB
-from punctual.domain.jobs.job import REMOVED_STATES, Job
+from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, PARENT_LIVE_STATUSES, TRANSITIONS, Status
 from tests.simulator.aws.account import Account
 from tests.simulator.aws.table import Change
+from tests.simulator.due_instants import JobVersion
 from tests.simulator.kernel import Kernel, Process
+from tests.simulator.starts import MAX_SKEW, Starts
 
 REPLACED = (Status.SCHEDULED, Status.QUEUED, Status.WAITING)
 """An edit replaces an execution in one of these statuses by one with the next revision, in any status."""
-
-
-@dataclass
-class JobVersion:
-    job: Job
-    known_at: datetime | None = None
-    """When the planner had processed this version or, if it was superseded before that, a later one."""
 
 
 @dataclass
@@ -63,8 +58,14 @@ class Observer:
     last_created: list[str] = field(default_factory=list)
     """What the process stored that ended last."""
     stored_by_key: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    messages: dict[str, str] = field(default_factory=dict)
+    """The bodies of the messages that producers have sent to the intake queue, by message id."""
     violations: list[str] = field(default_factory=list)
+    starts: Starts = field(init=False)
     _read: dict[str, int] = field(default_factory=lambda: {"jobs": 0, "executions": 0})
+
+    def __post_init__(self) -> None:
+        self.starts = Starts(self.account, self.jobs, self.violated)
 
     def poll(self) -> None:
         """Read the new writes, and let the event sources read them."""
@@ -149,18 +150,21 @@ class Observer:
         assert new.started_at is not None
         if self.kernel.current is not None:
             self.claims[self.kernel.current] = new
-        if new.started_at < new.earliest_start:
-            self.violated(f"{describe(new)} started at {new.started_at}, before {new.earliest_start}")
         if old is None or new.attempt != old.attempt + 1:
             self.violated(f"attempt {new.attempt} follows attempt {old.attempt if old else None}: {describe(new)}")
         for gate in new.gates:
             self._check_limit(gate.name)
-        for dependency, found in self.upstreams(new) if new.attempt == 1 else ():
+        is_takeover = old is not None and old.status is Status.RUNNING
+        self.starts.check_places(new, describe(new), first_attempt=1 if is_takeover else new.attempt)
+        if not is_takeover:
+            self.started(new, new.started_at)
+
+    def started(self, new: Execution, clock: datetime) -> None:
+        """An attempt of an execution starts. In the long lane: its parts were created."""
+        self.starts.check(new, describe(new), clock, self.kernel.now)
+        for dependency, found in self.upstreams(new) if new.attempt <= 1 else ():
             if not any(dependency.condition.is_met_by(one.status) for one in found):
                 self.violated(f"{describe(new)} started: {dependency} is not met by {[*map(describe, found)]}")
-        versions = self.jobs[new.job_id]
-        if any(version.job.state in REMOVED_STATES and version.known_at for version in versions) and new.attempt == 1:
-            self.violated(f"{describe(new)} started although its job was cancelled or deleted")
 
     def _check_limit(self, gate: str) -> None:
         """No more executions hold a gate than the largest of their limits: jobs that share a key may differ."""
@@ -185,6 +189,9 @@ class Observer:
             self.violated(f"attempt {execution.attempt} runs twice: {describe(execution)}")
         if clock < execution.earliest_start:
             self.violated(f"{describe(execution)} runs at {clock}, before {execution.earliest_start}")
+        for run in earlier:
+            if not run.has_ended and run.lease_until > self.kernel.now + MAX_SKEW:
+                self.violated(f"{describe(execution)} runs beside {describe(run.execution)} until {run.lease_until}")
         assert execution.lease_until is not None
         run = TaskRun(execution, self.kernel.now, execution.lease_until)
         earlier.append(run)

@@ -198,7 +198,8 @@ class Operator:
             self.messages += 1
             body = json.dumps({"job_id": jobs[0], "payload": {"n": self.messages}})
             sqs = self.invoker.deployment.account.sqs
-            sqs.send_message(QueueUrl=self.invoker.deployment.queue_urls["intake"], MessageBody=body)
+            sent = sqs.send_message(QueueUrl=self.invoker.deployment.queue_urls["intake"], MessageBody=body)
+            self.observer.messages[sent["MessageId"]] = body
         self.observer.poll()
 
     def _of_job(self, where: str, method: str, suffix: str, body: Any = None) -> None:

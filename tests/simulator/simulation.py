@@ -100,6 +100,7 @@ class Simulation:
         self.kernel, self.account, self.deployment, self.choices = kernel, account, deployment, choices
         self.faults = Faults(kernel, choices, without)
         self.observer = Observer(kernel, account, on_change=self._on_change)
+        self.observer.starts.checks_rates = not self.faults.probability["delay"]
         self.long_lane = LongLaneObserver(self.observer)
         self.invoker = Invoker(kernel, deployment, self.faults, self.observer.process_ended, self._on_change)
         self.streams = Streams(account, self.invoker, self._delivered)

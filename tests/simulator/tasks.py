@@ -43,10 +43,11 @@ class SimulatedRunner:
         while (left := min(ends_at, timeout_at) - self.kernel.now) > timedelta():
             process.suspend(min(left, LEASE_RENEWAL_INTERVAL).total_seconds())
             if self.kernel.now < ends_at:
+                renewed_at = self.kernel.now
                 state = self._renew(execution)
                 is_stopping = is_stopping or state is LeaseState.STOPPING
                 if state is LeaseState.KEPT:
-                    run.lease_until = self.kernel.now + LEASE_DURATION
+                    run.lease_until = renewed_at + LEASE_DURATION
                 if state is LeaseState.LOST or (is_stopping and self.choices.happens(f"{where}/stops", 0.5)):
                     break
         run.has_ended = True
