@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 
+from tests.simulator.coverage import describe_coverage
 from tests.simulator.faults import KINDS
 from tests.simulator.shrink import shrink
 from tests.simulator.simulation import simulate
@@ -19,6 +20,7 @@ from tests.simulator.simulation import simulate
 def main() -> int:
     arguments = _arguments()
     began, faults, steps, executions, runs = time.monotonic(), Counter[str](), 0, 0, 0
+    coverage = Counter[str]()
     failed: list[int] = []
     for seed in range(arguments.first, arguments.last + 1):
         if arguments.seconds and time.monotonic() - began > arguments.seconds:
@@ -26,6 +28,8 @@ def main() -> int:
         outcome = simulate(seed, without=arguments.without)
         runs, steps, executions = runs + 1, steps + outcome.steps, executions + outcome.executions
         faults.update(outcome.faults)
+        for feature, count in outcome.coverage.items():
+            coverage[feature] += count
         if outcome.violations:
             failed.append(seed)
             print(f"seed {seed}: {outcome.violations[0]}", flush=True)
@@ -39,6 +43,7 @@ def main() -> int:
         f" {sum(faults.values()):,} faults ({', '.join(f'{kind} {n:,}' for kind, n in sorted(faults.items()))}),"
         f" {len(failed)} failed, {time.monotonic() - began:.0f} s"
     )
+    print(describe_coverage(coverage))
     return 1 if failed else 0
 
 

@@ -69,14 +69,15 @@ class Containers:
         work = reporter.call_with_retries("claim", token=environment["PUNCTUAL_TASK_TOKEN"], task_arn=task.arn)
         if work["ok"]:
             self.started(assignment)
-            outcome = self._work(task, reporter)
+            outcome = self._work(task, reporter, work["parameters"].get("seconds"))
             reporter.call_with_retries("conclude", result={"outcome": outcome, "value": None, "error": _error(outcome)})
 
-    def _work(self, task: Task, reporter: ReporterClient) -> str:
+    def _work(self, task: Task, reporter: ReporterClient, at_least: float | None) -> str:
         """Run the task: heartbeats and checkpoints, until it ends or is asked to stop."""
         kernel, choices = self.invoker.kernel, self.invoker.faults.choices
         where, assignment = f"container/{_number(task.arn)}", reporter.assignment
         seconds = choices.pick(f"{where}/seconds", DURATIONS, 0.5) if self.invoker.faults.enabled else DURATIONS[0]
+        seconds = max(seconds, at_least or 0) if self.invoker.faults.enabled else seconds
         ends_at = kernel.now + timedelta(seconds=seconds)
         while kernel.now < ends_at:
             process = self._current

@@ -34,6 +34,7 @@ from punctual.domain.long_lane.parts_status import outcome_when_cancelled
 from punctual.domain.planning.disposal import Disposal
 from punctual.domain.status import LIVE_STATUSES, Status, sources_of
 from punctual.stages.api.submit import Submit
+from punctual.stages.dispatch import sweep
 from punctual.stages.long_lane.conduct import Conductor
 from punctual.stages.long_lane.reconcile import Reconciler
 from punctual.stages.plan import plan
@@ -246,12 +247,13 @@ def long_execution_started_early() -> Patches:
 
 
 def taken_over_before_the_lease_expired() -> Patches:
-    """A worker takes over an execution whose lease has not expired."""
+    """A worker takes over an execution whose lease was renewed after the order to take over was sent."""
 
     def may_take_over(_: Worker, current: Execution, order: WorkOrder) -> bool:
         return current.status is Status.RUNNING and current.attempt == order.attempt - 1
 
     yield mock.patch.object(Worker, "_may_take_over", may_take_over)
+    yield mock.patch.object(sweep, "LEASE_SUSPECT_AFTER", timedelta())  # an order for each execution that runs
 
 
 def paused_job_goes_on() -> Patches:

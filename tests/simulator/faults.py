@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from tests.simulator.aws.client import Response
-from tests.simulator.aws.errors import THROTTLED, ConnectionLost, ServiceError
+from tests.simulator.aws.errors import THROTTLED, ConnectionLost, ServiceError, conflict
 from tests.simulator.choices import Choices
 from tests.simulator.kernel import Kernel
 
@@ -22,7 +22,12 @@ LAGS = (1.0, 20.0, 90.0, 300.0)
 """How late a stream record or message may be delivered, in seconds."""
 PROBABILITIES = (0.0, 0.01, 0.04, 0.15)
 MAX_SKEW_MS = 2000
-KINDS = ("delay", "kill", "lost", "throttle", "lag", "duplicate", "reorder", "tick", "skew", "stale", "deploy", "abort")
+KINDS = (
+    *("delay", "kill", "lost", "throttle", "lag", "duplicate", "reorder", "tick", "skew", "stale", "deploy", "abort"),
+    "conflict",
+)
+CONFLICTING = frozenset({"put_item", "update_item", "delete_item", "transact_write_items"})
+"""Operations that DynamoDB refuses while a transaction writes the same item."""
 
 
 @dataclass
@@ -60,7 +65,6 @@ class Faults:
 
     def before_call(self, service: str, operation: str, parameters: dict[str, Any]) -> None:
         """Suspend the running process, and perhaps kill it or reject its request."""
-        del parameters
         process = self.kernel.current
         if process is None:
             return
@@ -78,6 +82,9 @@ class Faults:
         if self.happens("throttle", where):
             self.kernel.log(f"{where}: {service}.{operation} is throttled")
             raise ServiceError(THROTTLED, "Rate exceeded")
+        if operation in CONFLICTING and self.happens("conflict", where):
+            self.kernel.log(f"{where}: {service}.{operation} conflicts with a transaction")
+            raise conflict(parameters.get("TransactItems"))
 
     def after_call(
         self, service: str, operation: str, parameters: dict[str, Any], outcome: Response | ServiceError

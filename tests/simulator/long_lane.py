@@ -66,6 +66,7 @@ class LongLaneObserver:
             self.parts.pop(change.key, None)
             return
         new = self.parts[change.key] = item_to_part(plain(change.new))
+        self.observer.coverage.part_changed(old, new)
         if old is not None and old.status is new.status and old.attempt == new.attempt:
             return
         self.observer.kernel.log(f"  {_describe(new)}" + (f" (was {old.status})" if old else ""))

@@ -21,6 +21,7 @@ from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, PARENT_LIVE_STATUSES, TRANSITIONS, Status
 from tests.simulator.aws.account import Account
 from tests.simulator.aws.table import Change
+from tests.simulator.coverage import Coverage
 from tests.simulator.due_instants import JobVersion
 from tests.simulator.kernel import Kernel, Process
 from tests.simulator.starts import MAX_SKEW, Starts
@@ -62,6 +63,7 @@ class Observer:
     """The bodies of the messages that producers have sent to the intake queue, by message id."""
     violations: list[str] = field(default_factory=list)
     starts: Starts = field(init=False)
+    coverage: Coverage = field(default_factory=Coverage)
     _read: dict[str, int] = field(default_factory=lambda: {"jobs": 0, "executions": 0})
 
     def __post_init__(self) -> None:
@@ -109,6 +111,7 @@ class Observer:
             return
         new = item_to_execution(plain(change.new))
         self.executions[new.execution_id] = new
+        self.coverage.execution_changed(old, new)
         self._record_creation(change, new.execution_id)
         if old is None or (old.status, old.attempt, old.revision) != (new.status, new.attempt, new.revision):
             self.kernel.log(f"  {describe(new)}" + (f" (was {old.status})" if old else ""))
@@ -199,14 +202,15 @@ class Observer:
 
     # processes
 
-    def stored_under(self, key: str, expected: int) -> None:
+    def stored_under(self, key: str, expected: int | None) -> None:
         """The api process with this idempotency key that has just ended stored the last records.
 
-        All tries together store no more than one successful request does.
+        All tries together store no more than one successful request does: ``expected`` records, if that is known, and
+        none of them twice.
         """
         stored = self.stored_by_key[key]
         stored += self.last_created
-        if len(stored) > expected:
+        if len(stored) > (len(set(stored)) if expected is None else expected):
             self.violated(f"requests with {key} have stored {stored}")
 
     def process_ended(self, process: Process) -> None:

@@ -17,6 +17,7 @@ from punctual.domain.status import FINAL, LIVE_STATUSES, Status
 from tests.simulator.event_sources import Invoker
 from tests.simulator.kernel import Process
 from tests.simulator.observer import Observer
+from tests.simulator.rare_requests import RARE_REQUESTS, vary
 
 INTERVALS = (60, 30, 90, 300, 900)
 RECURRING: tuple[dict[str, Any], ...] = (
@@ -83,6 +84,7 @@ class Operator:
         self._recurring = some("operator/recurring", RECURRING)
         self._keys = some("operator/keys", KEYS)
         self._lanes = some("operator/lanes", ("short", "short", "long"))
+        self._is_varied = self.invoker.faults.choices.any("operator/varied", (False, True))
 
     def start(self) -> None:
         for number in range(2):
@@ -93,11 +95,13 @@ class Operator:
         if number == self.actions:
             self.is_done = True
             return
-        self.invoker.kernel.after(self._any(f"{number}/gap", GAPS), partial(self._act, number))
+        self.invoker.kernel.after(self.choose(f"{number}/gap", GAPS), partial(self._act, number))
 
     def _act(self, number: int) -> None:
-        act = self._any(f"{number}/action", (Operator._wait, *self._actions))
+        act = self.choose(f"{number}/action", (Operator._wait, *self._actions))
         act(self, str(number))
+        if self._is_varied and (request := self.choose(f"{number}/rare", RARE_REQUESTS)):
+            request(self, f"{number}/rare")
         self._schedule(number + 1)
 
     # requests
@@ -109,52 +113,57 @@ class Operator:
         if len(self.observer.jobs) >= MAX_JOBS:
             return
         job = self._job(where)
-        if self._any(f"{where}/dependant", (False, False, False, True)):
-            dependency = {"job": "first", "condition": self._any(f"{where}/condition", CONDITIONS)}
+        if self.choose(f"{where}/dependant", (False, False, False, True)):
+            dependency = {"job": "first", "condition": self.choose(f"{where}/condition", CONDITIONS)}
             second = {**job, "name": "second", "depends_on": [dependency]}
-            self._keyed("POST", "/jobs/batch", {"jobs": [{**job, "name": "first"}, second]})
+            self.keyed("POST", "/jobs/batch", {"jobs": [{**job, "name": "first"}, second]})
         else:
-            self._keyed("POST", "/jobs", job)
+            self.submit(job)
 
     def _job(self, where: str) -> dict[str, Any]:
-        lane = self._any(f"{where}/lane", self._lanes)
+        lane = self.choose(f"{where}/lane", self._lanes)
         once = (None, {"in_seconds": 70}, {"in_seconds": 600})
         schedules = (*RARE, *once) if lane == "long" else (*self._recurring, *self._recurring, *once, {"queue": True})
-        schedule = self._any(f"{where}/schedule", schedules)
+        schedule = self.choose(f"{where}/schedule", schedules)
         if schedule and "in_seconds" in schedule:
             at = self.invoker.kernel.now + timedelta(seconds=schedule["in_seconds"])
             schedule = {"at": to_text(at.replace(microsecond=0))}
         job: dict[str, Any] = {
             "task": "echo",
-            "overlap": self._any(f"{where}/overlap", self._overlaps),
-            "retry": self._any(f"{where}/retry", (*RETRIES, LONG_BACKOFF) if lane == "long" else RETRIES),
+            "overlap": self.choose(f"{where}/overlap", self._overlaps),
+            "retry": self.choose(f"{where}/retry", (*RETRIES, LONG_BACKOFF) if lane == "long" else RETRIES),
             "schedule": schedule,
-            "concurrency": self._any(f"{where}/key", self._keys),
-            "priority": self._any(f"{where}/priority", ("normal", "normal", "high", "low")),
+            "concurrency": self.choose(f"{where}/key", self._keys),
+            "priority": self.choose(f"{where}/priority", ("normal", "normal", "high", "low")),
         }
         if schedule:
             rules = MESSAGE_MISFIRES if schedule.get("queue") else MISFIRES
-            job["misfire"] = self._any(f"{where}/misfire", rules)
+            job["misfire"] = self.choose(f"{where}/misfire", rules)
         if lane == "long":
-            job |= {"lane": "long", **self._any(f"{where}/batch", BATCHES)}
+            job |= {"lane": "long", **self.choose(f"{where}/batch", BATCHES)}
+        if self._is_varied:
+            job = vary(job, self.invoker.kernel.now, lambda name, options: self.choose(f"{where}/{name}", options))
         return {name: value for name, value in job.items() if value is not None}
+
+    def submit(self, job: dict[str, Any]) -> None:
+        self.keyed("POST", "/jobs", job)
 
     def _edit(self, where: str) -> None:
         jobs = list(self.observer.jobs)
         if not jobs:
             return
-        job_id = self._any(f"{where}/job", jobs)
+        job_id = self.choose(f"{where}/job", jobs)
         schedules = RARE if self.observer.jobs[job_id][-1].job.lane is Lane.LONG else self._recurring
         changes: tuple[dict[str, Any], ...] = (
-            {"schedule": self._any(f"{where}/schedule", schedules)},
-            {"overlap": self._any(f"{where}/overlap", self._overlaps)},
+            {"schedule": self.choose(f"{where}/schedule", schedules)},
+            {"overlap": self.choose(f"{where}/overlap", self._overlaps)},
             {"parameters": {"n": 1}},
-            {"concurrency": self._any(f"{where}/key", self._keys)},
-            {"misfire": self._any(f"{where}/misfire", MISFIRES)},
-            {"priority": self._any(f"{where}/priority", ("normal", "high", "low"))},
+            {"concurrency": self.choose(f"{where}/key", self._keys)},
+            {"misfire": self.choose(f"{where}/misfire", MISFIRES)},
+            {"priority": self.choose(f"{where}/priority", ("normal", "high", "low"))},
             {"depends_on": []},
         )
-        self.request("PATCH", f"/jobs/{job_id}", self._any(f"{where}/change", changes))
+        self.request("PATCH", f"/jobs/{job_id}", self.choose(f"{where}/change", changes))
 
     def _pause(self, where: str) -> None:
         self._of_job(where, "POST", "/pause")
@@ -172,29 +181,32 @@ class Operator:
 
     def _run(self, where: str) -> None:
         if jobs := list(self.observer.jobs):
-            self._keyed("POST", f"/jobs/{self._any(f'{where}/job', jobs)}/run", {})
+            self.keyed("POST", f"/jobs/{self.choose(f'{where}/job', jobs)}/run", {})
 
     def _retry(self, where: str) -> None:
         if name := self._execution(where, FINAL - {Status.SUCCEEDED}):
-            send = self._any(f"{where}/keyed", (self._keyed, self.request))
+            send = self.choose(f"{where}/keyed", (self.keyed, self.request))
             send("POST", f"/executions/{name}/retry", {})
 
     def _cancel(self, where: str) -> None:
         if name := self._execution(where, LIVE_STATUSES):
-            grace = self._any(f"{where}/grace", (30, 0))
+            grace = self.choose(f"{where}/grace", (30, 0))
             self.request("PUT", f"/executions/{name}/cancel?grace_seconds={grace}")
 
     def _backfill(self, where: str) -> None:
+        self._of_job(where, "POST", "/backfill", self.backfill_range(where))
+
+    def backfill_range(self, where: str) -> dict[str, Any]:
         until = self.invoker.kernel.now
-        since = until - timedelta(minutes=self._any(f"{where}/minutes", (3, 1, 6)))
-        span = {"from": to_text(since), "to": to_text(until), "which": self._any(f"{where}/which", ("missing", "all"))}
-        span |= {"order": self._any(f"{where}/order", ("oldest_first", "newest_first"))}
-        span |= self._any(f"{where}/at_once", ({}, {"at_once": 1}, {"at_once": 2}))
-        self._of_job(where, "POST", "/backfill", span)
+        since = until - timedelta(minutes=self.choose(f"{where}/minutes", (3, 1, 6)))
+        which = self.choose(f"{where}/which", ("missing", "all"))
+        order = self.choose(f"{where}/order", ("oldest_first", "newest_first"))
+        span = {"from": to_text(since), "to": to_text(until), "which": which, "order": order}
+        return span | self.choose(f"{where}/at_once", ({}, {"at_once": 1}, {"at_once": 2}))
 
     def _send_messages(self, where: str) -> None:
         jobs = [job_id for job_id, versions in self.observer.jobs.items() if versions[-1].job.schedule.kind == "queue"]
-        for _ in range(self._any(f"{where}/count", (1, 3)) if jobs else 0):
+        for _ in range(self.choose(f"{where}/count", (1, 3)) if jobs else 0):
             self.messages += 1
             body = json.dumps({"job_id": jobs[0], "payload": {"n": self.messages}})
             sqs = self.invoker.deployment.account.sqs
@@ -205,23 +217,23 @@ class Operator:
     def _of_job(self, where: str, method: str, suffix: str, body: Any = None) -> None:
         jobs = list(self.observer.jobs)
         if jobs:
-            self.request(method, f"/jobs/{self._any(f'{where}/job', jobs)}{suffix}", body)
+            self.request(method, f"/jobs/{self.choose(f'{where}/job', jobs)}{suffix}", body)
 
     def _execution(self, where: str, statuses: frozenset[Status]) -> str | None:
         names = [one.execution_id for one in self.observer.executions.values() if one.status in statuses]
-        return self._any(f"{where}/execution", names) if names else None
+        return self.choose(f"{where}/execution", names) if names else None
 
-    def _any(self, stream: str, options: Any) -> Any:
+    def choose(self, stream: str, options: Any) -> Any:
         return self.invoker.faults.choices.any(f"operator/{stream}", options)
 
-    def _keyed(self, method: str, path: str, body: Any) -> None:
+    def keyed(self, method: str, path: str, body: Any) -> None:
         """Send a request with an ``Idempotency-Key``, and repeat it until it is answered."""
         key = f"key-{next(self._numbers)}"
         self._send(method, path, body, key)
 
     def _send(self, method: str, path: str, body: Any, key: str) -> None:
         def answered(process: Process) -> None:
-            self.observer.stored_under(key, len(body.get("jobs", [body])))
+            self.observer.stored_under(key, None if "which" in body else len(body.get("jobs", [body])))
             if process.is_dead or (process.result or {}).get("statusCode") in RETRIED_ANSWERS:
                 self.invoker.kernel.after(REPEAT_DELAY, partial(self._send, method, path, body, key))
             else:
@@ -248,6 +260,7 @@ class Operator:
             raise AssertionError(f"{request}: {process.error!r}")
         status, text = process.result["statusCode"], process.result.get("body")
         self.invoker.kernel.log(f"{request}: {status}")
+        self.observer.coverage.counts[f"answered {status // 100}xx"] += 1
         self.answers.append((request, status, json.loads(text) if text else None))
 
 

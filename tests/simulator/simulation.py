@@ -7,6 +7,7 @@ are deleted, and nothing may be left. Invariants of single steps are checked thr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -24,6 +25,7 @@ from tests.simulator.aws.account import Account
 from tests.simulator.aws.states import RUNNING
 from tests.simulator.choices import Choices, Decision
 from tests.simulator.containers import Containers
+from tests.simulator.contention import ContentionObserver
 from tests.simulator.deployment import Deployment, installed
 from tests.simulator.event_sources import QUEUES, Invoker, OneTimeSchedules, QueueSource, Streams, Ticks
 from tests.simulator.faults import Faults
@@ -46,6 +48,8 @@ DEPLOYMENT_INTERVAL = 45.0
 ABORT_INTERVAL = 70.0
 """Seconds between two instants at which a state machine run may be stopped."""
 EXPIRY_DELAYS = (timedelta(minutes=1), timedelta(minutes=40))
+LATE_EXPIRY, LATE_TAIL = timedelta(hours=3), timedelta(hours=4, minutes=30)
+"""In some runs TTL is hours late, and the run goes on for so long."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Outcome:
     steps: int
     executions: int
     faults: dict[str, int] = field(default_factory=dict)
+    coverage: Counter[str] = field(default_factory=Counter)
+    """How often each feature was reached."""
     trace: tuple[str, ...] = ()
 
 
@@ -74,7 +80,8 @@ def simulate(
     with installed(kernel, account) as deployment:
         simulation = Simulation(kernel, account, deployment, choices, frozenset(without))
         try:
-            simulation.run()
+            with simulation.contention.observed():
+                simulation.run()
         finally:
             simulation.stop()
     return Outcome(
@@ -84,6 +91,7 @@ def simulate(
         steps=kernel.steps,
         executions=len(simulation.observer.executions) + len(simulation.observer.removed),
         faults=simulation.faults.counts,
+        coverage=simulation.observer.coverage.counts,
         trace=tuple(kernel.trace),
     )
 
@@ -101,6 +109,7 @@ class Simulation:
         self.faults = Faults(kernel, choices, without)
         self.observer = Observer(kernel, account, on_change=self._on_change)
         self.observer.starts.checks_rates = not self.faults.probability["delay"]
+        self.contention = ContentionObserver(self.observer)
         self.long_lane = LongLaneObserver(self.observer)
         self.invoker = Invoker(kernel, deployment, self.faults, self.observer.process_ended, self._on_change)
         self.streams = Streams(account, self.invoker, self._delivered)
@@ -110,6 +119,7 @@ class Simulation:
         self.schedules = OneTimeSchedules(account, self.invoker)
         self.operator = Operator(self.invoker, self.observer, choices.any("requests", REQUESTS))
         self.at_rest = AtRest(account, self.observer)
+        self._is_expiry_late = choices.happens("expiry/late", 0.05)
         self._workers = 0
         deployment.prepare["worker"] = self._prepare_worker
         account.dynamodb.stale = self.faults.stale_writes
@@ -127,7 +137,8 @@ class Simulation:
         self.faults.enabled = False
         self.kernel.log("— no more faults —")
         self._settle()
-        if not self.observer.violations and (tail := self.choices.any("tail", TAILS)):
+        tail = max(self.choices.any("tail", TAILS), LATE_TAIL if self._is_expiry_late else timedelta())
+        if not self.observer.violations and tail:
             self._wait(tail)
             self._settle()
         if not self.observer.violations:
@@ -205,6 +216,7 @@ class Simulation:
     # what AWS does
 
     def _before_call(self, service: str, operation: str, parameters: dict[str, Any]) -> None:
+        self.contention.before_call()
         process = self.kernel.current
         function = process.name.partition("-")[0] if process else ""
         if function in PERMISSIONS:
@@ -214,6 +226,11 @@ class Simulation:
         self.faults.before_call(service, operation, parameters)
 
     def _after_call(self, service: str, operation: str, parameters: dict[str, Any], outcome: Any) -> None:
+        self.contention.after_call()
+        if operation == "transact_write_items" and isinstance(outcome, dict):
+            update = parameters["TransactItems"][0].get("Update", {})
+            is_eviction = update.get("TableName") == "gates" and "REMOVE" in update["UpdateExpression"]
+            self.observer.coverage.counts["holder evicted"] += is_eviction
         self.observer.poll()
         self.faults.after_call(service, operation, parameters, outcome)
 
@@ -233,9 +250,12 @@ class Simulation:
 
     def _expire(self) -> None:
         """TTL removes expired items, some time after their expiry."""
-        delay = self.choices.any("expiry", EXPIRY_DELAYS)
+        delay = LATE_EXPIRY if self._is_expiry_late else self.choices.any("expiry", EXPIRY_DELAYS)
         self.kernel.after(300, self._expire)
+        timers = len(self.account.dynamodb.tables["timers"].items)
         if self.account.dynamodb.expire(self.kernel.now - delay):
+            removed = timers - len(self.account.dynamodb.tables["timers"].items)
+            self.observer.coverage.counts["TTL removed a timer"] += removed
             self.observer.poll()
 
     def _deploy(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -29,6 +30,15 @@ class ConnectionLost(Exception):
 
 def invalid(message: str) -> ServiceError:
     return ServiceError("ValidationException", message)
+
+
+def conflict(transaction: Sequence[Any] | None) -> ServiceError:
+    """The error of a write whose item a transaction is changing: of a plain write, or of a transaction."""
+    if transaction is None:
+        return ServiceError("TransactionConflictException", "Transaction is ongoing for the item")
+    reasons = [{"Code": "TransactionConflict"}, *({"Code": "None"} for _ in transaction[1:])]
+    message = "Transaction cancelled, please refer cancellation reasons for specific reasons [TransactionConflict]"
+    return ServiceError("TransactionCanceledException", message, CancellationReasons=reasons)
 
 
 @cache
