@@ -363,6 +363,36 @@ def test_an_execution_replaces_a_manual_run_that_waits_under_the_rule_from_befor
     assert (replaced["status"], by_id[replaced["covered_by"]]["origin"]) == ("skipped", "schedule")
 
 
+@pytest.mark.parametrize("change", ["pause", "cancel"])
+def test_a_planner_that_dies_after_a_change_of_its_job_removes_the_successors_when_it_is_repeated(
+    world: World, change: str
+) -> None:
+    job_id = submit(world, schedule={"every_seconds": 3600})
+    world.run_until_idle()
+    [leader] = [one for one in world.executions(job_id) if one["status"] == "scheduled"]
+    assert world.request("PUT", f"/executions/{leader['execution_id']}/cancel")[0] == 200
+    records = world.stream_records("executions", "planner")
+
+    def change_job() -> None:
+        method, path = ("POST", "/pause") if change == "pause" else ("PUT", "/cancel")
+        assert world.request(method, f"/jobs/{job_id}{path}")[0] == 200
+        world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+
+    with (
+        just_before("PutItem", change_job, on_table("executions")),
+        just_before("PutItem", die, on_table("timers"), once=False),  # after it has stored the successor
+        pytest.raises(Killed),
+    ):
+        world.call("planner", {"Records": records})
+    assert [one["status"] for one in world.executions(job_id)].count("scheduled") == 1
+    world.call("planner", {"Records": records})
+    assert [one["status"] for one in world.executions(job_id)].count("scheduled") == 0
+
+
+def die() -> None:
+    raise Killed
+
+
 # the long lane
 
 

@@ -70,8 +70,12 @@ class ExecutionSender:
         self._send([one for one in ready if one.status not in FINAL])
         for leader in [*planned, *came_due]:
             job = jobs.get(leader.job_id)
-            if leader.is_leader and leader.attempt == 0 and job is not None and job.state is JobState.ACTIVE:
+            if job is None or not leader.is_leader or leader.attempt:
+                continue
+            if job.state is JobState.ACTIVE:
                 self.planner.plan_successors(job, leader)
+            else:  # an earlier call may have died after it stored successors, before it read the job again
+                self.planner.job_changed(job)
 
     def stop_requested(self, executions: Iterable[Execution]) -> None:
         """Send a work order for ``cancel_at`` of each running execution of the short lane. Idempotent.
