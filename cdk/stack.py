@@ -71,16 +71,7 @@ class PunctualStack(Stack):
         self.containers = Containers(self, "Runner", settings=settings, reporter=self.reporter)
 
         # client ─▶ API Gateway ─▶ api ─▶ jobs table
-        self.api = Api(
-            self,
-            "Api",
-            identity=self.identity,
-            results=results,
-            worker=self.worker,
-            containers=self.containers,
-            queues=queues,
-            **shared,
-        )
+        self.api = Api(self, "Api", identity=self.identity, results=results, queues=queues, **shared)
 
         # jobs stream, executions stream ─▶ planner ─▶ executions table, timers table, queues
         #                                           ─▶ one-time schedules, state machine (long lane)

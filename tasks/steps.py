@@ -30,4 +30,5 @@ def steps(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
         while (left := began + until - time.monotonic()) > 0 and not context.cancelled:
             time.sleep(min(left, 0.5))
         context.progress(done=number, total=len(times), message=f"step {number} of {len(times)}")
+        context.logger.info(f"step {number} of {len(times)}")
     return {"steps": len(times)}

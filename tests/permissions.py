@@ -50,8 +50,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesIdempotency.Arn": ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
         "ResultsBucket.Arn/*": ("s3:GetObject",),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:Query"),
-        "WorkerFunctionLogs.Arn": ("logs:FilterLogEvents",),
-        "RunnerLogs.Arn": ("logs:FilterLogEvents",),
+        "TablesLogs.Arn": ("dynamodb:Query",),
         **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low", "intake")},
     },
     "planner": {
@@ -89,6 +88,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesGates.Arn": USE_GATES,
         "TablesExecutions.Arn": USE_GATED,
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
+        "TablesLogs.Arn": ("dynamodb:BatchWriteItem",),
         "ResultsBucket.Arn/*": ("s3:PutObject",),
         "QueuesHigh.Arn": READ_QUEUE,
         "QueuesNormal.Arn": READ_QUEUE,
@@ -129,6 +129,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "reporter": {
         "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
+        "TablesLogs.Arn": ("dynamodb:BatchWriteItem",),
         "ResultsBucket.Arn/*": ("s3:GetObject", "s3:PutObject"),
         STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskFailure", "states:SendTaskHeartbeat"),
         TASKS: ("ecs:StopTask",),
@@ -203,7 +204,6 @@ _QUEUE_CALLS = {
 _QUEUE_CALLS |= {"ChangeMessageVisibility": "ChangeMessageVisibility"}
 _RUN_CALLS = {"StopExecution": RUNS}
 _SCHEDULE_CALLS = {"ListSchedules": EVERY_SCHEDULE}
-_LOG_GROUPS = {"/worker": "WorkerFunctionLogs.Arn", "/runner": "RunnerLogs.Arn"}
 
 
 def refused(function: str, service: str, operation: str, parameters: dict[str, Any]) -> list[tuple[str, str]]:
@@ -229,8 +229,6 @@ def needed(service: str, operation: str, parameters: dict[str, Any]) -> Iterator
             yield f"scheduler:{operation}", _SCHEDULE_CALLS.get(operation, SCHEDULES)
         case "ecs":
             yield f"ecs:{operation}", TASKS
-        case "logs":
-            yield f"logs:{operation}", _LOG_GROUPS[parameters["logGroupName"]]
         case "cloudwatch":
             yield f"cloudwatch:{operation}", "*"
         case _:

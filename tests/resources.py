@@ -34,6 +34,7 @@ TABLES: dict[str, tuple[list[str], dict[str, list[str]], str | None]] = {
     "idempotency": (["id"], {}, None),
     "signals": (["id"], {}, None),
     "gates": (["gate", "entry"], {}, None),
+    "logs": (["execution_id", "entry"], {}, None),
 }
 """By name: the key, the secondary indexes, and what the stream contains."""
 
@@ -76,8 +77,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "TIMERS_TABLE": "timers",
         "IDEMPOTENCY_TABLE": "idempotency",
         "RESULTS_BUCKET": "results",
-        "WORKER_LOG_GROUP": "/worker",
-        "RUNNER_LOG_GROUP": "/runner",
+        "LOGS_TABLE": "logs",
         "PARTS_TABLE": "parts",
         "CLUSTER": "long",
         "STATE_MACHINE_ARN": STATE_MACHINE,

@@ -10,14 +10,12 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
 from cdk.acknowledge import acknowledge
-from cdk.components.containers import Containers
 from cdk.components.function import Function
 from cdk.components.identity import Identity
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
 from cdk.components.results import Results
 from cdk.components.tables import BY_OWNER_INDEX, DEADLINES_INDEX, RUNNING_INDEX, Tables
-from cdk.components.worker import Worker
 from cdk.settings import Settings
 
 OPEN_ROUTES = {
@@ -54,12 +52,10 @@ class Api(Construct):
         tables: Tables,
         identity: Identity,
         results: Results,
-        worker: Worker,
-        containers: Containers,
         queues: Queues,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.function = self._function(settings, layers, tables, results, worker, containers, queues)
+        self.function = self._function(settings, layers, tables, results, queues)
         self.http = http.HttpApi(self, "Http", api_name="punctual", create_default_stage=False)
         self._stage(settings)
         self._routes(identity)
@@ -70,8 +66,6 @@ class Api(Construct):
         layers: Layers,
         tables: Tables,
         results: Results,
-        worker: Worker,
-        containers: Containers,
         queues: Queues,
     ) -> Function:
         function = Function(
@@ -97,10 +91,9 @@ class Api(Construct):
         tables.parts.grant(function, "GetItem", "Query")
         tables.grant_gates(function)
         tables.signals.grant(function, "GetItem")
+        tables.logs.grant(function, "Query")
         tables.idempotency.grant(function, "PutItem", "UpdateItem", "DeleteItem")
         results.grant(function, "GetObject")
-        worker.grant_logs(function)
-        containers.grant_logs(function)
         queues.grant_backlog(function)
         return function
 

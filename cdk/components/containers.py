@@ -12,7 +12,6 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from cdk.acknowledge import acknowledge
-from cdk.components.function import Function
 from cdk.components.reporter import Reporter
 from cdk.names import family
 from cdk.settings import Settings
@@ -65,11 +64,6 @@ class Containers(Construct):
             stack.format_arn(service="ecs", resource="task-definition", resource_name=f"{name}:*")
             for name in self.families.values()
         ]
-
-    def grant_logs(self, function: Function) -> None:
-        """Allow reading the containers' log."""
-        function.allow("logs:FilterLogEvents", on=[self.log_group.log_group_arn])
-        function.add_environment({"RUNNER_LOG_GROUP": self.log_group.log_group_name})
 
     def _define(self, construct_id: str, image: str, contents: ecs.ContainerImage) -> None:
         definition = ecs.FargateTaskDefinition(

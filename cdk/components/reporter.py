@@ -39,6 +39,7 @@ class Reporter(Construct):
         )
         tables.executions.grant(self.function, "GetItem", "UpdateItem")
         tables.parts.grant(self.function, "GetItem", "UpdateItem", "Query")
+        tables.logs.grant(self.function, "BatchWriteItem")
         results.grant(self.function, "GetObject", "PutObject")
         cluster.grant(self.function, "StopTask")
         grant_callbacks(self.function, "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat")

@@ -1,4 +1,4 @@
-"""The seven DynamoDB tables. docs/data-model.md explains keys and indexes."""
+"""The eight DynamoDB tables. docs/data-model.md explains keys and indexes."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def _index(name: str, key: str, sort: str, projection: dynamodb.ProjectionType) 
 
 
 class Tables(Construct):
-    """Jobs, executions, parts, timers, gates, signals, idempotency records: on demand, with point-in-time recovery."""
+    """Eight tables, on demand, with point-in-time recovery."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -88,6 +88,8 @@ class Tables(Construct):
         self.gates = self._table("Gates", partition_key=_text("gate"), sort_key=_text("entry"))
         # Counters, samples and the ledger of notices: losing this table loses no execution.
         self.signals = self._table("Signals", partition_key=_text("id"))
+        # The log lines of executions, each under the partition key of its execution.
+        self.logs = self._table("Logs", partition_key=_text("execution_id"), sort_key=_text("entry"))
         self.idempotency = self._table("Idempotency", partition_key=_text("id"))
 
     def grant_gates(self, function: Function) -> None:

@@ -38,6 +38,7 @@ class Worker(Construct):
         )
         tables.grant_gates(self.function)
         tables.signals.grant(self.function, "UpdateItem")
+        tables.logs.grant(self.function, "BatchWriteItem")
         results.grant(self.function, "PutObject")
         for name, queue in queues.short.items():
             queue.queue.grant(self.function, "ChangeMessageVisibility")
@@ -49,8 +50,3 @@ class Worker(Construct):
                 batch_size=1,
                 concurrency=getattr(settings.concurrency, name),
             )
-
-    def grant_logs(self, function: Function) -> None:
-        """Allow reading the worker's log."""
-        function.allow("logs:FilterLogEvents", on=[self.function.log_group.log_group_arn])
-        function.add_environment({"WORKER_LOG_GROUP": self.function.log_group.log_group_name})

@@ -307,15 +307,20 @@ class Overview(BaseModel):
 
 
 class LogLine(BaseModel):
-    at: str
-    level: str | None
-    attempt: int | None
-    message: Any
+    at: str = Field(description="When the line was written.")
+    level: str
+    attempt: int
+    part: str | None = Field(description="In the long lane: the part that wrote it.")
+    message: str
     fields: dict[str, Any]
 
 
 class Logs(BaseModel):
     items: list[LogLine]
+    before: str | None = Field(description="The cursor of the lines before these; null at the beginning of the log.")
+    after: str = Field(description="The cursor of the lines after these, also of those that are not written yet.")
+    total: int = Field(description="The number of lines in the log, from the requested level up.")
+    complete: bool = Field(description="The execution has ended, and no line follows.")
 
 
 class Instant(BaseModel):

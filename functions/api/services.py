@@ -12,8 +12,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from views import changes_view
 
-from punctual.aws.clients import cloudwatch_logs, dynamodb, s3, sqs
-from punctual.aws.cloudwatch.execution_logs import CloudWatchLogs
+from punctual.aws.clients import dynamodb, s3, sqs
 from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.dynamodb.keyed_requests import DynamoKeyedRequests
 from punctual.aws.dynamodb.table import Table
@@ -21,7 +20,6 @@ from punctual.aws.s3.results import S3Results
 from punctual.aws.sqs.queue_depths import SqsQueueDepths
 from punctual.domain import instant
 from punctual.domain.forecasts.queue_backlog import BacklogLimits
-from punctual.domain.lane import Lane
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.requests.caller import Caller, Role, caller_of
 from punctual.domain.requests.dry_run import DryRunChanges
@@ -39,6 +37,7 @@ from punctual.stages.api.find import Finder
 from punctual.stages.api.idempotency import Idempotency
 from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.api.queue_status import QueueStatus
+from punctual.stages.api.read_logs import LogReader
 from punctual.stages.api.rerun import Rerun
 from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
@@ -116,10 +115,7 @@ forecaster = Forecaster(
     clock=instant.now,
 )
 results = S3Results(settings.results_bucket, s3)
-logs = {
-    Lane.SHORT: CloudWatchLogs(settings.worker_log_group, cloudwatch_logs()),
-    Lane.LONG: CloudWatchLogs(settings.runner_log_group, cloudwatch_logs()),
-}
+log_reader = LogReader(logs=wiring.execution_logs(settings), clock=instant.now)
 
 
 def authorize(router: APIGatewayHttpRouter, least: Role = Role.VIEWER) -> Caller:

@@ -14,7 +14,7 @@ from punctual.domain.executions.execution import Attempt, Execution, Failure, Re
 from punctual.domain.executions.progress import Progress, completed
 from punctual.domain.forecasts.queue_backlog import Sample
 from punctual.domain.identity import execution_id
-from punctual.domain.instant import MILLISECOND, to_text
+from punctual.domain.instant import MILLISECOND, from_epoch_ms, to_text
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.long_lane.part import Part
@@ -24,6 +24,7 @@ from punctual.domain.schedules.cron import Occurrence
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
 from punctual.stages.api.explain import WaitingFor
+from punctual.stages.api.read_logs import LogPage
 from punctual.stages.api.rerun import ManualExecution
 from punctual.stages.api.submit import Submitted
 
@@ -114,6 +115,21 @@ def execution_view(
 def _progress_view(progress: Progress | None, status: Status) -> answers.Progress | None:
     shown = completed(progress) if status is Status.SUCCEEDED else progress
     return answers.Progress(**asdict(shown) | {"percent": round(shown.percent, 1)}) if shown else None
+
+
+def logs_view(page: LogPage) -> answers.Logs:
+    items = [
+        answers.LogLine(
+            at=to_text(from_epoch_ms(one.line.at_ms)),
+            level=one.line.level,
+            attempt=one.attempt,
+            part=one.part or None,
+            message=one.line.message,
+            fields=dict(one.line.fields),
+        )
+        for one in page.lines
+    ]
+    return answers.Logs(items=items, before=page.before, after=page.after, total=page.total, complete=page.is_complete)
 
 
 def _waiting_view(waiting_for: WaitingFor) -> answers.WaitingFor:

@@ -13,6 +13,7 @@ from punctual.domain import instant
 from punctual.domain.errors import TaskUnavailable
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome
+from punctual.domain.executions.execution_log import read_chunk
 from punctual.domain.executions.progress import Progress
 from punctual.domain.long_lane.assignment import Assignment, read_assignment
 from punctual.domain.long_lane.part import Part
@@ -35,6 +36,7 @@ reporter = Reporter(
     results=S3Results(settings.results_bucket, s3),
     callbacks=wiring.callbacks(),
     containers=wiring.containers(settings),
+    logs=wiring.execution_logs(settings),
     clock=instant.now,
     uniform=random.uniform,
     heartbeat_seconds=settings.heartbeat_seconds,
@@ -98,6 +100,10 @@ def _checkpoint(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]
     return _requests(reporter.checkpoint(assignment, event["state"]))
 
 
+def _log(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
+    return {"ok": reporter.log(assignment, read_chunk(event["chunk"]))}
+
+
 def _conclude(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
     fields = event["result"]
     result = AttemptResult(
@@ -136,5 +142,6 @@ ACTIONS = {
     "claim": _claim,
     "heartbeat": _heartbeat,
     "checkpoint": _checkpoint,
+    "log": _log,
     "conclude": _conclude,
 }

@@ -11,6 +11,7 @@ from punctual.aws.clients import s3, sqs
 from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
+from punctual.domain.executions.execution_log import LogChunk
 from punctual.domain.executions.work_order import read_work_order
 from punctual.domain.forecasts.queue_flow import FlowCounter
 from punctual.domain.lane import Priority
@@ -26,13 +27,19 @@ MIN_REDELIVERY_SECONDS, MAX_REDELIVERY_SECONDS = 5, 600
 """Bounds of the exponential backoff after which a failed message is delivered again, when AWS itself has problems."""
 
 settings = WorkerSettings.from_env()
+
+
+def _store_log(execution_id: str, chunk: LogChunk) -> None:
+    wiring.execution_logs(settings).store(execution_id, chunk)  # imported with the first line of a task
+
+
 executions = wiring.executions(settings)
 flows = wiring.flows(settings)
 flow = FlowCounter()
 worker = Worker(
     executions=executions,
     results=S3Results(settings.results_bucket, s3),
-    runner=TaskRunner(executions, wiring.catalog(), instant.now, logger),
+    runner=TaskRunner(executions, wiring.catalog(), instant.now, logger, _store_log),
     clock=instant.now,
     sleep=time.sleep,
     uniform=random.uniform,

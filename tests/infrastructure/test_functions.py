@@ -53,9 +53,8 @@ def test_a_function_gets_the_url_of_its_own_dead_letter_queue(prod: Deployed) ->
         assert url == f"Queues{priority.title()}DeadLetters"
 
 
-def test_the_api_reads_the_logs_of_both_lanes(prod: Deployed) -> None:
-    assert prod.environment("api")["WORKER_LOG_GROUP"] == "WorkerFunctionLogs"
-    assert prod.environment("api")["RUNNER_LOG_GROUP"] == "RunnerLogs"
+def test_both_lanes_write_the_logs_that_the_api_reads(prod: Deployed) -> None:
+    assert {prod.environment(name)["LOGS_TABLE"] for name in ("api", "worker", "reporter")} == {"TablesLogs"}
 
 
 def test_the_worker_has_the_maximum_time_out_of_lambda(prod: Deployed) -> None:

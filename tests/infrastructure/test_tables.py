@@ -6,7 +6,7 @@ import pytest
 
 from tests.infrastructure.deployed import Deployed
 
-TABLES = ("Jobs", "Executions", "Parts", "Timers", "Gates", "Signals", "Idempotency")
+TABLES = ("Jobs", "Executions", "Parts", "Timers", "Gates", "Signals", "Logs", "Idempotency")
 
 
 def table(stack: Deployed, name: str) -> dict[str, Any]:
@@ -26,6 +26,7 @@ def keys(schema: list[dict[str, str]]) -> list[str]:
         ("Timers", ["bucket", "due"]),
         ("Gates", ["gate", "entry"]),
         ("Signals", ["id"]),
+        ("Logs", ["execution_id", "entry"]),
         ("Idempotency", ["id"]),
     ],
 )

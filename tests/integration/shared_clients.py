@@ -12,7 +12,6 @@ SHARED_CLIENTS = (
     clients.dynamodb,
     clients.sqs,
     clients.s3,
-    clients.cloudwatch_logs,
     clients.states,
     clients.scheduler,
     clients.ecs,

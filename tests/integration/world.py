@@ -78,8 +78,6 @@ class World:
         self.queues = self._create_queues()
         self.topics = self._create_topics()
         self.s3.create_bucket(Bucket="results")
-        for group in ("/worker", "/runner"):
-            _client("logs").create_log_group(logGroupName=group)
         self.states, self.scheduler, self.ecs = (
             _client("stepfunctions"),
             _client("scheduler"),

@@ -25,23 +25,25 @@ from services import (
     find,
     forecaster,
     job_store,
-    logs,
+    log_reader,
     part_store,
     rerun,
     results,
     run_once,
     upstream_lookup,
 )
-from views import changes_view, execution_view, run_view
+from views import changes_view, execution_view, logs_view, run_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Conflict
 from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.execution_log import Level
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import Part
 from punctual.domain.requests.caller import Role
 from punctual.domain.status import Status
 from punctual.stages.api.browse import MAX_PAGE_BYTES, ExecutionFilter
+from punctual.stages.api.read_logs import MAX_LINES, LogQuery
 from routes.queries import CursorQuery, DryRunQuery, IdempotencyKey, LimitQuery, NameQuery
 
 router = APIGatewayHttpRouter()
@@ -69,6 +71,14 @@ RESULT_RESPONSES = openapi_responses(Any, HTTPStatus.NOT_FOUND, HTTPStatus.CONFL
 GraceQuery = Annotated[int, Query(ge=0, le=600, description="How long a running task has to stop by itself.")]
 StatusQuery = Annotated[Status | None, Query()]
 FromQuery = Annotated[str | None, Query(alias="from", description="Due at or after this instant.")]
+LogLimitQuery = Annotated[int, Query(ge=1, le=MAX_LINES, description="Maximum number of lines.")]
+TailQuery = Annotated[int | None, Query(ge=1, le=MAX_LINES, description="The last lines, instead of the first.")]
+AfterQuery = Annotated[str | None, Query(min_length=1, max_length=500, description="The lines after this cursor.")]
+BeforeQuery = Annotated[str | None, Query(min_length=1, max_length=500, description="The lines before this cursor.")]
+LevelQuery = Annotated[Level | None, Query(description="The lowest level.")]
+SearchQuery = Annotated[
+    str | None, Query(min_length=1, max_length=200, description="Text in the message or a field, in any case.")
+]
 ToQuery = Annotated[str | None, Query(alias="to", description="Due before this instant.")]
 
 
@@ -197,14 +207,23 @@ def get_result(execution_id: str) -> Response[Any]:
 
 @router.get(
     "/executions/<execution_id>/logs",
-    summary="Get the logs of an execution",
+    summary="Read or follow the log of an execution",
     tags=["executions"],
     responses=LOGS_RESPONSES,
 )
-def get_logs(execution_id: str) -> answers.Logs:
+def get_logs(
+    execution_id: str,
+    limit: LogLimitQuery = MAX_LINES,
+    tail: TailQuery = None,
+    after: AfterQuery = None,
+    before: BeforeQuery = None,
+    level: LevelQuery = None,
+    search: SearchQuery = None,
+) -> answers.Logs:
+    """Lines are in the order of their storage. Repeat the request with `after` to follow a running execution."""
     execution = _find(execution_id)
-    lines = logs[execution.lane].lines(execution, instant.now())
-    return answers.Logs(items=[answers.LogLine(**line) for line in lines])
+    query = LogQuery(limit=limit, tail=tail, after=after, before=before, level=level, search=search)
+    return logs_view(log_reader.read(execution, query))
 
 
 def _without_large_values(parts: list[Part]) -> list[Part]:

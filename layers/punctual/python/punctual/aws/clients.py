@@ -36,11 +36,6 @@ def s3() -> Any:
 
 
 @cache
-def cloudwatch_logs() -> Any:
-    return _create_client("logs")
-
-
-@cache
 def states() -> Any:
     return _create_client("stepfunctions")
 

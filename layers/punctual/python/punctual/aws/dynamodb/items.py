@@ -1,4 +1,4 @@
-"""DynamoDB items as plain dictionaries of strings, integers, booleans and string sets.
+"""DynamoDB items as plain dictionaries of strings, integers, booleans, bytes and string sets.
 
 Nested structures are stored as JSON text: floats keep their type, and items stay flat and small.
 """
@@ -48,6 +48,8 @@ def _tag(value: Any) -> dict[str, Any]:
         return {"N": str(value)}
     if isinstance(value, str):
         return {"S": str(value)}
+    if isinstance(value, bytes):
+        return {"B": value}
     if isinstance(value, frozenset):
         return {"SS": sorted(value)}
     raise TypeError(f"{type(value).__name__} cannot be stored in an item: convert it with to_json")

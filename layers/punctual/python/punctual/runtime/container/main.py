@@ -20,8 +20,10 @@ import boto3
 from botocore.config import Config
 
 from punctual.aws.reporter_client import ReporterClient, ReporterUnreachable
+from punctual.domain import instant
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome
+from punctual.domain.executions.execution_log import LogChunk
 from punctual.domain.executions.lease import MAX_CONTAINER_STOP_GRACE
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.partitions import Partition
@@ -31,6 +33,7 @@ from punctual.domain.schedules.data_window import DataWindow
 from punctual.runtime.container.heartbeat import Heartbeat, TaskInterrupted, interrupt_on_sigterm, record_sigterm
 from punctual.runtime.lambdas import log
 from punctual.runtime.tasks.context import Context
+from punctual.runtime.tasks.execution_log import ExecutionLog
 from punctual.runtime.tasks.registry import Catalog
 from punctual.runtime.tasks.runner import run_attempt
 from punctual.runtime.tasks.time_limit import time_limit
@@ -58,10 +61,14 @@ class ContainerRunner:
         if not work["ok"]:
             self.logger.warning("the claim was refused: this attempt was superseded")
             return False
-        result = _check_result(self._run_task(work))
+        with ExecutionLog(self._send_log, part=work["part"], attempt=work["attempt"], clock=instant.now):
+            result = _check_result(self._run_task(work))
         answer = self.reporter.call_with_retries("conclude", result=_to_payload(result))
         self.logger.info(str(result.outcome) if answer["ok"] else "the result was refused: this attempt was superseded")
         return bool(answer["ok"])
+
+    def _send_log(self, chunk: LogChunk) -> None:
+        self.reporter.call("log", chunk=chunk.to_payload())
 
     def _run_task(self, work: Mapping[str, Any]) -> AttemptResult:
         seconds = float(work["seconds"])

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+from punctual.runtime.tasks.log_fields import extra_fields
+
 _SERVICE = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "punctual")
 _context: dict[str, Any] = {}
 
@@ -36,7 +37,7 @@ class JsonLines(logging.Formatter):
             "service": _SERVICE,
             "location": f"{record.module}:{record.lineno}",
             **_context,
-            **{name: value for name, value in vars(record).items() if name not in _STANDARD},
+            **extra_fields(record),
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)

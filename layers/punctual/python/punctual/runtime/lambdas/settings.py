@@ -89,6 +89,10 @@ class _Lane(Settings):
         return self.long_vcpus * 1024
 
 
+class _Logs(Settings):
+    logs_table: str
+
+
 class _Notices(Settings):
     notices_queue_url: str
 
@@ -99,14 +103,12 @@ class _StateMachine(Settings):
     schedule_role_arn: str
 
 
-class ApiSettings(_Lane, _Signals, _Gates, _BacklogQueues, _Retention):
+class ApiSettings(_Lane, _Signals, _Gates, _Logs, _BacklogQueues, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
     idempotency_table: str
     results_bucket: str
-    worker_log_group: str
-    runner_log_group: str
     long_images: str
     timer_shards: int
     punctual_stage: str
@@ -131,7 +133,7 @@ class DispatcherSettings(_ShortQueues, _Gates, _Retention):
     timer_shards: int
 
 
-class WorkerSettings(_Signals, _ShortQueues, _Gates, _Retention):
+class WorkerSettings(_Signals, _ShortQueues, _Gates, _Logs, _Retention):
     executions_table: str
     results_bucket: str
     high_dead_letter_queue_url: str
@@ -167,7 +169,7 @@ class ConductorSettings(_Gates, _Retention):
     timer_shards: int
 
 
-class ReporterSettings(_Retention):
+class ReporterSettings(_Logs, _Retention):
     executions_table: str
     parts_table: str
     results_bucket: str

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from punctual.aws.dynamodb.conducted_parts import DynamoConductedParts
     from punctual.aws.dynamodb.dependants import DynamoDependants
+    from punctual.aws.dynamodb.execution_logs import DynamoExecutionLogs
     from punctual.aws.dynamodb.executions import DynamoExecutions
     from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
     from punctual.aws.dynamodb.gates import DynamoGates
@@ -76,6 +77,9 @@ if TYPE_CHECKING:
 
     class _WithSignals(Protocol):
         signals_table: str
+
+    class _WithLogs(_WithRetention, Protocol):
+        logs_table: str
 
 
 def jobs(settings: _WithJobs) -> DynamoJobs:
@@ -190,6 +194,12 @@ def callbacks() -> StepFunctionsCallbacks:
     from punctual.aws.step_functions.long_runs import StepFunctionsCallbacks
 
     return StepFunctionsCallbacks(states)
+
+
+def execution_logs(settings: _WithLogs) -> DynamoExecutionLogs:
+    from punctual.aws.dynamodb.execution_logs import DynamoExecutionLogs
+
+    return DynamoExecutionLogs(Table(settings.logs_table, dynamodb()), settings.retention)
 
 
 def flows(settings: _WithSignals) -> DynamoFlows:

@@ -7,12 +7,15 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Fatal, Rejected, Retry, TaskUnavailable
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Execution, Failure, Outcome
+from punctual.domain.executions.execution_log import LogChunk
 from punctual.runtime.tasks.context import Context
+from punctual.runtime.tasks.execution_log import ExecutionLog
 from punctual.runtime.tasks.lease import Lease
 from punctual.runtime.tasks.registry import Catalog
 from punctual.runtime.tasks.time_limit import TimeLimitReached, time_limit
@@ -31,6 +34,7 @@ class TaskRunner:
     catalog: Catalog
     clock: Clock
     logger: logging.Logger
+    store_log: Callable[[str, LogChunk], None]
 
     def run(self, execution: Execution, seconds_left: float) -> AttemptResult:
         """Run one attempt under a lease and a time limit. Returns a result for any exception of the task."""
@@ -43,7 +47,9 @@ class TaskRunner:
             with lease, time_limit(seconds_left):
                 return task.function(self._context(execution, lease, seconds_left), execution.parameters)
 
-        result = run_attempt(act, seconds_left, self.logger)
+        store_log = partial(self.store_log, execution.execution_id)
+        with ExecutionLog(store_log, attempt=execution.attempt, clock=self.clock):
+            result = run_attempt(act, seconds_left, self.logger)
         if lease.stop_requested:  # the returned value, or the error, is kept
             return replace(result, outcome=Outcome.CANCELLED)
         return result

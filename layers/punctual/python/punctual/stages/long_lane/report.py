@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.errors import Fatal, Unreadable
 from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, keeps_value
 from punctual.domain.executions.execution import Execution, Failure, Outcome, Result
+from punctual.domain.executions.execution_log import LogChunk
 from punctual.domain.executions.progress import Progress
 from punctual.domain.long_lane.assignment import Assignment, assignment_in
 from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop, infer_result
@@ -24,6 +25,7 @@ from punctual.domain.status import SLOT_HOLDING_STATUSES
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
+    from punctual.ports.execution_logs import LogStore
     from punctual.ports.long_lane import Callbacks, Checkpoints, Containers, LongExecutions, RunningParts
     from punctual.ports.running import Results
     from punctual.stages.long_lane.execution_sync import ExecutionSync
@@ -55,6 +57,7 @@ class Reporter:
     results: Results
     callbacks: Callbacks
     containers: Containers
+    logs: LogStore
     clock: Clock
     uniform: Callable[[float, float], float]
     heartbeat_seconds: int
@@ -95,6 +98,16 @@ class Reporter:
         if self.parts.renew(assignment, self._lease(), None) is None:  # a superseded attempt must not overwrite it
             return None
         return self.parts.record_checkpoint(assignment, self.checkpoints.store(assignment, state), self._lease())
+
+    def log(self, assignment: Assignment, chunk: LogChunk) -> bool:
+        """Store log lines. Idempotent. ``False`` if the attempt was superseded."""
+        part = self.parts.get(assignment.execution_id, assignment.part)
+        if not assignment.matches(part):
+            return False
+        # a container writes to the log of its own attempt only
+        own = replace(chunk, part=assignment.part, attempt=assignment.attempt)
+        self.logs.store(assignment.execution_id, own)
+        return True
 
     def conclude(self, assignment: Assignment, result: AttemptResult) -> bool:
         """Record the result that a container reports. Idempotent. ``False`` if it was recorded or superseded before."""
