@@ -289,6 +289,52 @@ def test_an_edit_leaves_on_record_the_waiter_that_covers_a_skipped_execution(wor
     assert set(covers) <= found.keys()
 
 
+def test_an_edit_leaves_on_record_the_waiter_that_covers_a_manual_run(world: World) -> None:
+    job_id = submit(world, schedule={"every_seconds": 10}, overlap="queue_one")
+
+    def run_before_the_planner_sees_an_edit(_context: Context) -> None:
+        edit(world, job_id, {"schedule": {"every_seconds": 7}})
+        world.pass_time(10)
+        [order] = world.orders()
+        world.work(order)  # waits
+        code, run = world.request("POST", f"/jobs/{job_id}/run", {})
+        assert (code, run["execution"]["status"]) == (201, "skipped")
+        world.run_until_idle()
+
+    TASK_BODIES.append(run_before_the_planner_sees_an_edit)
+    world.run_until_idle()
+    world.pass_time(10)
+    [order] = world.orders()
+    world.work(order)
+    world.run_until_idle()
+    found = {one["execution_id"]: one for one in world.executions(job_id)}
+    [covered_by] = [one["covered_by"] for one in found.values() if one["origin"] == "run"]
+    assert covered_by in found
+
+
+def test_a_manual_run_is_not_covered_by_a_waiter_that_gets_its_place_meanwhile(world: World) -> None:
+    job_id = submit(world, schedule={"every_seconds": 10}, overlap="queue_one")
+    answers: list[dict[str, Any]] = []
+
+    def cancel_the_waiter() -> None:
+        [waiter] = [one for one in world.executions(job_id) if one["status"] == "waiting"]
+        assert world.request("PUT", f"/executions/{waiter['execution_id']}/cancel")[0] == 200
+
+    def run_meanwhile(_context: Context) -> None:
+        world.pass_time(10)
+        [order] = world.orders()
+        world.work(order)  # waits
+        with just_before("UpdateItem", cancel_the_waiter, "covers"):
+            answers.append(world.request("POST", f"/jobs/{job_id}/run", {})[1])
+
+    TASK_BODIES.append(run_meanwhile)
+    world.run_until_idle()
+    world.pass_time(10)
+    [order] = world.orders()
+    world.work(order)
+    assert answers[0]["execution"]["status"] == "queued"
+
+
 def test_a_work_order_from_before_an_edit_does_not_bypass_a_lower_limit(world: World) -> None:
     instant = to_text(world.now.replace(minute=1))
     jobs = [submit(world, concurrency=TWO_AT_A_TIME, schedule={"at": instant}) for _ in range(2)]

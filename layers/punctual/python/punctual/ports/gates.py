@@ -71,6 +71,12 @@ class Gates(Protocol):
     def replace_waiter(self, gate: Gate, entrant: Entrant, waiter: Waiter, reason: str, now: datetime) -> bool:
         """Move the first waiter to ``skipped`` and let this execution wait in its place; ``False`` if one changed."""
 
+    def cover(self, waiter: Execution) -> bool:
+        """Mark a waiting execution that covers a skipped one, so that an edit keeps it on record.
+
+        ``False`` if it does not wait any more.
+        """
+
     def grant(self, gate: Gate, waiter: Waiter, now: datetime) -> bool:
         """Give a waiter a place and move it to ``queued``; ``False`` if there is no room, or the waiter has changed."""
 

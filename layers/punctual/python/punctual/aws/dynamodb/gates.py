@@ -144,8 +144,7 @@ class DynamoGates:
         )
 
     def replace_waiter(self, gate: Gate, entrant: Entrant, waiter: Waiter, reason: str, now: datetime) -> bool:
-        # at the same turn: a waiter of an earlier rule has one of its own, and others may wait behind it
-        turn = waiter.turn
+        turn = waiter.turn  # under an earlier rule, it has a turn of its own, and others may wait behind it
         successor = Waiter(entrant.execution_id, turn, entrant.attempt, entrant.revision)
         condition, values = _same(waiter)
         why = {"reason": reason, "covered_by": entrant.execution_id}
@@ -156,6 +155,10 @@ class DynamoGates:
             {"Update": waits},
             {"Update": self.executions.skip_waiter_request(waiter, gate.name, why, now)},
         )
+
+    def cover(self, waiter: Execution) -> bool:
+        seen = Waiter(waiter.execution_id, waiter.turn or ONLY, waiter.attempt + 1, waiter.revision)
+        return self.table.apply(self.executions.cover_request(seen, waiter.waits_at or "")).applied
 
     def grant(self, gate: Gate, waiter: Waiter, now: datetime) -> bool:
         given = self._update(
@@ -182,9 +185,7 @@ class DynamoGates:
         unchanged, values = "#enqueued = :mark", {"mark": mark}
         is_empty = f"{unchanged} AND (attribute_not_exists(#count) OR #count = :none)"
         if not self.table.delete_if(_key(name), is_empty, {**values, "none": 0}):
-            self.table.apply(
-                self.table.update_request(_key(name), remove=["enqueued"], condition=unchanged, values=values)
-            )
+            self.table.update(_key(name), set={}, remove=["enqueued"], condition=unchanged, values=values)
 
     def remove_if_empty(self, name: str) -> None:
         is_empty = "(attribute_not_exists(#count) OR #count = :none) AND attribute_not_exists(#enqueued)"
@@ -204,10 +205,8 @@ class DynamoGates:
 
     def holders_of_job_gates(self) -> Iterator[str]:
         """The executions that hold their own job's gate."""
-        for page in self.gates():
-            for name, state in page.items():
-                if name.startswith(OF_JOB):
-                    yield from state.holders
+        states = (named for page in self.gates() for named in page.items())
+        return (one for name, state in states if name.startswith(OF_JOB) for one in state.holders)
 
     def ahead_of(self, name: str, turn: str) -> list[str]:
         pages = self.table.query("#gate = :gate AND #entry < :turn", {"gate": f"queue#{name}", "turn": turn})
@@ -227,9 +226,8 @@ class DynamoGates:
         raise GateContention(f"gate {name}: no start reserved after {MAX_RESERVE_TRIES} tries")
 
     def reserved_until(self, name: str) -> datetime | None:
-        return instant_of(
-            (self.table.get({"gate": "rate", "entry": name}, consistent=True) or {}).get("reserved_until")
-        )
+        item = self.table.get({"gate": "rate", "entry": name}, consistent=True) or {}
+        return instant_of(item.get("reserved_until"))
 
     def _new_waiters(self, gate: Gate, executions: Sequence[Execution]) -> Iterator[dict[str, Any]]:
         yield {"Update": self._mark(gate.name)}

@@ -1,28 +1,24 @@
 """A DynamoDB table with the operations that Punctual uses.
 
 A conditional write whose condition fails returns a value; it raises nothing. A write that conflicts with a transaction
-is repeated, because botocore does not: see ``write``. Every other ``ClientError`` propagates.
+is repeated, because botocore does not. Every other ``ClientError`` propagates.
 """
 
 from __future__ import annotations
 
-import random
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from botocore.exceptions import ClientError
 
 from punctual.aws.dynamodb.items import Item, plain, typed
+from punctual.aws.dynamodb.write_conflicts import cancellation_reasons, write
 
-R = TypeVar("R")
-
-CONFLICT_BACKOFFS = (0.02, 0.05, 0.1, 0.2, 0.4)
-"""The longest pauses, in seconds, before a write that conflicted with a transaction is repeated."""
 _NAME = re.compile(r"#(\w+)")
 
 
@@ -62,10 +58,7 @@ class Table:
         return None
 
     def put_if(self, item: Item, condition: str, values: Mapping[str, Any]) -> bool:
-        """Replace the item with the same key by ``item`` if ``condition`` holds. ``False`` if it does not.
-
-        ``True`` also if botocore has repeated a write whose response was lost: see ``recognise_own``.
-        """
+        """Replace the item with the same key by ``item`` if ``condition`` holds. ``False`` if it does not."""
         request = self.put_request(item, condition, values)
         try:
             write(self.client.put_item, **request, ReturnValuesOnConditionCheckFailure="ALL_OLD")
@@ -247,21 +240,6 @@ class Table:
                     backoff = min(backoff * 2, 2)
 
 
-def write(operation: Callable[..., R], **request: Any) -> R:
-    """Make a write. If it conflicts with a transaction, repeat it with backoff and jitter.
-
-    A conflicting write was not applied. The error of the last try propagates.
-    """
-    for backoff in CONFLICT_BACKOFFS:
-        try:
-            return operation(**request)
-        except ClientError as error:
-            if not _is_conflict(error):
-                raise
-            time.sleep(random.uniform(0, backoff))
-    return operation(**request)
-
-
 def recognise_own(written: WriteResult, own: Mapping[str, Any]) -> WriteResult:
     """Count a refused write as applied if the item has all values of ``own``, which the write sets.
 
@@ -282,24 +260,11 @@ def transact(client: Any, writes: Sequence[Mapping[str, Any]]) -> list[bool]:
     try:
         write(client.transact_write_items, TransactItems=writes)
     except client.exceptions.TransactionCanceledException as error:
-        reasons = _cancellation_reasons(error)
+        reasons = cancellation_reasons(error)
         if "ConditionalCheckFailed" not in reasons:
             raise
         return [reason != "ConditionalCheckFailed" for reason in reasons]
     return [True] * len(writes)
-
-
-def _is_conflict(error: ClientError) -> bool:
-    """Whether a write was refused only because a transaction on the same item was in progress."""
-    reasons = _cancellation_reasons(error)
-    if reasons:
-        return "TransactionConflict" in reasons and "ConditionalCheckFailed" not in reasons
-    return str(error.response["Error"]["Code"]) == "TransactionConflictException"
-
-
-def _cancellation_reasons(error: ClientError) -> list[str]:
-    found: Any = error.response.get("CancellationReasons", [])
-    return [reason.get("Code", "None") for reason in found]
 
 
 def _is_applied(operation: Callable[..., Any], request: Mapping[str, Any]) -> bool:

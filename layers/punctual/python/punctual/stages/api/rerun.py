@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 RETRY_NUMBERS = range(2, 100)
 """The suffixes of further executions of a due instant."""
+MAX_DECISIONS = 5
+"""How often the outcome of a manual execution is decided if the waiter that covers it changes meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class ManualExecution:
     """A forecast for the caller: whether it starts, waits or is skipped, and why."""
     displaced: tuple[Execution, ...] = ()
     """Executions that will be cancelled or superseded because of it."""
+    covered_by: Execution | None = None
+    """The waiter that runs instead of it."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class Rerun:
 
         Idempotent only with a ``keyed`` request. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
         """
-        manual = self._run(job_id, request, caller, keyed)
+        manual = self._marked(lambda: self._run(job_id, request, caller, keyed))
         existing = self.executions.add(manual.execution)
         return manual if existing is None else _repeated(existing)
 
@@ -91,7 +95,7 @@ class Rerun:
         """
         if keyed is not None and (stored := self._stored_by(keyed, execution_id)) is not None:
             return _repeated(stored)
-        manual = self._retry(execution_id, request, caller, keyed)
+        manual = self._marked(lambda: self._retry(execution_id, request, caller, keyed))
         if manual.execution.scheduled_at < self.clock() - LONG_DELAY:
             self.jobs.extend_live_since(manual.execution.job_id, manual.execution.scheduled_at)
         if not self.executions.add_once(manual.execution):
@@ -103,6 +107,17 @@ class Rerun:
         """Dry run of ``retry``."""
         manual = self._retry(execution_id, request, caller)
         return DryRunChanges(repeat=(_foreseen(manual.execution, manual.outcome),), vanish=_displaced(manual))
+
+    def _marked(self, decide: Callable[[], ManualExecution]) -> ManualExecution:
+        """Decide on a manual execution. If a waiter covers it, mark the waiter first, so that an edit keeps it.
+
+        If the waiter does not wait any more, decide again.
+        """
+        for _ in range(MAX_DECISIONS):
+            manual = decide()
+            if manual.covered_by is None or self.gates.cover(manual.covered_by):
+                return manual
+        raise Conflict("other executions of the job kept changing during this request: try again", field="job_id")
 
     def _stored_by(self, keyed: KeyedRequest, execution_id: str) -> Execution | None:
         """Return the retry that an earlier try of the request has stored."""
@@ -212,7 +227,7 @@ class Rerun:
             if gate.limit is None or len(holders) < gate.limit:
                 pass
             elif decision.action is FullGateAction.SKIP:
-                return self._skipped(execution, decision)
+                return self._skipped(execution, decision, waiter)
             elif gate.when_full is WhenFull.REPLACE:
                 starts = f"starts once {others} is cancelled"
                 displaced += [*holders, *([waiter] if waiter else [])]
@@ -249,7 +264,7 @@ class Rerun:
         existing = self.executions.get(job_of(waiter.execution_id), waiter.execution_id) if waiter else None
         return existing if existing and existing.waits_at == gate.name else None
 
-    def _skipped(self, execution: Execution, decision: FullGateDecision) -> ManualExecution:
+    def _skipped(self, execution: Execution, decision: FullGateDecision, waiter: Execution | None) -> ManualExecution:
         skipped = replace(
             execution,
             status=Status.SKIPPED,
@@ -258,7 +273,8 @@ class Rerun:
             ended_at=self.clock(),
             check_at=None,
         )
-        return ManualExecution(skipped, f"skipped: {decision.reason}")
+        covered_by = waiter if decision.covered_by is not None else None
+        return ManualExecution(skipped, f"skipped: {decision.reason}", covered_by=covered_by)
 
 
 def _starting_point(ended: Execution, request: RerunRequest) -> StartingPoint:
