@@ -163,6 +163,8 @@ class Instance:
     """Of: requeue, remove, hold."""
     reorders: bool = False
     """An edit moves the execution to another position in the queue."""
+    backfill: bool = False
+    """The executions are stored as waiting in the queue of the first gate."""
     drops_gate: bool = False
     """After an edit, the rules no longer name the last gate."""
     without: frozenset[Condition] = frozenset()
@@ -293,6 +295,18 @@ class GateModel:
     def initial(self) -> State:
         execution = Execution(QUEUED, 0, 0, NOWHERE, False)
         n = self.instance.executions
+        if self.instance.backfill:
+            waiters = tuple(Waiter(self._key(e, 0, 0), e, 1, 0) for e in range(n))
+            first, *others = (Gate((), 0, 0, ()),) * len(self.instance.gates)
+            return State(
+                (execution._replace(status=WAITING, waits_at=0),) * n,
+                (first._replace(enqueued=1, waiters=waiters), *others),
+                (),
+                (),
+                (("grant", 0),),
+                self.instance.budget,
+                "",
+            )
         return State(
             (execution,) * n,
             (Gate((), 0, 0, ()),) * len(self.instance.gates),
@@ -722,7 +736,10 @@ class GateModel:
         number = claim_number(draft.executions[e].revision, a)
         if entry is None or not (final or entry <= number or not self._keeps(Condition.RELEASE_ATTEMPT)):
             return f"nothing to release for e{e}/{a} in gate {g}"
-        if self._may_hold(draft.executions[e], g):
+        one = draft.executions[e]
+        # before the next claim, its worker acquires the gate again
+        is_needed = one.status == RUNNING or entry > claim_number(one.revision, one.attempt)
+        if is_needed and self._may_hold(one, g):
             draft.fault = f"e{e} loses gate {g}, which it may hold"
         draft.remove(g, e)
         return f"e{e}/{a} releases gate {g}"

@@ -43,6 +43,13 @@ INSTANCES = {
     "two gates, two executions and a duplicate": Instance(2, TWO, 1, Budget(duplicates=1)),
     "two gates, two executions with two attempts": Instance(2, TWO, 2),
     "two gates, two executions and an edit": Instance(2, TWO, 1, Budget(edits=1), edits=ALL_EDITS, drops_gate=True),
+    "a backfill with a key and two attempts": Instance(2, (GateSpec(), GateSpec()), 2, backfill=True),
+    "a backfill with a key and a duplicate": Instance(
+        2, (GateSpec(), GateSpec()), 1, Budget(duplicates=1), backfill=True
+    ),
+    "a backfill with a key, an edit and a sweep": Instance(
+        2, (GateSpec(), GateSpec()), 1, Budget(edits=1, sweeps=1), backfill=True
+    ),
     "skip, with two attempts and a cancellation": Instance(2, (GateSpec(rules=(Rule.SKIP,)),), 2, Budget(cancels=1)),
     "skip behind waiters": Instance(3, (GateSpec(rules=(Rule.WAIT, Rule.WAIT, Rule.SKIP)),)),
     "queue one, and a cancellation": Instance(3, _job(Rule.QUEUE_ONE), 1, Budget(cancels=1)),
