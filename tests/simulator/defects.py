@@ -37,6 +37,7 @@ from punctual.stages.api.submit import Submit
 from punctual.stages.dispatch import sweep
 from punctual.stages.long_lane.conduct import Conductor
 from punctual.stages.long_lane.reconcile import Reconciler
+from punctual.stages.long_lane.report import Reporter
 from punctual.stages.plan import plan
 from punctual.stages.plan.intake import Intake
 from punctual.stages.run.gates import Gatekeeper
@@ -266,6 +267,16 @@ def message_of_a_batch_lost() -> Patches:
     yield mock.patch.object(Intake, "take", lambda intake, messages: _take(intake, list(messages)[:1]))
 
 
+def full_gate_without_rule() -> Patches:
+    """An execution at a full gate neither waits nor is skipped: its worker gives up after some tries."""
+    yield mock.patch.object(Gatekeeper, "_wait_or_skip", return_value=False)
+
+
+def container_of_an_ended_execution() -> Patches:
+    """A container may claim a part although its execution has ended."""
+    yield mock.patch.object(Reporter, "_is_live", return_value=True, create=True)
+
+
 _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)
 _ENDED = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, *_RUNS}
 _sweep = Gatekeeper.sweep
@@ -309,6 +320,8 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
         taken_over_before_the_lease_expired,
         paused_job_goes_on,
         message_of_a_batch_lost,
+        full_gate_without_rule,
+        container_of_an_ended_execution,
     )
 }
 

@@ -26,7 +26,7 @@ class Process:
 
     def __init__(self, kernel: Kernel, name: str, act: Callable[[], Any], ends: Callable[[Process], None]) -> None:
         self.name, self.is_dead, self.has_ended = name, False, False
-        self.skew = timedelta()
+        self.skew, self.started_at = timedelta(), kernel.now
         self.deadline = datetime.max.replace(tzinfo=UTC)
         """When the function's timeout kills it."""
         self.result: Any = None

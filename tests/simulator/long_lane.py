@@ -58,7 +58,8 @@ class LongLaneObserver:
         parts = [part for part in self.parts.values() if part.execution_id == one.execution_id]
         partitions = [part for part in parts if part.name != COLLECT]
         complete = bool(partitions) and len(partitions) == partitions[0].count
-        return complete and all(part.status is Status.SUCCEEDED for part in parts)
+        is_collected = len(parts) > len(partitions) or one.batch is None or not one.batch.collects
+        return complete and is_collected and all(part.status is Status.SUCCEEDED for part in parts)
 
     def _part_changed(self, change: Change) -> None:
         old = item_to_part(plain(change.old)) if change.old else None
@@ -82,6 +83,15 @@ class LongLaneObserver:
             self.observer.violated(f"{_describe(new)} did not wait until {waited_until}")
         if new.status is Status.STARTING:
             self._check_start(new)
+        elif new.status is Status.RUNNING:
+            self._check_claim(new)
+
+    def _check_claim(self, part: Part) -> None:
+        """A container has claimed a part: its execution had not ended when the reporter was called."""
+        execution, process = self.observer.executions.get(part.execution_id), self.observer.kernel.current
+        ended_at = execution.ended_at if execution else None
+        if ended_at is not None and process is not None and ended_at + MAX_SKEW < process.started_at:
+            self.observer.violated(f"{_describe(part)} although its execution ended at {ended_at}")
 
     def _check_start(self, part: Part) -> None:
         """A part has got a slot: its execution holds its gates, and no more partitions run at once than allowed."""

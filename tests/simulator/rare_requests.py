@@ -62,6 +62,14 @@ def preempt(operator: Operator, where: str) -> None:
     operator.invoker.kernel.after(delay, partial(operator.submit, is_urgent))
 
 
+def collect(operator: Operator, where: str) -> None:
+    """A partitioned job with a collector, now."""
+    parts = operator.choose(f"{where}/partitions", ({"count": 2}, {"count": 2, "at_once": 1}))
+    operator.submit(
+        {"task": "quality.weekly", "lane": "long", "parameters": {"dataset": "orders"}, "partitions": parts}
+    )
+
+
 def backfill_with_key(operator: Operator, where: str) -> None:
     """A backfill that is repeated until it is answered."""
     jobs = list(operator.observer.jobs)
@@ -70,4 +78,4 @@ def backfill_with_key(operator: Operator, where: str) -> None:
         operator.keyed("POST", f"/jobs/{job_id}/backfill", operator.backfill_range(where))
 
 
-RARE_REQUESTS = (None, None, None, None, None, None, preempt, backfill_with_key)
+RARE_REQUESTS = (None, None, None, None, None, None, preempt, collect, backfill_with_key)
