@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from punctual.domain.long_lane.lane_forecast import MAX_POINTS, lane_outlook
+from punctual.domain.long_lane.lane_forecast import MAX_POINTS, HeldSlots, WaitingSlots, lane_outlook
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
@@ -74,3 +74,19 @@ def test_a_long_queue_is_sampled_and_the_sample_includes_the_last_part() -> None
     assert outlook.starts[-1].latest_start == NOW + 999 * MINUTE
     assert outlook.starts[-1].start_at == NOW + 499 * 10 * MINUTE
     assert list(outlook.starts) == sorted(outlook.starts, key=lambda start: start.latest_start)
+
+
+def test_the_outlook_shows_when_held_slots_become_free_and_what_waits_for_them() -> None:
+    holders = [holder("b", 1200), holder("a", 600, cpu=512)]
+    outlook = lane_outlook(holders, [part("c", 60, latest_start=NOW)], TWO_SLOTS, NOW)
+    assert outlook.holding == (HeldSlots(NOW + 10 * MINUTE, 1, 512), HeldSlots(NOW + 20 * MINUTE, 1, 1024))
+    assert outlook.demand == (WaitingSlots(NOW, 60, 1, 1024),)
+
+
+def test_the_slots_of_a_large_lane_are_grouped_without_losing_any() -> None:
+    holders = [holder(f"{n}", 600 + n) for n in range(1000)]
+    waiting = [part(f"{n}", 600, latest_start=NOW + n * MINUTE) for n in range(999)]
+    outlook = lane_outlook(holders, waiting, TWO_SLOTS, NOW)
+    assert len(outlook.holding) == len(outlook.demand) == MAX_POINTS
+    assert sum(one.tasks for one in outlook.holding) == 1000
+    assert sum(one.cpu for one in outlook.demand) == 999 * 1024

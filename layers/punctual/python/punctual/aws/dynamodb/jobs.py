@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
 from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, marker_key
 from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own, transact
-from punctual.domain.forecasts.run_history import append_run_times
+from punctual.domain.forecasts.run_history import KEPT_PARTITION_RUNS, KEPT_RUNS, append_run_times
 from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
 
 OWNERS_KEY = {"job_id": "#owners"}
@@ -97,12 +97,15 @@ class DynamoJobs:
         )
 
     def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
+        from punctual.domain.long_lane.part import PARTITION  # used only here: cold starts of the planner count
+
         item = self.table.get({"job_id": job_id}, consistent=True)
         if item is None or item.get("last_run") == execution_id:
             return
         known: dict[str, Iterable[int]] = from_json(item.get("run_times"), {})
         for kind, seconds in run_times.items():
-            known[kind] = append_run_times(tuple(known.get(kind, ())), *seconds)
+            kept = KEPT_PARTITION_RUNS if kind == PARTITION else KEPT_RUNS
+            known[kind] = append_run_times(tuple(known.get(kind, ())), *seconds, kept=kept)
         self.table.update(
             {"job_id": job_id},
             set={"run_times": to_json(known), "last_run": execution_id},

@@ -9,7 +9,7 @@ from punctual.aws.dynamodb.items import from_json, instant_text, to_json
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.forecasts.queue_backlog import Sample, read_sample
 from punctual.domain.instant import from_text
-from punctual.domain.long_lane.lane_forecast import LaneOutlook, StartForecast
+from punctual.domain.long_lane.lane_forecast import HeldSlots, LaneOutlook, StartForecast, WaitingSlots
 
 _SAMPLE_KEY = {"id": "sample"}
 _LANE_KEY = {"id": "lane"}
@@ -52,6 +52,8 @@ class DynamoLaneOutlooks:
             "at": instant_text(outlook.at),
             "first_free": instant_text(outlook.first_free),
             "starts": [[instant_text(one.latest_start), instant_text(one.start_at)] for one in outlook.starts],
+            "holding": [[instant_text(one.until), one.tasks, one.cpu] for one in outlook.holding],
+            "demand": [[instant_text(one.latest_start), one.seconds, one.tasks, one.cpu] for one in outlook.demand],
         }
         self.table.put({**_LANE_KEY, "outlook": to_json(fields)})
 
@@ -63,6 +65,8 @@ def _outlook(fields: dict[str, Any]) -> LaneOutlook:
             "at": from_text(fields["at"]),
             "first_free": from_text(fields["first_free"]),
             "starts": tuple(StartForecast(from_text(latest), from_text(start)) for latest, start in fields["starts"]),
+            "holding": tuple(HeldSlots(from_text(until), *counts) for until, *counts in fields["holding"]),
+            "demand": tuple(WaitingSlots(from_text(latest), *counts) for latest, *counts in fields["demand"]),
         }
     )
 

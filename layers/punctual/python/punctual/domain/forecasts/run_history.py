@@ -8,6 +8,8 @@ RunTimes = tuple[int, ...]
 """Seconds, in the order of the runs, newest last."""
 
 KEPT_RUNS = 50
+KEPT_PARTITION_RUNS = 400
+"""Run times of partitions that are kept: 50 executions with eight partitions each, or the last two with 200."""
 MIN_RUNS = 5
 """With fewer recorded runs, forecasts use the declared run time or the timeout instead."""
 QUANTILE = 90
@@ -15,9 +17,9 @@ QUANTILE = 90
 vary more than others, it misses three times as many deadlines (docs/benchmarks.md)."""
 
 
-def append_run_times(run_times: Sequence[int], *seconds: int) -> RunTimes:
-    """Append the newest run times and drop the oldest beyond ``KEPT_RUNS``."""
-    return (*run_times, *seconds)[-KEPT_RUNS:]
+def append_run_times(run_times: Sequence[int], *seconds: int, kept: int = KEPT_RUNS) -> RunTimes:
+    """Append the newest run times and drop the oldest beyond ``kept``."""
+    return (*run_times, *seconds)[-kept:]
 
 
 def expected_seconds(run_times: Sequence[int], declared: int | None, timeout: int) -> int:

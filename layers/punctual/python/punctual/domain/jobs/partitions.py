@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from punctual.domain.schedules.schedule import Schedule
 
 MAX_PARTITIONS = 200
+MAX_PARALLEL_PARTITIONS = 40
+"""The limit of Step Functions for an inline ``Map`` state."""
 
 _FORMS = ("count", "by", "of")
 _KEYS = (*_FORMS, "at_once")
@@ -55,6 +57,10 @@ class Partitions:
     of: tuple[Any, ...] | None = None
     at_once: int | None = None
     """How many run concurrently; None for all."""
+
+    def parallel(self, count: int) -> int:
+        """How many of ``count`` partitions run concurrently, if there are slots for them."""
+        return max(min(self.at_once or count, count, MAX_PARALLEL_PARTITIONS), 1)
 
     def to_spec(self) -> dict[str, Any]:
         """The API's representation; the inverse of ``parse_partitions``."""

@@ -7,15 +7,18 @@ simulates the lane once and stores a curve: a part with this latest start will s
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, slack, time_left
 from punctual.domain.long_lane.part import Part
 
 MAX_POINTS = 40
 ONE_VCPU = 1024
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,28 @@ class StartForecast:
 
     latest_start: datetime
     start_at: datetime
+
+
+@dataclass(frozen=True)
+class HeldSlots:
+    """Slots that become free at about the same time."""
+
+    until: datetime
+    tasks: int
+    cpu: int
+    """Of all of them together."""
+
+
+@dataclass(frozen=True)
+class WaitingSlots:
+    """Waiting parts that are neighbours in the order of admission."""
+
+    latest_start: datetime
+    seconds: int
+    """The expected run time of each of them."""
+    tasks: int
+    cpu: int
+    """Of all of them together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +62,10 @@ class LaneOutlook:
     """The number of parts that wait for a slot. In a very long queue only the first parts are counted."""
     waiting_cpu: int = 0
     starts: tuple[StartForecast, ...] = ()
+    """In admission order."""
+    holding: tuple[HeldSlots, ...] = ()
+    """By the time at which they become free."""
+    demand: tuple[WaitingSlots, ...] = ()
     """In admission order."""
     laxest: str | None = None
     """The id of the execution that has the most slack of all slot holders."""
@@ -54,7 +83,7 @@ class LaneOutlook:
 
 def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: LaneLimits, now: datetime) -> LaneOutlook:
     """Simulate the lane: as slots become free, waiting parts take them in admission order."""
-    releases = [(now + max(time_left(part, now), timedelta()), number, part.cpu) for number, part in enumerate(holders)]
+    releases = [(expected_release(part, now), number, part.cpu) for number, part in enumerate(holders)]
     heapq.heapify(releases)
     tasks, cpu = len(holders), sum(part.cpu for part in holders)
     first_free = now if limits.allow(Occupancy(tasks, cpu).plus(ONE_VCPU)) or not releases else releases[0][0]
@@ -76,8 +105,33 @@ def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: LaneL
         waiting=len(queue),
         waiting_cpu=sum(part.cpu for part in queue),
         starts=_sample(starts),
+        holding=tuple(_holding(holders, now)),
+        demand=tuple(_demand(queue)),
         laxest=max(holders, key=lambda part: slack(part, now)).execution_id if holders else None,
     )
+
+
+def expected_release(part: Part, now: datetime) -> datetime:
+    """When a part that holds a slot is expected to release it."""
+    return now + max(time_left(part, now), timedelta())
+
+
+def _holding(holders: Sequence[Part], now: datetime) -> Iterator[HeldSlots]:
+    by_release = sorted((expected_release(part, now), part.cpu) for part in holders)
+    for group in _groups(by_release):
+        yield HeldSlots(group[len(group) // 2][0], len(group), sum(cpu for _, cpu in group))
+
+
+def _demand(queue: Sequence[Part]) -> Iterator[WaitingSlots]:
+    for group in _groups(queue):
+        seconds = sum(part.expected_seconds for part in group) // len(group)
+        yield WaitingSlots(group[-1].latest_start, seconds, len(group), sum(part.cpu for part in group))
+
+
+def _groups(sequence: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Divide ``sequence`` into at most ``MAX_POINTS`` groups of neighbours, to bound the stored record."""
+    size = -(-len(sequence) // MAX_POINTS)
+    return (sequence[start : start + size] for start in range(0, len(sequence), max(size, 1)))
 
 
 def _sample(starts: list[StartForecast]) -> tuple[StartForecast, ...]:

@@ -7,7 +7,7 @@ lease, checkpoint and progress. The status of the execution is derived from its 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from punctual.domain.executions.execution import Attempt, Failure, Result
@@ -21,6 +21,10 @@ WHOLE = "all"
 COLLECT = "collect"
 EXECUTION = "execution"
 """Not a part: the run time of the whole execution, recorded for both lanes beside the run times of parts."""
+PARTITION = "partition"
+"""The kind of all partitions: their run times are recorded together, in the order of runs and numbers."""
+PARTITIONS = "partitions"
+"""Not a run time: the number of partitions of each run, which divides the recorded run times of partitions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,4 +111,10 @@ class Part:
 
 def kind_of(name: str) -> str:
     """Return the kind under which run times of parts are recorded and forecast."""
-    return name if name in (WHOLE, COLLECT) else "partition"
+    return name if name in (WHOLE, COLLECT) else PARTITION
+
+
+def busy_seconds(part: Part) -> float:
+    """Return the run time of a part over all its ended attempts: it may have continued from a checkpoint."""
+    spans = (one.ended_at - one.started_at for one in part.attempts if one.started_at)
+    return sum(spans, timedelta()).total_seconds()

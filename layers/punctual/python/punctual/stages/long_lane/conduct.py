@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from punctual.ports.running import Results
     from punctual.stages.run.gates import Gatekeeper
 
-MAX_PARALLEL_PARTS = 40
-"""The limit of Step Functions for an inline ``Map`` state."""
 SLOT_REQUEST_RETRY_DELAY = timedelta(seconds=15)
 SLOT_REQUEST_TIMED_OUT = "no slot was granted before the slot request timed out"
 
@@ -294,14 +292,14 @@ def _are_all_created(parts: Sequence[Part]) -> bool:
 
 def _max_parallel(execution: Execution, parts: int) -> int:
     partitions = execution.batch.partitions if execution.batch else None
-    return min(partitions.at_once or parts, parts, MAX_PARALLEL_PARTS) if partitions else 1
+    return partitions.parallel(parts) if partitions else 1
 
 
 def _rounds(batch: Batch, name: str, piece: Partition | None) -> int:
     """How many rounds the partitions need when ``at_once`` of them run in parallel."""
     if batch.partitions is None or piece is None or name == COLLECT:
         return 1
-    return -(-piece.count // min(batch.partitions.at_once or piece.count, MAX_PARALLEL_PARTS))
+    return -(-piece.count // batch.partitions.parallel(piece.count))
 
 
 def _value_or_location(result: Result | None) -> Any:

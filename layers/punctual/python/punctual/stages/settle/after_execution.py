@@ -14,7 +14,7 @@ that throughput counts a repeated end twice. Notices have derived ids, so the no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
@@ -22,7 +22,7 @@ from punctual.domain.forecasts.queue_flow import FlowCounter
 from punctual.domain.identity import short_name
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.lane import Lane
-from punctual.domain.long_lane.part import EXECUTION, Part, kind_of
+from punctual.domain.long_lane.part import EXECUTION, PARTITION, PARTITIONS, Part, busy_seconds, kind_of
 from punctual.domain.long_lane.parts_status import outcome_when_cancelled
 from punctual.domain.notices.deadline_notice import deadline_end_notice
 from punctual.domain.notices.outcome_notice import outcome_notice
@@ -133,7 +133,9 @@ class Settler:
         run_times: dict[str, list[int]] = {EXECUTION: [_seconds(execution)]} if is_whole else {}
         for part in parts:
             if part.kept_from is None:
-                run_times.setdefault(kind_of(part.name), []).append(_busy_seconds(part))
+                run_times.setdefault(kind_of(part.name), []).append(round(busy_seconds(part)))
+        if PARTITION in run_times:
+            run_times[PARTITIONS] = [len(run_times[PARTITION])]
         if run_times:
             self.jobs.record_run_times(execution.job_id, execution.execution_id, run_times)
 
@@ -143,9 +145,3 @@ def _seconds(execution: Execution) -> int:
     assert execution.started_at is not None
     assert execution.ended_at is not None
     return round((execution.ended_at - execution.started_at).total_seconds())
-
-
-def _busy_seconds(part: Part) -> int:
-    """Return the run time of a part over all its attempts: after a preemption it continues from its checkpoint."""
-    spans = (one.ended_at - one.started_at for one in part.attempts if one.started_at)
-    return round(sum(spans, timedelta()).total_seconds())
