@@ -166,7 +166,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
         "TablesGates.Arn": ("dynamodb:Query",),
-        "TablesParts.Arn": ("dynamodb:BatchGetItem",),
+        "TablesParts.Arn": ("dynamodb:BatchGetItem", "dynamodb:Query"),
         "TablesParts.Arn/index/waiting": ("dynamodb:Query",),
         "TablesParts.Arn/index/holding": ("dynamodb:Query",),
         "TablesTimers.Arn": ("dynamodb:GetItem",),

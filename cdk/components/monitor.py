@@ -49,7 +49,7 @@ class Monitor(Construct):
         tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
         tables.executions.grant_query(self.function, CHECKS_INDEX, DEADLINES_INDEX, RUNNING_INDEX)
         tables.gates.grant(self.function, "Query")
-        tables.parts.grant(self.function, "BatchGetItem")
+        tables.parts.grant(self.function, "BatchGetItem", "Query")
         tables.parts.grant_query(self.function, WAITING_INDEX, HOLDING_INDEX)
         tables.timers.grant(self.function, "GetItem")
         tables.signals.grant(self.function, "GetItem", "BatchGetItem", "PutItem")

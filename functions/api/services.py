@@ -112,6 +112,7 @@ forecaster = Forecaster(
     limits=limits,
     concurrency=concurrency,
     upstreams=upstream_lookup,
+    parts=part_store,
     clock=instant.now,
 )
 results = S3Results(settings.results_bucket, s3)

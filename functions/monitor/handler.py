@@ -34,7 +34,7 @@ samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings
 limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
 metrics = CloudWatchMetrics(cloudwatch)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
-jobs = wiring.jobs(settings)
+jobs, parts = wiring.jobs(settings), wiring.parts(settings)
 notices = SqsNotices(settings.notices_queue_url, sqs)
 checker = DeadlineChecker(
     jobs=jobs,
@@ -47,6 +47,7 @@ checker = DeadlineChecker(
         limits=limits,
         concurrency=concurrency,
         upstreams=UpstreamLookup(jobs=jobs, executions=executions),
+        parts=parts,
         clock=instant.now,
     ),
     clock=instant.now,
@@ -67,7 +68,7 @@ monitor = Monitor(
         limits=BacklogLimits(minutes=settings.backlog_minutes, messages=settings.backlog_messages),
     ),
     executions=executions,
-    slots=wiring.parts(settings),
+    slots=parts,
     lane_outlooks=lane_outlooks,
     timers=wiring.timers(settings),
     runs=FailedLongRuns(settings.state_machine_arn, states),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -185,6 +186,38 @@ def test_an_execution_that_waits_for_a_slot_names_the_cause_and_the_remedy(world
     assert notice["facts"]["remedy"].startswith("raise long.vcpus to 6, or pause or cancel execution ")
     assert holder.assignment["execution_id"] in notice["facts"]["remedy"]
     assert lane.execution(job)["deadline"]["latest_safe_start"] < notice["facts"]["deadline_at"]
+
+
+def test_partitions_that_wait_for_slots_name_the_slots_as_cause_and_remedy(world: World, lane: LongLane) -> None:
+    job = lane.submit(name="divided", partitions=7, expected_seconds=HOUR, deadline={"within_seconds": 100 * MINUTE})
+    names = lane.next_parts(job)["parts"]
+    tickets = [lane.request_slot(job, name) for name in names]
+    world.deliver_streams()
+    world.deliver_streams()
+    for grant in filter(None, map(lane.grant_for, tickets)):
+        Container(world, grant).claim()
+    assert [one["status"] for one in lane.execution(job)["parts"]] == ["running"] * 4 + ["waiting"] * 3
+    world.monitor_tick()
+    world.deliver_checks()
+    [notice] = world.deliver_notices()
+    assert notice["facts"]["cause"] == "3 partitions are waiting for slots: the lane has 4 slots"
+    remedy = "raise the lane from 4 to 7 slots (long.vcpus to 7 and long.tasks to 7), or next time start by "
+    assert notice["facts"]["remedy"].startswith(remedy)
+    shown = lane.execution(job)["deadline"]
+    assert (shown["state"], shown["cause"]) == (notice["facts"]["state"], notice["facts"]["cause"])
+
+
+def test_the_run_times_of_partitions_are_recorded_run_by_run(world: World, lane: LongLane) -> None:
+    job = lane.submit(partitions=3)
+    for seconds, name in enumerate(lane.next_parts(job)["parts"], start=10):
+        container = lane.container(job, name)
+        container.claim()
+        world.pass_time(seconds)
+        container.conclude()
+    lane.next_parts(job)
+    world.run_until_idle()
+    [item] = [one for one in world.items("jobs") if one["job_id"]["S"] == job["job_id"]]
+    assert json.loads(item["run_times"]["S"]) == {"execution": [33], "partition": [10, 11, 12], "partitions": [3]}
 
 
 def test_an_impossible_deadline_far_in_the_future_is_reported_immediately(world: World) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from punctual.domain.forecasts.queue_backlog import Sample
 from punctual.domain.forecasts.queue_capacity import Depth
 from punctual.domain.forecasts.queue_flow import Flow
 from punctual.domain.long_lane.lane_forecast import LaneOutlook
+from punctual.domain.long_lane.part import Part
 
 
 class WatchedExecutions(Protocol):
@@ -76,6 +77,11 @@ class Flows(Protocol):
 class LongRunFailures(Protocol):
     def failed_since(self, since: datetime) -> int:
         """Count the state machine runs of the long lane that failed or timed out since then."""
+
+
+class PartReader(Protocol):
+    def of(self, execution_id: str) -> Sequence[Part]:
+        """The parts of an execution, ordered by name; none before they are created."""
 
 
 class LaneOutlooks(Protocol):

@@ -181,6 +181,10 @@ class Execution:
     attempts: tuple[Attempt, ...] = ()
 
     @property
+    def is_partitioned(self) -> bool:
+        return self.batch is not None and self.batch.partitions is not None
+
+    @property
     def has_pending_upstreams(self) -> bool:
         """Whether it has upstreams that have not met their conditions yet. If so, it must not start."""
         return bool(self.depends_on) and not self.is_cleared

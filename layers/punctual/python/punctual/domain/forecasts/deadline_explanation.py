@@ -23,7 +23,7 @@ STARVATION_THRESHOLD = timedelta(seconds=30)
 """An execution that is due for longer than this, with nothing ahead of it, and has not started is starved."""
 MAX_CAUSE_ERROR_CHARACTERS = 200
 
-_EXPECTATIONS = {
+EXPECTATIONS = {
     RunTimeSource.HISTORY: "usually takes",
     RunTimeSource.DECLARED: "is expected to take",
     RunTimeSource.TIMEOUT: "may take up to",
@@ -55,7 +55,7 @@ def explain(
     """Name the most likely cause of the danger and a remedy, as far as the given values show them."""
     wait = basis.wait.median
     if basis.upstream is not None and wait > 0:
-        return _waits_for_upstream(basis.upstream, wait)
+        return waits_for_upstream(basis.upstream, wait)
     if any(attempt.outcome not in UNCOUNTED_OUTCOMES for attempt in execution.attempts):
         return _retrying(execution)
     if execution.status is Status.RUNNING:
@@ -78,10 +78,18 @@ def explain(
     return _too_little_time(execution, basis)
 
 
-def _waits_for_upstream(upstream: str, wait: float) -> Explanation:
+def waits_for_upstream(upstream: str, wait: float) -> Explanation:
     return Explanation(
-        f"not started: waits for upstream {upstream}, which needs about {_seconds(wait)} more",
+        f"not started: waits for upstream {upstream}, which needs about {seconds_text(wait)} more",
         f"find out what delays {upstream}, schedule it earlier, or set a later deadline",
+    )
+
+
+def run_time_unknown(run_time: RunTime) -> Explanation:
+    return Explanation(
+        f"run time unknown: fewer than {MIN_RUNS} recorded runs and no expected_seconds; "
+        f"{seconds_text(run_time.quantile(0.5))} is assumed",
+        "set expected_seconds, or a later deadline",
     )
 
 
@@ -96,15 +104,12 @@ def _retrying(execution: Execution) -> Explanation:
 
 
 def _too_little_time(execution: Execution, basis: ForecastBasis) -> Explanation:
-    median = _seconds(basis.run_time.quantile(0.5))
+    median = seconds_text(basis.run_time.quantile(0.5))
     if basis.source is RunTimeSource.TIMEOUT:
-        return Explanation(
-            f"run time unknown: fewer than {MIN_RUNS} recorded runs and no expected_seconds; {median} is assumed",
-            "set expected_seconds, or a later deadline",
-        )
+        return run_time_unknown(basis.run_time)
     change = "run it with more partitions" if execution.lane is Lane.LONG else "reduce its work"
     return Explanation(
-        f"it {_EXPECTATIONS[basis.source]} {median}, and its deadline leaves less time than that",
+        f"it {EXPECTATIONS[basis.source]} {median}, and its deadline leaves less time than that",
         f"schedule it earlier, {change}, or set a later deadline",
     )
 
@@ -116,12 +121,12 @@ def _running(execution: Execution, forecast: Forecast, basis: ForecastBasis, now
     ran, progress = format_duration(now - started), execution.progress
     so_far = f"{progress.percent:.0f}% done after {ran}" if progress else f"running for {ran} without reported progress"
     usual = timedelta(seconds=timeout) if basis.source is RunTimeSource.TIMEOUT else median
-    facts = f"{so_far}; it {_EXPECTATIONS[basis.source]} {format_duration(usual)}"
+    facts = f"{so_far}; it {EXPECTATIONS[basis.source]} {format_duration(usual)}"
     remedy = "see its log for what delays it"
     if execution.lane is Lane.LONG:
         remedy += "; next time run it with more partitions"
     if expected.total_seconds() >= TIMEOUT_SHARE * timeout:
-        limit = _seconds(execution.timeout_seconds)
+        limit = seconds_text(execution.timeout_seconds)
         return Explanation(f"its timeout of {limit} will stop it: {facts}", f"{remedy}; raise timeout_seconds")
     if basis.source is not RunTimeSource.TIMEOUT and expected > SLOW_FACTOR * median:
         return Explanation(f"slower than usual: {facts} and would take {format_duration(expected)}", remedy)
@@ -146,7 +151,7 @@ def _waits_for_slot(execution: Execution, wait: float, load: SystemLoad) -> Expl
     if lane.laxest and lane.laxest != execution.execution_id:
         remedies.append(f"pause or cancel execution {lane.laxest}, which has the most time to spare")
     return Explanation(
-        f"not started: waits for a slot of the long lane for about {_seconds(wait)} more; "
+        f"not started: waits for a slot of the long lane for about {seconds_text(wait)} more; "
         f"tasks running: {lane.taken_tasks}, waiting: {lane.waiting}",
         ", or ".join(remedies) or "wait: a slot is about to become free",
     )
@@ -156,7 +161,7 @@ def _waits_in_queue(
     execution: Execution, forecast: Forecast, wait: float, load: SystemLoad, now: datetime
 ) -> Explanation:
     queue, backlog = execution.priority, load.queues[execution.priority]
-    cause = f"not started: waits in queue {queue} behind {backlog.depth:,} messages for about {_seconds(wait)} more"
+    cause = f"not started: waits in queue {queue} behind {backlog.depth:,} messages for about {seconds_text(wait)} more"
     spare = (forecast.latest_safe_start - now).total_seconds() if forecast.latest_safe_start else 0.0
     workers = load.concurrency.get(queue)
     if workers and spare > 0:
@@ -164,5 +169,5 @@ def _waits_in_queue(
     return Explanation(cause, f"raise concurrency.{queue}, or give the job a higher priority")
 
 
-def _seconds(seconds: float) -> str:
+def seconds_text(seconds: float) -> str:
     return format_duration(timedelta(seconds=seconds))

@@ -6,8 +6,7 @@ and the long lane. The monitor's checks and API requests use the same calculatio
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -15,25 +14,34 @@ from itertools import pairwise
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, ProgressSample, state_after
 from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution
 from punctual.domain.executions.execution_factory import execution_of
-from punctual.domain.forecasts.deadline_explanation import ForecastBasis, explain
-from punctual.domain.forecasts.forecast import Forecast, Pace, Wait, forecast
+from punctual.domain.forecasts.deadline_explanation import Explanation, ForecastBasis, explain
+from punctual.domain.forecasts.forecast import NO_WAIT, Forecast, Wait, forecast
+from punctual.domain.forecasts.pace import Pace, precision_of
+from punctual.domain.forecasts.partition_explanation import PartitionedBasis, explain_partitions
+from punctual.domain.forecasts.partitioned_execution import forecast_partitioned
 from punctual.domain.forecasts.queue_backlog import MAX_DRAIN_MINUTES, Backlog
 from punctual.domain.forecasts.run_time import RunTime, RunTimeSource, run_time_of, run_time_source
 from punctual.domain.forecasts.system_load import SystemLoad
 from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Lane
-from punctual.domain.long_lane.part import EXECUTION
+from punctual.domain.long_lane.part import EXECUTION, Part
 from punctual.domain.planning.upstreams import Upstream
 from punctual.domain.status import Status
 
 WAIT_P95_FACTOR = 1.5
 """The P95 of a wait as a multiple of its median: executions that arrive later may be started first."""
-MAX_PROGRESS_SAMPLES = 5
+MAX_PROGRESS_SAMPLES = 8
 """Number of progress samples that an outlook keeps."""
 HEARTBEAT_GRACE = {Lane.SHORT: timedelta(seconds=20), Lane.LONG: timedelta(seconds=60)}
 """Progress reported within this time counts as current: two heartbeat intervals of the lane."""
 MIN_REMAINING_SHARE = 0.02
 """The smallest share of the work that is assumed to remain before the first or next attempt of an execution."""
+
+PartsLookup = Callable[[Execution], Sequence[Part]]
+
+
+def no_parts(_: Execution) -> Sequence[Part]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -45,30 +53,46 @@ class UpstreamEnd:
     p95_end: datetime
 
 
-def last_upstream_end(upstreams: Iterable[Upstream], load: SystemLoad, now: datetime) -> UpstreamEnd | None:
+def last_upstream_end(
+    upstreams: Iterable[Upstream], load: SystemLoad, now: datetime, parts_of: PartsLookup = no_parts
+) -> UpstreamEnd | None:
     """Return ``None`` when no upstream is left to wait for, or none can be forecast."""
-    ends = [_end_of(one, one.job, one.due, load, now) for one in upstreams if one.job and one.due and not one.ended]
+    ends = [
+        _end_of(one, one.job, one.due, load, now, parts_of)
+        for one in upstreams
+        if one.job and one.due and not one.ended
+    ]
     return max(ends, key=lambda end: end.median_end, default=None)
 
 
-def _end_of(upstream: Upstream, job: Job, due: datetime, load: SystemLoad, now: datetime) -> UpstreamEnd:
+def _end_of(
+    upstream: Upstream, job: Job, due: datetime, load: SystemLoad, now: datetime, parts_of: PartsLookup
+) -> UpstreamEnd:
     """From the outlook of its last check; without one, from its own run times, which ignores its own upstreams."""
     execution = upstream.execution or execution_of(job, due, status=Status.SCHEDULED, now=now)
-    end = execution.outlook or _forecast(execution, job, load, now)[0]
+    end = execution.outlook or _forecast(execution, job, load, now, None, parts_of(execution))[0]
     return UpstreamEnd(job.name, max(end.median_end, now), max(end.p95_end, now))
 
 
 def outlook_of(
-    execution: Execution, job: Job, load: SystemLoad, now: datetime, upstream: UpstreamEnd | None = None
+    execution: Execution,
+    job: Job,
+    load: SystemLoad,
+    now: datetime,
+    upstream: UpstreamEnd | None = None,
+    parts: Sequence[Part] = (),
 ) -> Outlook:
-    """Assess a live execution that has a deadline. The outlook has a cause and a remedy unless it is on track."""
+    """Assess a live execution that has a deadline. The outlook has a cause and a remedy unless it is on track.
+
+    ``parts`` are those of a partitioned execution, once they exist.
+    """
     assert execution.deadline_at is not None
-    expected, basis = _forecast(execution, job, load, now, upstream)
+    expected, basis = _forecast(execution, job, load, now, upstream, parts)
     before = execution.outlook
     probability = expected.probability or 0.0
     state = state_after(before.state if before else None, probability, execution.deadline_at, now)
     on_track = state is DeadlineState.ON_TRACK
-    explanation = None if on_track else explain(execution, expected, basis, load, now)
+    explanation = None if on_track else _explain(execution, expected, basis, load, now)
     return Outlook(
         state=state,
         probability=probability,
@@ -82,9 +106,25 @@ def outlook_of(
     )
 
 
+def _explain(
+    execution: Execution, expected: Forecast, basis: ForecastBasis | PartitionedBasis, load: SystemLoad, now: datetime
+) -> Explanation:
+    if isinstance(basis, PartitionedBasis):
+        return explain_partitions(execution, expected, basis, now)
+    return explain(execution, expected, basis, load, now)
+
+
 def _forecast(
-    execution: Execution, job: Job, load: SystemLoad, now: datetime, upstream: UpstreamEnd | None = None
-) -> tuple[Forecast, ForecastBasis]:
+    execution: Execution,
+    job: Job,
+    load: SystemLoad,
+    now: datetime,
+    upstream: UpstreamEnd | None,
+    parts: Sequence[Part],
+) -> tuple[Forecast, ForecastBasis | PartitionedBasis]:
+    if execution.is_partitioned:
+        wait = _upstream_wait(upstream, execution, now) if upstream else NO_WAIT
+        return forecast_partitioned(execution, job, load, now, parts, wait, upstream.name if upstream else None)
     run_time, source = _run_time(execution, job)
     if execution.status is Status.RUNNING:
         start = _effective_start(execution)
@@ -143,40 +183,21 @@ def _effective_start(execution: Execution) -> datetime | None:
 def _remaining_share(execution: Execution) -> float:
     """The share of the work that is left before the first or next attempt.
 
-    Finished partitions stay finished (their progress counts partitions), and a preempted execution resumes from its
-    checkpoint. After a failure, all of it is assumed to remain.
+    A preempted execution resumes from its checkpoint. After a failure, all of the work is assumed to remain.
     """
     progress, attempts = execution.progress, execution.attempts
     if execution.lane is not Lane.LONG or progress is None:
         return 1.0
-    if execution.batch is not None and execution.batch.partitions is not None:
-        done = (progress.done or 0.0) / progress.total if progress.total else 0.0
-    else:
-        done = progress.percent / 100 if attempts and attempts[-1].outcome in UNCOUNTED_OUTCOMES else 0.0
+    done = progress.percent / 100 if attempts and attempts[-1].outcome in UNCOUNTED_OUTCOMES else 0.0
     return max(1 - done, MIN_REMAINING_SHARE)
 
 
 def _run_time(execution: Execution, job: Job) -> tuple[RunTime, RunTimeSource]:
-    """The run time of the whole execution and its source.
-
-    Recorded runs cover the whole execution. ``expected_seconds`` and the timeout are per partition, and the timeout
-    is per attempt. Partitions that exceed ``at_once`` run in several rounds, one after the other.
-    """
-    runs = job.run_times.get(EXECUTION, ())
-    rounds = _rounds(execution)
-    declared = job.expected_seconds * rounds if job.expected_seconds else None
+    """The run time of the whole execution and its source. In the long lane the timeout is per attempt."""
+    runs, declared = job.run_times.get(EXECUTION, ()), job.expected_seconds
     attempts = len(execution.attempts) + 1 if execution.lane is Lane.LONG else 1
-    run_time = run_time_of(runs, declared, execution.timeout_seconds * rounds * attempts)
+    run_time = run_time_of(runs, declared, execution.timeout_seconds * attempts)
     return run_time, run_time_source(runs, declared)
-
-
-def _rounds(execution: Execution) -> int:
-    partitions = execution.batch.partitions if execution.batch else None
-    if partitions is None or partitions.at_once is None:
-        return 1
-    known = partitions.count or len(partitions.of or ())
-    total = execution.progress.total if execution.progress else None  # the number of partitions, once it is known
-    return max(math.ceil((known or total or partitions.at_once) / partitions.at_once), 1)
 
 
 def _upstream_wait(upstream: UpstreamEnd, execution: Execution, now: datetime) -> Wait:
@@ -214,30 +235,34 @@ def _queue_wait(backlog: Backlog, earliest_start: datetime, now: datetime) -> fl
 
 
 def _pace(execution: Execution, as_of: datetime) -> Pace | None:
-    """The current progress, compared with the oldest kept sample of this run."""
+    """The current progress, and the kept samples of this run."""
     progress, start = execution.progress, _effective_start(execution)
     if progress is None or start is None:
         return None
     reported_at = min(execution.progress_at or as_of, as_of)
-    samples = execution.outlook.progress_samples if execution.outlook else ()
-    earlier = next((sample for sample in samples if start < sample.at < reported_at), None)
+    kept = execution.outlook.progress_samples if execution.outlook else ()
+    samples = tuple(
+        ((one.at - start).total_seconds(), one.percent / 100) for one in kept if start < one.at < reported_at
+    )
     return Pace(
         fraction=progress.percent / 100,
         elapsed=max((reported_at - start).total_seconds(), 0.0),
-        earlier_fraction=earlier.percent / 100 if earlier else None,
-        earlier_elapsed=(earlier.at - start).total_seconds() if earlier else None,
+        samples=samples,
+        precision=precision_of(progress),
     )
 
 
 def _progress_samples(execution: Execution, now: datetime) -> tuple[ProgressSample, ...]:
     """The kept samples, and the current progress if the newest of them is old enough.
 
-    They are spread over about the last quarter of the run so far, however often the deadline is checked.
+    They are spread over the run so far, however often the deadline is checked: if there are too many, every second one
+    is dropped.
     """
     before = execution.outlook.progress_samples if execution.outlook else ()
     if execution.progress is None or execution.status is not Status.RUNNING or execution.started_at is None:
         return before
     at = execution.progress_at or now
-    if before and at - before[-1].at < (at - execution.started_at) / (4 * MAX_PROGRESS_SAMPLES):
+    if before and at - before[-1].at < (at - execution.started_at) / (2 * MAX_PROGRESS_SAMPLES):
         return before
-    return (*before, ProgressSample(at, execution.progress.percent))[-MAX_PROGRESS_SAMPLES:]
+    samples = (*before, ProgressSample(at, execution.progress.percent))
+    return samples if len(samples) <= MAX_PROGRESS_SAMPLES else samples[::2]

@@ -6,47 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import exp, hypot, inf, log, pi, sqrt
 
-from punctual.domain.forecasts.run_time import MAX_LOG_SECONDS, MIN_SPREAD, RunTime
+from punctual.domain.forecasts.pace import Pace
+from punctual.domain.forecasts.run_time import MAX_LOG_SECONDS, MIN_SPREAD, NORMAL_P95, RunTime
 
 SAFE_PROBABILITY = 0.95
-PROGRESS_PRECISION = 0.01
-"""Progress may be off by one percentage point: many tasks report whole ones, and a task at 100% has not ended yet."""
-PACE_VARIATION = 0.1
-"""The remaining work is faster or slower than the finished work by about this share."""
-RECENT_SHARE = 0.05
-"""If this share of the run should have been done since the earlier sample, that sample has half of its full weight."""
-MAX_RECENT_WEIGHT = 0.8
-"""Upper bound of the weight of the recent rate. A run at a standstill is taken to be five times slower, not stopped."""
+MAX_CORRECTION = 2.0
+"""The largest correction of a pace towards the usual run time, in standard deviations of its error."""
 DEVIATION_DOUBT = 0.25
 """The share of its deviation from the usual run time by which a pace may be wrong, beyond its usual error."""
 LOGISTIC_SCALE = sqrt(3) / pi
 """The scale of a logistic distribution with standard deviation 1."""
-NORMAL_P95 = 1.645
 BISECTION_STEPS = 40
 WAIT_SAMPLES = 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pace:
-    """The progress of a run: ``fraction`` of it was done after ``elapsed`` seconds.
-
-    An earlier sample shows the recent rate. Its weight grows with the progress that was due since: a few minutes of a
-    run of hours carry almost no information.
-    """
-
-    fraction: float
-    elapsed: float
-    earlier_fraction: float | None = None
-    earlier_elapsed: float | None = None
-
-    def rate(self, elapsed: float) -> float:
-        """Fraction per second, overall and recent combined, if no progress was made since the last report."""
-        overall = self.fraction / elapsed
-        if self.earlier_fraction is None or self.earlier_elapsed is None or self.earlier_elapsed >= self.elapsed:
-            return overall
-        recent = max(self.fraction - self.earlier_fraction, 0.0) / (elapsed - self.earlier_elapsed)
-        evidence = self.fraction * (1 - self.earlier_elapsed / self.elapsed) / RECENT_SHARE
-        return overall + (recent - overall) * MAX_RECENT_WEIGHT * evidence**2 / (1 + evidence**2)
 
 
 @dataclass(frozen=True)
@@ -60,6 +31,9 @@ class Wait:
         """The wait not exceeded with probability ``p``: a Laplace distribution through both figures, cut off at 0."""
         scale = max(self.p95 - self.median, 0.0) / log(0.5 / (1 - SAFE_PROBABILITY))
         return max(self.median + (scale * log(0.5 / (1 - p)) if p > 0.5 else -scale * log(0.5 / p)), 0.0)
+
+
+NO_WAIT = Wait()
 
 
 @dataclass(frozen=True)
@@ -120,12 +94,10 @@ def remaining(run_time: RunTime, elapsed: float, pace: Pace | None) -> RunTime:
     """
     left = max(run_time.timeout - elapsed, 0.0)
     usual = run_time.given(elapsed)
-    if pace is None or pace.fraction < PROGRESS_PRECISION / 10 or elapsed <= 0 or left <= 0:
+    if pace is None or pace.fraction < pace.precision or elapsed <= 0 or left <= 0:
         return RunTime(_UsualRest(usual), left)
-    undone = max(1 - pace.fraction, PROGRESS_PRECISION)
-    rest = undone / pace.rate(max(elapsed, pace.elapsed))
-    spread = hypot(PACE_VARIATION, PROGRESS_PRECISION / pace.fraction, PROGRESS_PRECISION / undone / 2)
-    pace_error = undone * spread
+    rest, spread = pace.rest(max(elapsed, pace.elapsed)), pace.error()
+    pace_error = pace.undone * spread
     variation = max(
         log(run_time.quantile(SAFE_PROBABILITY) / run_time.quantile(1 - SAFE_PROBABILITY)) / (2 * NORMAL_P95),
         MIN_SPREAD,
@@ -139,7 +111,7 @@ def remaining(run_time: RunTime, elapsed: float, pace: Pace | None) -> RunTime:
             rest=log(rest),
             spread=min(spread * sqrt(trust) + doubt, spread),
             correction=1 - trust,
-            max_correction=(1 - trust) * hypot(variation, pace_error),
+            max_correction=MAX_CORRECTION * (1 - trust) * hypot(variation, pace_error),
         ),
         left,
     )

@@ -27,6 +27,8 @@ MIN_SPREAD = 0.01
 TAIL_DIVISOR = 5
 """One run in this many belongs to a tail."""
 MIN_TAIL_GAPS = 2
+NORMAL_P95 = 1.645
+"""The P95 of a normal distribution, in standard deviations."""
 MAX_LOG_SECONDS = 700.0
 """The largest argument of ``exp`` whose result fits in a float."""
 
@@ -119,8 +121,8 @@ def run_time_source(run_times: Sequence[int], declared: int | None) -> RunTimeSo
 
 def _distribution_of(run_times: Sequence[int], declared: int | None, timeout: int) -> Distribution:
     if len(run_times) >= MIN_RUNS:
-        logs = [log(seconds) for seconds in _unrounded(run_times)]
-        return _Empirical.of(sorted(_without_drift(logs) if _drifts(run_times) else logs))
+        logs = [log(seconds) for seconds in unrounded(run_times)]
+        return Empirical.of(sorted(without_drift(logs) if drifts(run_times) else logs))
     if declared:
         return _LogLogistic(float(declared), log(19) / log(DECLARED_P95_FACTOR))
     return _Uniform(float(timeout))
@@ -183,7 +185,7 @@ class _Tail:
 
 
 @dataclass(frozen=True)
-class _Empirical:
+class Empirical:
     """The empirical distribution: the next run falls between two neighbours of ``n`` with probability 1 / (n + 1).
 
     This holds for every distribution, so only the tails need an assumption.
@@ -195,7 +197,7 @@ class _Empirical:
     longer: _Tail
 
     @classmethod
-    def of(cls, logs: Sequence[float]) -> _Empirical:
+    def of(cls, logs: Sequence[float]) -> Empirical:
         return cls(tuple(logs), _Tail.of(logs), _Tail.of(logs[::-1]))
 
     def survival(self, seconds: float) -> float:
@@ -225,7 +227,7 @@ class _Empirical:
         return exp(low + (high - low) * (place - rank))
 
 
-def _unrounded(run_times: Sequence[int]) -> list[float]:
+def unrounded(run_times: Sequence[int]) -> list[float]:
     """Undo the rounding to whole seconds: equal runs are spread evenly over the second that they were rounded from."""
     equal = Counter(run_times)
     to_come = dict(equal)
@@ -237,10 +239,10 @@ def _unrounded(run_times: Sequence[int]) -> list[float]:
     return spread
 
 
-def _drifts(run_times: Sequence[int]) -> bool:
+def drifts(run_times: Sequence[float]) -> bool:
     """Whether later runs are significantly longer or shorter than earlier ones: the Mann-Kendall trend test."""
     score = 0
-    earlier: list[int] = []
+    earlier: list[float] = []
     for seconds in run_times:
         score += bisect_left(earlier, seconds) - (len(earlier) - bisect_right(earlier, seconds))
         insort(earlier, seconds)
@@ -248,15 +250,17 @@ def _drifts(run_times: Sequence[int]) -> bool:
     return abs(score) - 1 > DRIFT_Z_SCORE * sqrt(n * (n - 1) * (2 * n + 5) / 18)
 
 
-def _without_drift(logs: Sequence[float]) -> list[float]:
-    """Extrapolate each run to the position of the next one. The drift is the median slope of all pairs (Theil-Sen).
+def without_drift(logs: Sequence[float]) -> list[float]:
+    """Extrapolate each run to the position of the next one, in the order of the runs.
 
-    The slope is an estimate whose error is largest at the extrapolated end, so the runs are spread further by as much.
-    Runs on one line all move to one point; a tiny offset keeps them distinct.
+    The drift is the median slope of all pairs (Theil-Sen). It is an estimate whose error is largest at the extrapolated
+    end, so the runs are spread further by as much. Runs on one line all move to one point; a tiny offset keeps them
+    distinct.
     """
     n = len(logs)
     slopes = [(b - a) / apart for apart in range(1, n) for a, b in zip(logs, logs[apart:], strict=False)]
     drift = median(slopes)
-    moved = sorted(one + drift * (n - i) for i, one in enumerate(logs))
+    moved = [one + drift * (n - i) for i, one in enumerate(logs)]
     middle, wider, offset = median(moved), sqrt(1 + 4 / n), MIN_SPREAD / 10 / n
-    return [middle + wider * (one - middle) + offset * (rank - n // 2) for rank, one in enumerate(moved)]
+    ranks = {i: rank for rank, i in enumerate(sorted(range(n), key=moved.__getitem__))}
+    return [middle + wider * (one - middle) + offset * (ranks[i] - n // 2) for i, one in enumerate(moved)]

@@ -9,7 +9,7 @@ duplicate is published only once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import chain, islice
@@ -23,13 +23,14 @@ from punctual.domain.forecasts.system_load import SystemLoad
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.long_lane.laxity import LaneLimits
+from punctual.domain.long_lane.part import Part
 from punctual.domain.notices.deadline_notice import event_of_change, outlook_notice
-from punctual.domain.status import FINAL
+from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.jobs import Jobs
-    from punctual.ports.monitoring import Checks, LaneOutlooks, Samples, WatchedExecutions
+    from punctual.ports.monitoring import Checks, LaneOutlooks, PartReader, Samples, WatchedExecutions
     from punctual.ports.notices import Notices
     from punctual.stages.plan.upstreams import UpstreamLookup
 
@@ -61,6 +62,7 @@ class Forecaster:
     limits: LaneLimits
     concurrency: Mapping[str, int]
     upstreams: UpstreamLookup
+    parts: PartReader
     clock: Clock
 
     def load(self) -> SystemLoad:
@@ -83,7 +85,13 @@ class Forecaster:
         """Forecast a live execution that has a deadline."""
         now = self.clock()
         [upstreams] = self.upstreams.of([execution]) if execution.has_pending_upstreams else [[]]
-        return outlook_of(execution, job, load, now, last_upstream_end(upstreams, load, now))
+        upstream = last_upstream_end(upstreams, load, now, self._parts_of)
+        return outlook_of(execution, job, load, now, upstream, self._parts_of(execution))
+
+    def _parts_of(self, execution: Execution) -> Sequence[Part]:
+        """The parts of a partitioned execution. Those of any other execution add nothing to its own record."""
+        may_have_parts = execution.is_partitioned and execution.status is not Status.SCHEDULED
+        return self.parts.of(execution.execution_id) if may_have_parts else ()
 
 
 @dataclass(frozen=True)

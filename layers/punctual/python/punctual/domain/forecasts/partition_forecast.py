@@ -1,0 +1,256 @@
+"""The forecast of a partitioned execution: its partitions run in waves, as slots and ``at_once`` allow.
+
+A quantile of the end is not a sum of quantiles, so the end is simulated: each scenario draws a run time for every
+partition that has not ended, and replays when it gets a slot. The random numbers depend on nothing but the number of
+the partition. So the same inputs give the same forecast, and two successive checks differ only because the execution,
+or the lane, has changed.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import erfc, exp, log, sqrt
+from statistics import NormalDist
+
+from punctual.domain.forecasts.forecast import NO_WAIT, Wait, remaining
+from punctual.domain.forecasts.pace import Pace
+from punctual.domain.forecasts.partition_times import PartitionTimes
+from punctual.domain.forecasts.run_time import NORMAL_P95, RunTime
+from punctual.domain.forecasts.slot_simulation import Scenario, SlotPlan, end_of
+
+MAX_SCENARIOS, MIN_SCENARIOS, MAX_DRAWS = 128, 40, 6000
+MAX_SECONDS = 10 * 366 * 86_400.0
+"""The end of an execution that never gets the slots that it needs."""
+OTHERS_SPREAD = log(1.5) / NORMAL_P95
+"""The P95 of the run times of other executions is 1.5 times the expected one."""
+MAX_USUAL_DEVIATION = 2.0
+"""Standard deviations beyond which a run is taken to differ from all earlier ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningPartition:
+    number: int
+    elapsed: float
+    """As of the last report."""
+    pace: Pace | None = None
+    reported_ago: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingPartition:
+    number: int
+    not_before: float = 0.0
+    elapsed: float = 0.0
+    """How long it ran before it was interrupted, if it resumes from a checkpoint."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionedWork:
+    """What an execution has done, and what it still has to do. Times are seconds, instants count from now."""
+
+    times: PartitionTimes
+    ended: Sequence[tuple[int, float]] = ()
+    """Number and run time of each partition that has succeeded."""
+    running: Sequence[RunningPartition] = ()
+    pending: Sequence[PendingPartition] = ()
+    """In the order in which they are started."""
+    collect: RunTime | None = None
+    """The run time of the collector, unless there is none or it has ended."""
+    collector_runs: bool = False
+    start_delay: float = 0.0
+    """How long a container takes to start."""
+    wait: Wait = NO_WAIT
+    """Added to ``not_before``."""
+    has_failed: bool = False
+    """Whether a partition has ended without success."""
+
+    def from_scratch(self) -> PartitionedWork:
+        """All of the work, before any of it was done."""
+        pending = [PendingPartition(number=number) for number in range(len(self.times.sizes))]
+        collect = replace(self.collect, elapsed=0.0) if self.collect else None
+        return PartitionedWork(times=self.times, pending=pending, collect=collect, start_delay=self.start_delay)
+
+
+@dataclass(frozen=True)
+class SimulatedEnd:
+    """The distribution of the end, or of the whole run time, as equally likely samples in seconds."""
+
+    ends: tuple[float, ...]
+    """Ascending."""
+    successes: tuple[float, ...]
+    """Ascending: the ends of the scenarios in which all partitions succeed."""
+
+    def quantile(self, p: float) -> float:
+        place = min(max(p * (len(self.ends) + 1) - 1, 0.0), len(self.ends) - 1.0)
+        low = int(place)
+        high = min(low + 1, len(self.ends) - 1)
+        return self.ends[low] + (self.ends[high] - self.ends[low]) * (place - low)
+
+    def success_probability(self, seconds: float) -> float:
+        """The probability that the execution succeeds within ``seconds``."""
+        return bisect_right(self.successes, seconds) / len(self.ends)
+
+    def survival(self, seconds: float) -> float:
+        return 1 - bisect_right(self.ends, seconds) / len(self.ends)
+
+    def inverse_survival(self, probability: float) -> float:
+        return self.quantile(1 - probability)
+
+
+def simulate(work: PartitionedWork, plan: SlotPlan) -> SimulatedEnd:
+    """Forecast the end of the execution in the lane of ``plan``."""
+    draws = _Draws.of(work)
+    ends = [min(end_of(_scenario(work, draws, n), plan), MAX_SECONDS) for n in range(draws.count)]
+    possible = zip(ends, draws.stopped, strict=True)
+    successes = [end for end, stopped in possible if not stopped and not work.has_failed and end < MAX_SECONDS]
+    return SimulatedEnd(tuple(sorted(ends)), tuple(sorted(successes)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Draws:
+    """Random remaining seconds, one per scenario."""
+
+    count: int
+    running: list[list[float]]
+    """Per running partition."""
+    pending: list[list[float]]
+    """Per pending partition."""
+    stopped: list[bool]
+    """Whether the timeout stops a partition."""
+    collect: list[float]
+    wait: list[float]
+    stretch: list[float]
+
+    @classmethod
+    def of(cls, work: PartitionedWork) -> _Draws:
+        count = max(min(MAX_SCENARIOS, MAX_DRAWS // max(len(work.running) + len(work.pending), 1)), MIN_SCENARIOS)
+        model, common = _Model.of(work), _normals("run", count)
+        running = [model.draw_running(one, common) for one in work.running]
+        pending = [model.draw_pending(one, common) for one in work.pending]
+        limits = [model.timeout - one.elapsed for one in work.running]
+        limits += [model.timeout - one.elapsed for one in work.pending]
+        drawn = list(zip((*running, *pending), limits, strict=True))
+        return cls(
+            count=count,
+            running=[[min(one, limit) for one in seconds] for seconds, limit in drawn[: len(running)]],
+            pending=[[min(one, limit) for one in seconds] for seconds, limit in drawn[len(running) :]],
+            stopped=[any(seconds[n] >= limit for seconds, limit in drawn) for n in range(count)],
+            collect=_draw_collect(work.collect, count),
+            wait=[work.wait.quantile(_cdf(z)) for z in _normals("wait", count)],
+            stretch=[exp(OTHERS_SPREAD * z) for z in _normals("others", count)],
+        )
+
+
+def _draw_collect(collect: RunTime | None, count: int) -> list[float]:
+    if collect is None:
+        return [0.0] * count
+    return [collect.quantile(_cdf(z)) - collect.elapsed for z in _normals("collect", count)]
+
+
+def _scenario(work: PartitionedWork, draws: _Draws, n: int) -> Scenario:
+    pending = [
+        (one.not_before + draws.wait[n], seconds[n] + work.start_delay)
+        for one, seconds in zip(work.pending, draws.pending, strict=True)
+    ]
+    reported = zip(work.running, draws.running, strict=True)
+    running = [max(seconds[n] - one.reported_ago, 0.0) for one, seconds in reported]
+    if work.collector_runs:
+        return Scenario([*running, draws.collect[n]], pending)
+    return Scenario(running, pending, draws.collect[n] + work.start_delay if work.collect else 0.0, draws.stretch[n])
+
+
+@dataclass(frozen=True)
+class _Model:
+    """The run times of the partitions of this run, given those that have ended and those that report progress."""
+
+    times: PartitionTimes
+    level: float
+    """How much longer than usual this run takes, as far as it is known."""
+    common: float
+    """The weight of the unknown part of it, in standard deviations of a run time."""
+    own: float
+    """The weight of what is particular to each partition."""
+
+    @classmethod
+    def of(cls, work: PartitionedWork) -> _Model:
+        """Estimate the level of this run: the mean of what is known, corrected towards the usual one by its error."""
+        times, variance = work.times, work.times.spread**2
+        known = list(_known_levels(work))
+        weight = sum(one for one, _ in known)
+        common, own = times.correlation * variance, (1 - times.correlation) * variance
+        if not weight or not variance:
+            return cls(times, 1.0, sqrt(times.correlation), sqrt(1 - times.correlation))
+        found = sum(one * deviation for one, deviation in known) / weight
+        unusual = max(found**2 - MAX_USUAL_DEVIATION**2 * (common + own / weight), 0.0)
+        trust = (common + unusual) / (common + unusual + own / weight)
+        rest = own / weight / (common + own / weight)
+        return cls(times, exp(trust * found), sqrt(times.correlation * rest), sqrt(1 - times.correlation))
+
+    @property
+    def timeout(self) -> float:
+        return self.times.typical.timeout
+
+    def draw_pending(self, one: PendingPartition, common: Sequence[float]) -> list[float]:
+        factor = self.level * self.times.sizes[one.number]
+        if one.elapsed:
+            usual = self._run_time(one.number).given(one.elapsed)
+            return [max(usual.quantile(_cdf(z)) - one.elapsed, 0.0) for z in self._mixed(one.number, common)]
+        table = _quantiles(self.times.typical)
+        return [factor * _look_up(table, z) for z in self._mixed(one.number, common)]
+
+    def draw_running(self, one: RunningPartition, common: Sequence[float]) -> list[float]:
+        usual, numbers = self._run_time(one.number), self._mixed(one.number, common)
+        if one.pace is None:
+            given = usual.given(one.elapsed)
+            return [max(given.quantile(_cdf(z)) - one.elapsed, 0.0) for z in numbers]
+        rest, scale = remaining(usual, one.elapsed, one.pace), sqrt(self.common**2 + self.own**2)
+        return [rest.quantile(_cdf(z / scale)) for z in numbers]
+
+    def _run_time(self, number: int) -> RunTime:
+        return self.times.typical.scaled(self.level * self.times.sizes[number])
+
+    def _mixed(self, number: int, common: Sequence[float]) -> list[float]:
+        own = _normals(f"partition {number}", len(common))
+        return [self.common * shared + self.own * alone for shared, alone in zip(common, own, strict=True)]
+
+
+def _known_levels(work: PartitionedWork) -> list[tuple[float, float]]:
+    """For each partition that has ended or reports progress: a weight, and the logarithm of its share of the usual."""
+    middle, sizes = work.times.typical.quantile(0.5), work.times.sizes
+    known = [(1.0, seconds, number) for number, seconds in work.ended if seconds > 0]
+    for one in work.running:
+        if one.pace is not None and one.pace.fraction >= one.pace.precision and one.elapsed > 0:
+            known.append((one.pace.done, one.elapsed / one.pace.done, one.number))
+    return [(weight, log(seconds / sizes[number] / middle)) for weight, seconds, number in known]
+
+
+TABLE_STEP, TABLE_END = 0.1, 4.0
+
+
+def _quantiles(run_time: RunTime) -> list[float]:
+    """The quantiles of a run time, as if it had no timeout, at equal steps of the standard normal distribution."""
+    steps = range(round(2 * TABLE_END / TABLE_STEP) + 1)
+    return [run_time.distribution.inverse_survival(_cdf(TABLE_END - TABLE_STEP * step)) for step in steps]
+
+
+def _look_up(table: Sequence[float], z: float) -> float:
+    place = min(max((z + TABLE_END) / TABLE_STEP, 0.0), len(table) - 1.001)
+    low = int(place)
+    return table[low] + (table[low + 1] - table[low]) * (place - low)
+
+
+def _cdf(z: float) -> float:
+    return 0.5 * erfc(-z / sqrt(2))
+
+
+@cache
+def _normals(name: str, count: int) -> tuple[float, ...]:
+    """Evenly spread standard normal numbers in random order: the same for the same name."""
+    normal, draw = NormalDist(), random.Random(name)
+    numbers = [normal.inv_cdf((place + 0.5) / count) for place in range(count)]
+    draw.shuffle(numbers)
+    return tuple(numbers)
