@@ -272,6 +272,19 @@ def test_a_cancelled_execution_whose_state_machine_stopped_is_not_run_again(worl
     assert status_and_reason(lane, job) == ("cancelled", CANCELLED_BY)
 
 
+def test_a_container_that_claims_before_the_settler_knows_of_the_cancellation_is_refused(
+    world: World, lane: LongLane
+) -> None:
+    job = lane.submit()
+    lane.next_parts(job)
+    container = lane.container(job)
+    query = "?grace_seconds=0"
+    assert world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel{query}")[0] == 200
+    assert container.claim()["ok"] is False
+    world.run_until_idle()
+    assert lane.used_capacity() == (0, 0)
+
+
 def test_deleting_a_job_gives_its_running_execution_a_grace_period(world: World, lane: LongLane) -> None:
     job, container = start_part(lane)
     assert world.request("DELETE", f"/jobs/{job['job_id']}")[0] == 200

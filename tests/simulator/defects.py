@@ -35,9 +35,9 @@ from punctual.domain.planning.disposal import Disposal
 from punctual.domain.status import LIVE_STATUSES, Status, sources_of
 from punctual.stages.api.submit import Submit
 from punctual.stages.dispatch import sweep
+from punctual.stages.long_lane import report
 from punctual.stages.long_lane.conduct import Conductor
 from punctual.stages.long_lane.reconcile import Reconciler
-from punctual.stages.long_lane.report import Reporter
 from punctual.stages.plan import plan
 from punctual.stages.plan.intake import Intake
 from punctual.stages.run.gates import Gatekeeper
@@ -274,7 +274,7 @@ def full_gate_without_rule() -> Patches:
 
 def container_of_an_ended_execution() -> Patches:
     """A container may claim a part although its execution has ended."""
-    yield mock.patch.object(Reporter, "_is_live", return_value=True, create=True)
+    yield mock.patch.object(report, "FINAL", frozenset())
 
 
 _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)

@@ -21,7 +21,7 @@ from punctual.domain.long_lane.assignment import Assignment, assignment_in
 from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop, infer_result
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
 from punctual.domain.long_lane.part_decision import decide_part
-from punctual.domain.status import SLOT_HOLDING_STATUSES
+from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -63,16 +63,20 @@ class Reporter:
     heartbeat_seconds: int
 
     def claim(self, assignment: Assignment, token: str, task_arn: str | None) -> ClaimedWork | None:
-        """Claim a part for a container that has started. ``None`` if its attempt was superseded. Idempotent.
+        """Claim a part for a container that has started. Idempotent.
+
+        ``None`` if its attempt was superseded, or if its execution has ended: the settler may not have cancelled the
+        part yet.
 
         Of two containers that were started for one attempt, only the first to claim gets the part. The state machine
         run may wait for the token of the other, so the part keeps both.
         """
+        execution = self.executions.get(assignment.job_id, assignment.execution_id)
+        if execution is None or execution.status in FINAL:
+            return None
         part = self.parts.claim(assignment, token, task_arn, self._lease(), self.clock())
         if part is None:
             self._share_token(assignment, token)
-        execution = self.executions.get(assignment.job_id, assignment.execution_id) if part else None
-        if part is None or execution is None:
             return None
         self.callbacks.heartbeat([token])
         self.sync.update([part], None)
