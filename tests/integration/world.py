@@ -30,6 +30,7 @@ from punctual import Context
 from punctual.aws.dynamodb import executions
 from punctual.domain.executions.timer import SweepPosition
 from punctual.domain.instant import to_text
+from punctual.runtime.tasks.execution_log import ExecutionLog
 from punctual.runtime.tasks.lease import Lease
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
 from tests.integration.shared_clients import SHARED_CLIENTS, reset_clients
@@ -71,6 +72,8 @@ class World:
         self._traveller, self._monkeypatch = traveller, monkeypatch
         reset_clients()
         monkeypatch.setattr(executions, "MAX_PARALLEL_WRITES", 1)  # moto is not thread-safe
+        # for the same reason: the thread that stores log lines waits until the attempt ends
+        monkeypatch.setitem(ExecutionLog.__init__.__kwdefaults__, "interval_seconds", 3600)
         monkeypatch.setattr(random, "uniform", lambda _, longest: longest)  # every backoff is the maximum
         self._renew_leases_on_demand()
         self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")
