@@ -737,8 +737,8 @@ class GateModel:
         if entry is None or not (final or entry <= number or not self._keeps(Condition.RELEASE_ATTEMPT)):
             return f"nothing to release for e{e}/{a} in gate {g}"
         one = draft.executions[e]
-        # before the next claim, its worker acquires the gate again
-        is_needed = one.status == RUNNING or entry > claim_number(one.revision, one.attempt)
+        # after a grant at the first gate, the worker acquires the later ones again
+        is_needed = g == 0 or one.status == RUNNING or entry > claim_number(one.revision, one.attempt)
         if is_needed and self._may_hold(one, g):
             draft.fault = f"e{e} loses gate {g}, which it may hold"
         draft.remove(g, e)
