@@ -66,6 +66,26 @@ def test_a_stopped_state_machine_is_restarted_and_its_container_is_stopped(world
     assert container.conclude()["ok"] is False
 
 
+def test_an_edit_does_not_replace_an_execution_whose_parts_were_created_before_its_run_stopped(
+    world: World, lane: LongLane
+) -> None:
+    job = lane.submit(schedule={"at": "2026-11-16T12:01:00Z"}, concurrency={"key": "k", "limit": 1})
+    world.pass_time(60)
+    world.run_until_idle()
+    run_arn = lane.run_arn(job)
+    lane.next_parts(job)
+    world.states.stop_execution(executionArn=run_arn)
+    world.pass_time(121)
+    assert lane.reconcile()["restarted"] == [lane.execution(job)["execution_id"]]
+    other = {"concurrency": {"key": "other", "limit": 1}}
+    assert world.request("PATCH", f"/jobs/{job['job_id']}", other)[0] == 200
+    world.deliver_streams()
+    [execution] = world.items("executions")
+    assert execution["revision"]["N"] == "1"  # it holds the places of this revision
+    assert "#k" in execution["gates"]["S"]
+    assert "other" not in execution["gates"]["S"]
+
+
 def test_an_execution_whose_run_stopped_before_it_was_attached_is_started(world: World, lane: LongLane) -> None:
     job = lane.submit()
     world.states.stop_execution(executionArn=lane.run_arn(job))

@@ -250,7 +250,7 @@ def _replaceable_condition(execution: Execution) -> tuple[str, Item]:
     """The condition that the stored execution has an earlier revision, and neither it nor its run has started."""
     return (
         "#revision < :revision AND #attempt = :none AND #status IN (:scheduled, :queued, :waiting)"
-        " AND attribute_not_exists(#run_arn)",
+        " AND attribute_not_exists(#run_arn) AND attribute_not_exists(#restarted_at)",
         {
             "revision": execution.revision,
             "none": 0,

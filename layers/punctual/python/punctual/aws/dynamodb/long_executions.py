@@ -43,6 +43,7 @@ class DynamoLongExecutions(ExecutionTable):
     def detach_run(self, execution: Execution, reason: str, now: datetime) -> bool:
         """Detach the state machine run, if there is one, so that another can be attached.
 
+        Its parts and places remain, and have the rules of this revision: ``restarted_at`` keeps edits from replacing it.
         ``False`` if another run is attached than was read, or if the execution waits at a gate: it gets a
         run when it gets a place there. ``execution`` may be an outdated read.
         """
@@ -50,7 +51,7 @@ class DynamoLongExecutions(ExecutionTable):
         return self._move(
             key_of(execution),
             Status.QUEUED,
-            {"queued_at": instant_text(now), "reason": reason},
+            {"queued_at": instant_text(now), "restarted_at": instant_text(now), "reason": reason},
             remove=["run_arn", "running_shard", "retry_at"],
             add={"restarts": 1},
             sources=LIVE_STATUSES,
