@@ -10,8 +10,10 @@ import os
 import sys
 import time
 from collections import Counter
+from contextlib import nullcontext
 
 from tests.simulator.coverage import describe_coverage
+from tests.simulator.defects import DEFECTS, put_back
 from tests.simulator.faults import KINDS
 from tests.simulator.shrink import shrink
 from tests.simulator.simulation import simulate
@@ -19,6 +21,11 @@ from tests.simulator.simulation import simulate
 
 def main() -> int:
     arguments = _arguments()
+    with put_back(arguments.defect) if arguments.defect else nullcontext():
+        return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     began, faults, steps, executions, runs = time.monotonic(), Counter[str](), 0, 0, 0
     coverage = Counter[str]()
     failed: list[int] = []
@@ -61,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("last", type=int, nargs="?")
     parser.add_argument("--seconds", type=float, help="start no further seed after this time")
     parser.add_argument("--keep-going", action="store_true", help="count failing seeds instead of shortening the first")
+    parser.add_argument("--defect", choices=DEFECTS, help="put a defect of an earlier version back")
     parser.add_argument("--without", nargs="*", default=[], choices=KINDS, help="kinds of faults to leave out")
     arguments = parser.parse_args()
     arguments.last = arguments.first if arguments.last is None else arguments.last

@@ -102,7 +102,7 @@ class AtRest:
             if one.status not in FINAL and one.cancel_at is None:
                 yield f"{describe(one)} is live, and its job is {job.state}"
         elif one.status not in FINAL and one.attempt == 0 and one.origin is Origin.SCHEDULE and is_own(one):
-            if one.revision != job.revision and one.run_arn is None:  # a state machine that has started continues
+            if one.revision != job.revision and not one.may_have_parts:  # a state machine that has started continues
                 yield f"{describe(one)} has an old revision: its job is at {job.revision}"
             elif job.state is not JobState.ACTIVE:
                 yield f"{describe(one)} has not started, and its job is {job.state}"

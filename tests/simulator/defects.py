@@ -1,10 +1,13 @@
 """Defects that earlier versions of Punctual had, put back one at a time: the simulator must find each.
 
-Each defect removes the part of the engine that prevents it. A check that finds none of these would be worth nothing.
+Each defect removes the part of the engine that prevents it. ``python -m tests.simulator.defects NAME=SEED…`` prints the
+first violation of each, and ``python -m tests.simulator 1 1000 --defect NAME`` searches for a seed that finds a defect.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -43,8 +46,11 @@ from punctual.stages.plan.intake import Intake
 from punctual.stages.run.gates import Gatekeeper
 from punctual.stages.run.work import Worker
 from punctual.stages.settle.after_execution import Settler
+from tests.simulator.simulation import simulate
 
 Patches = Iterator[Any]
+SEEDS = 20
+"""How many seeds are tried for a defect: a change of the engine may make another seed find it."""
 
 
 def two_at_once() -> Patches:
@@ -333,3 +339,17 @@ def put_back(name: str) -> Iterator[None]:
         for patch in DEFECTS[name]():
             stack.enter_context(patch)
         yield
+
+
+def main(searches: list[str]) -> None:
+    """Print, as JSON, the first violation of each defect; for ``NAME=SEED``, in ``SEEDS`` seeds from this one on."""
+    for search in searches:
+        name, seed = search.split("=")
+        with put_back(name):
+            outcomes = map(simulate, range(int(seed), int(seed) + SEEDS))
+            found = next((one for one in outcomes if one.violations), None)
+        print(json.dumps({"defect": name, "seed": found and found.seed, "violation": found and found.violations[0]}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -103,6 +103,7 @@ def item_to_execution(item: Item) -> Execution:
             batch=_batch_of_text(item.get("batch")),
             run_arn=item.get("run_arn"),
             restarts=item.get("restarts", 0),
+            restarted_at=instant_of(item.get("restarted_at")),
             deadline_at=instant_of(item.get("deadline_at")),
             outlook=outlook_of_text(item.get("outlook")),
             check_at=instant_of(item.get("check_at")),

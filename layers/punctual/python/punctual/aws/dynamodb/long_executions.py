@@ -43,7 +43,7 @@ class DynamoLongExecutions(ExecutionTable):
     def detach_run(self, execution: Execution, reason: str, now: datetime) -> bool:
         """Detach the state machine run, if there is one, so that another can be attached.
 
-        Its parts and places remain, and have the rules of this revision: ``restarted_at`` keeps edits from replacing it.
+        Its parts and places remain under the rules of this revision: ``restarted_at`` keeps edits from replacing it.
         ``False`` if another run is attached than was read, or if the execution waits at a gate: it gets a
         run when it gets a place there. ``execution`` may be an outdated read.
         """

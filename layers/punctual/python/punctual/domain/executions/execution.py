@@ -158,6 +158,8 @@ class Execution:
     """The Step Functions execution that runs it in the long lane."""
     restarts: int = 0
     """How often a new state machine run replaced a stopped one."""
+    restarted_at: datetime | None = None
+    """When the reconciler last detached a stopped run. The parts that it has created remain."""
     deadline_at: datetime | None = None
     outlook: Outlook | None = None
     """The result of the last deadline check."""
@@ -203,6 +205,11 @@ class Execution:
     def continues(self) -> str | None:
         """The execution whose finished partitions and checkpoints it keeps."""
         return None if self.from_start else self.retry_of
+
+    @property
+    def may_have_parts(self) -> bool:
+        """Whether a state machine run is or was attached to it: then it continues under the rules of its revision."""
+        return self.run_arn is not None or self.restarted_at is not None
 
     def may_hold(self, gate: str) -> bool:
         """Whether it may hold a place at ``gate``, one of its gates.

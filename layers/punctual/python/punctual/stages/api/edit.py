@@ -77,7 +77,7 @@ class Edit:
             [*(one.execution_id for one in appear), *(one.execution_id for one in kept)]
         )
         # an execution of the long lane whose state machine has started is not replaced
-        started = {one.execution_id for one in existing.values() if one.run_arn}
+        started = {one.execution_id for one in existing.values() if one.may_have_parts}
         replaced = [one for one in kept if one.execution_id not in started]
         not_run = {one.execution_id: one for one in overdue if one.note}
         return DryRunChanges(

@@ -136,7 +136,7 @@ class ExecutionSender:
         is_planned = (
             execution.origin is Origin.SCHEDULE and execution.status is Status.QUEUED and execution.attempt == 0
         )
-        if not is_planned or execution.run_arn is not None:
+        if not is_planned or execution.may_have_parts:
             return False
         now = execution.queued_at or self.clock()
         decision = job.misfire.decide(

@@ -162,7 +162,8 @@ class Planner:
         here, before they are sent.
         """
         one = as_live(execution)
-        if not (one.revision < job.revision and one.is_from_schedule and one.has_not_started) or execution.run_arn:
+        is_outdated = one.revision < job.revision and one.is_from_schedule and one.has_not_started
+        if not is_outdated or execution.may_have_parts:
             return False
         if job.has_instant(one.scheduled_at):
             decision = self._decide_misfires(job, [one.scheduled_at])
