@@ -27,6 +27,7 @@ class Job(BaseModel):
     revision: int
     task: str
     parameters: dict[str, Any]
+    tags: dict[str, str]
     schedule: dict[str, Any] | None
     lane: Lane
     priority: Priority
@@ -166,6 +167,8 @@ class Upstream(BaseModel):
 class Execution(BaseModel):
     execution_id: str
     job_id: str
+    job_name: str | None = Field(description="The name of its job when it was planned.")
+    tags: dict[str, str] = Field(description="The tags of its job when it was planned.")
     owner: str
     task: str
     parameters: dict[str, Any]

@@ -14,6 +14,7 @@ from punctual.domain.jobs.dependency import MAX_UPSTREAMS, Condition
 from punctual.domain.jobs.misfire import DEFAULT_GRACE_SECONDS, MisfirePolicy
 from punctual.domain.jobs.notify_rule import Event, Topic
 from punctual.domain.jobs.overlap import Overlap
+from punctual.domain.jobs.tags import MAX_TAGS
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.limits import (
     DEFAULT_LONG_TIMEOUT_SECONDS,
@@ -241,6 +242,11 @@ class JobFields(StrictModel):
     )
     name: str | None = Field(None, min_length=1, max_length=200, description="Default: the name of the task.")
     parameters: dict[str, Any] | None = Field(None, description="Parameters of the task: at most 64 KB of JSON.")
+    tags: dict[str, str] | None = Field(
+        None,
+        description=f"Up to {MAX_TAGS} names and values to find the job and its executions by.",
+        examples=[{"dataset": "orders"}],
+    )
     schedule: Schedule | None = Field(None, description="Default: run once, immediately.")
     lane: Lane | None = Field(None, strict=False, description="Default: `short`.")
     priority: Priority | None = Field(None, strict=False, description="Default: `normal`.")

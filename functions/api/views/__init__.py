@@ -45,6 +45,7 @@ def job_view(job: Job, now: datetime) -> answers.Job:
         revision=job.revision,
         task=job.task,
         parameters=job.parameters,
+        tags=dict(job.tags),
         schedule=job.schedule.to_spec(),
         lane=job.lane,
         priority=job.priority,
@@ -81,6 +82,8 @@ def execution_view(
     return answers.Execution(
         execution_id=execution.execution_id,
         job_id=execution.job_id,
+        job_name=execution.job_name,
+        tags=dict(execution.tags),
         owner=execution.owner,
         task=execution.task,
         parameters=execution.parameters,

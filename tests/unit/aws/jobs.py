@@ -32,4 +32,5 @@ JOB = Job(
     retry=RetryPolicy(5, 1.5, 2.5, 600),
     priority=Priority.LOW,
     dedupe_key="orders",
+    tags={"dataset": "orders"},
 )

@@ -1,4 +1,4 @@
-"""The SNS topics for notices. Subscribers can filter by the message attributes owner, job, job_id and event."""
+"""The SNS topics for notices. Subscribers can filter by message attributes: owner, job, job_id, event and tags."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class SnsTopics:
             Message=to_json({"default": notice.to_body(), "email": notice.text}),
             MessageAttributes={
                 name: {"DataType": "String", "StringValue": attribute(value)} for name, value in attributes.items()
-            },
+            }
+            | _tags_attribute(notice),
         )
 
 
@@ -53,6 +54,12 @@ def subject(title: str) -> str:
 def attribute(value: str) -> str:
     """Convert ``value`` to a valid message attribute: one line, at most 256 characters, not empty."""
     return _one_line(value)[:MAX_ATTRIBUTE_LENGTH] or "-"
+
+
+def _tags_attribute(notice: Notice) -> dict[str, Any]:
+    """An array such as ``["dataset:orders"]``, which a filter policy matches by element."""
+    tags = [f"{key}:{value}" for key, value in notice.tags.items()]
+    return {"tags": {"DataType": "String.Array", "StringValue": to_json(tags)}} if tags else {}
 
 
 def _one_line(text: str) -> str:

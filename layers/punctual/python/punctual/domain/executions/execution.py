@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -113,6 +114,10 @@ class Execution:
     scheduled_at: datetime
     status: Status
     parameters: dict[str, Any] = field(default_factory=dict)
+    job_name: str | None = None
+    """The name of its job at the time of planning."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """The tags of its job at the time of planning."""
     lane: Lane = Lane.SHORT
     priority: Priority = Priority.NORMAL
     timeout_seconds: int = 600

@@ -45,6 +45,8 @@ def execution_of(
         scheduled_at=due,
         status=status,
         parameters=parameters,
+        job_name=job.name,
+        tags=job.tags,
         lane=job.lane,
         priority=job.priority,
         timeout_seconds=job.timeout_seconds,

@@ -62,6 +62,7 @@ class Job:
     created_at: datetime
     updated_at: datetime
     parameters: dict[str, Any] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
     lane: Lane = Lane.SHORT
     priority: Priority = Priority.NORMAL
     timeout_seconds: int = 600

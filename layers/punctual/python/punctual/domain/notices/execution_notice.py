@@ -42,6 +42,7 @@ def execution_notice(
         title=title,
         text=f"{title}\n\n" + "\n".join(f"{name}: {text}" for name, text in shown if text),
         facts={"cause": cause, "remedy": remedy, **facts},
+        tags=execution.tags,
     )
 
 
@@ -90,6 +91,7 @@ def _identity(execution: Execution, job: Job) -> list[tuple[str, str | None]]:
         ("Attempts", f"{execution.attempt} of {execution.retry.max_attempts}" if execution.attempt else None),
         ("Job", f"{job.name} ({job.job_id})"),
         ("Task", execution.task),
+        ("Tags", ", ".join(f"{key}: {value}" for key, value in execution.tags.items())),
         ("Owner", execution.owner),
         ("Execution", execution.execution_id),
     ]

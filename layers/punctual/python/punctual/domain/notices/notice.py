@@ -38,6 +38,8 @@ class Notice:
     """For people, in several lines."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """The same content for programs, as JSON types."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """The tags of the execution."""
 
     def to_body(self) -> str:
         """Serialise for SQS; ``read_notice`` is the inverse."""
@@ -62,6 +64,7 @@ def read_notice(body: str) -> Notice:
             title=_text(fields, "title"),
             text=_text(fields, "text"),
             facts=dict(fields["facts"]),
+            tags=dict(fields.get("tags", {})),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Unreadable(f"not a notice: {type(error).__name__}: {error}") from error

@@ -190,6 +190,7 @@ def _to_submission(job: Job) -> dict[str, Any]:
         "task": job.task,
         "name": job.name,
         "parameters": job.parameters,
+        "tags": job.tags,
         "schedule": job.schedule.to_spec(),
         "lane": job.lane,
         "priority": job.priority,

@@ -20,6 +20,7 @@ from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.partitions import check_partitions, parse_partitions
 from punctual.domain.jobs.resources import Resources, parse_resources
 from punctual.domain.jobs.retry import RetryPolicy
+from punctual.domain.jobs.tags import parse_tags
 from punctual.domain.lane import Lane, Priority
 from punctual.domain.limits import (
     DEFAULT_LONG_TIMEOUT_SECONDS,
@@ -84,6 +85,7 @@ class JobBuilder:
             created_by=caller.subject,
             task=task,
             parameters=parameters,
+            tags=parse_tags("tags", submission.get("tags")),
             schedule=schedule,
             lane=lane,
             priority=Priority(submission.get("priority", Priority.NORMAL)),
