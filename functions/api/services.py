@@ -29,6 +29,7 @@ from punctual.runtime.lambdas.function import logger
 from punctual.runtime.lambdas.settings import ApiSettings
 from punctual.stages.api.backfill import Backfill
 from punctual.stages.api.browse import Browse
+from punctual.stages.api.browse_deadlines import BrowseDeadlines
 from punctual.stages.api.cancel import Cancel
 from punctual.stages.api.dependencies import DependencyChecker
 from punctual.stages.api.edit import Edit
@@ -85,6 +86,7 @@ rerun = Rerun(
 execution_index = DynamoExecutionIndex(execution_store, gates)
 upstream_lookup = UpstreamLookup(jobs=job_store, executions=execution_store)
 browse = Browse(jobs=job_store, executions=execution_index, clock=instant.now)
+browse_deadlines = BrowseDeadlines(execution_index)
 backfill = Backfill(
     jobs=job_store,
     executions=execution_store,

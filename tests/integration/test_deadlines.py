@@ -256,6 +256,8 @@ def test_deadlines_are_listed_in_pages_with_those_at_risk_first(
     assert [one["job_id"] for one in found] == [job["job_id"], *(one["job_id"] for one in later)]
     _, fine = world.request("GET", "/deadlines?state=on_track")
     assert [one["job_id"] for one in fine["items"]] == [one["job_id"] for one in later]
+    assert fine["counts"]["at_risk"] + fine["counts"]["will_miss"] == 1
+    assert fine["counts"]["on_track"] == 3
     assert world.request("GET", "/deadlines?state=fine")[0] == 422
 
 
@@ -392,3 +394,68 @@ def test_the_deadline_of_an_ended_execution_shows_whether_it_was_met(
     lane.next_parts(job)
     ended = lane.execution(job)["deadline"]
     assert (ended["state"], ended["cause"], ended["probability"]) == ("met", None, None)
+
+
+def test_deadlines_are_filtered_by_the_instant_of_the_deadline_and_counted(world: World) -> None:
+    jobs = [
+        world.submit(schedule={"at": f"2026-11-2{n}T00:00:00Z"}, deadline={"within_seconds": HOUR}, expected_seconds=60)
+        for n in (1, 2, 3)
+    ]
+    tight = world.submit(schedule={"at": "2026-11-22T00:00:00Z"}, deadline={"within_seconds": 1}, expected_seconds=60)
+    world.deliver_streams()
+    world.monitor_tick()
+    world.deliver_checks()
+
+    status, page = world.request("GET", "/deadlines?from=2026-11-21T01:00:00Z&to=2026-11-23T01:00:00Z")
+    assert status == 200
+    assert [one["job_id"] for one in page["items"]] == [tight["job_id"], jobs[0]["job_id"], jobs[1]["job_id"]]
+    assert page["counts"] == {"missed": 0, "will_miss": 1, "at_risk": 0, "on_track": 2}
+    first = world.request("GET", "/deadlines?from=2026-11-22T00:00:00Z&limit=1")[1]
+    second = world.request("GET", f"/deadlines?from=2026-11-22T00:00:00Z&limit=1&cursor={first['cursor']}")[1]
+    assert [one["items"][0]["job_id"] for one in (first, second)] == [tight["job_id"], jobs[1]["job_id"]]
+    status, problem = world.request("GET", "/deadlines?from=2026-11-22T00:00:00Z&to=2026-11-21T00:00:00Z")
+    assert (status, problem["errors"][0]["field"]) == (422, "to")
+    assert world.request("GET", "/deadlines?from=tomorrow")[0] == 422
+
+
+def test_counting_deadlines_stops_at_its_maximum(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in (1, 2, 3):
+        world.submit(schedule={"at": f"2026-11-2{n}T00:00:00Z"}, deadline={"within_seconds": HOUR}, expected_seconds=60)
+    world.deliver_streams()
+    assert world.request("GET", "/deadlines")[1]["counts"]["on_track"] == 3
+    monkeypatch.setattr("punctual.stages.api.browse_deadlines.MAX_COUNTED", 2)
+    assert world.request("GET", "/deadlines")[1]["counts"]["on_track"] == 2
+
+
+def test_a_deadline_in_danger_has_a_cause_code_remedies_its_beginning_and_the_number_of_runs(world: World) -> None:
+    job = world.submit(schedule={"at": "2026-11-20T00:00:00Z"}, expected_seconds=300, deadline={"within_seconds": 150})
+    world.deliver_streams()
+    world.monitor_tick()
+    world.deliver_checks()
+    found_at = to_text(world.now)
+    world.pass_time(1)
+    [listed] = world.request("GET", "/deadlines")[1]["items"]
+    shown = world.execution(listed["execution_id"])["deadline"]
+    for one in (listed["deadline"], shown):
+        assert (one["cause_code"], one["runs_used"], one["since"]) == ("too_little_time", 0, found_at)
+        assert [step["target"] for step in one["remedies"]] == ["schedule", "parameters", "deadline"]
+        assert {step["action"] for step in one["remedies"]} == {"edit_job"}
+
+    world.request("PATCH", f"/jobs/{job['job_id']}", {"deadline": {"within_seconds": HOUR}})
+    world.deliver_streams()
+    world.monitor_tick()
+    world.deliver_checks()
+    fine = world.execution(listed["execution_id"])["deadline"]
+    assert (fine["state"], fine["cause_code"], fine["remedies"]) == ("on_track", None, [])
+    assert fine["since"] > found_at
+
+
+def test_a_forecast_names_the_number_of_recorded_runs_it_uses(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 60}, deadline={"within_seconds": HOUR})
+    world.run_for(361, step=20)
+    [live] = world.request("GET", "/deadlines")[1]["items"][:1]
+    assert live["job_id"] == job["job_id"]
+    [item] = [one for one in world.items("jobs") if one["job_id"]["S"] == job["job_id"]]
+    recorded = len(json.loads(item["run_times"]["S"])["execution"])
+    assert recorded >= 5
+    assert world.execution(live["execution_id"])["deadline"]["runs_used"] == recorded

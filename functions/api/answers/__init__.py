@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin, Outcome
+from punctual.domain.executions.remedy import CauseCode, RemedyAction
 from punctual.domain.jobs.dependency import Condition
 from punctual.domain.jobs.job import JobState
 from punctual.domain.jobs.overlap import Overlap
@@ -102,6 +103,14 @@ class Result(BaseModel):
     location: str | None = None
 
 
+class Remedy(BaseModel):
+    """A step that an operator can take."""
+
+    action: RemedyAction
+    target: str = Field(description="A setting, a field of the job, a component, or the id of a job or an execution.")
+    effect: str = Field(description="What it achieves, or the value to set.")
+
+
 class ExecutionDeadline(BaseModel):
     """The deadline of an execution and the forecast of meeting it.
 
@@ -119,6 +128,10 @@ class ExecutionDeadline(BaseModel):
     )
     cause: str | None = Field(None, description="Why the deadline is in danger.")
     remedy: str | None = Field(None, description="What to do to meet the deadline.")
+    cause_code: CauseCode | None = Field(None, description="The kind of `cause`.")
+    remedies: list[Remedy] = Field([], description="The steps of `remedy`, the most promising first.")
+    since: str | None = Field(None, description="When the current state began.")
+    runs_used: int | None = Field(None, description="The number of past runs that the forecast is based on.")
     checked_at: str | None = Field(None, description="When the forecast was made.")
 
 

@@ -41,8 +41,9 @@ from punctual.domain.executions.execution_log import Level
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import Part
 from punctual.domain.requests.caller import Role
+from punctual.domain.requests.page import MAX_PAGE_BYTES
 from punctual.domain.status import Status
-from punctual.stages.api.browse import MAX_PAGE_BYTES, ExecutionFilter
+from punctual.stages.api.browse import ExecutionFilter
 from punctual.stages.api.read_logs import MAX_LINES, LogQuery
 from routes.queries import CursorQuery, DryRunQuery, IdempotencyKey, LimitQuery, NameQuery
 

@@ -1,24 +1,20 @@
-"""``/queues``, ``/deadlines`` and ``/overview``: the state of the system."""
+"""``/queues`` and ``/overview``: the state of the system."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import answers
-from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
-from services import authorize, browse, gates, lane_outlooks, limits, part_store, queue_status, watched_executions
-from views import execution_view, queue_views
+from services import authorize, gates, lane_outlooks, limits, part_store, queue_status, watched_executions
+from views import queue_views
 
 from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.instant import to_text
-from routes.queries import CursorQuery, LimitQuery
 
 router = APIGatewayHttpRouter()
 TAGS = ["overview"]
-StateQuery = Annotated[DeadlineState | None, Query()]
 
 
 @router.get(
@@ -32,20 +28,6 @@ def list_queues() -> answers.Queues:
     authorize(router)
     sample = queue_status.current()
     return answers.Queues(at=to_text(sample.at), items=queue_views(sample))
-
-
-@router.get(
-    "/deadlines",
-    summary="List live executions with a deadline, the most endangered first",
-    tags=TAGS,
-    responses=openapi_responses(answers.ExecutionPage),
-)
-def list_deadlines(
-    state: StateQuery = None, limit: LimitQuery = 50, cursor: CursorQuery = None
-) -> answers.ExecutionPage:
-    authorize(router)
-    page = browse.list_deadlines(state, limit, cursor)
-    return answers.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
 
 
 @router.get(

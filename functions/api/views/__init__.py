@@ -165,6 +165,10 @@ def _deadline_view(execution: Execution, outlook: Outlook | None) -> answers.Exe
         latest_safe_start=_text(outlook.latest_safe_start) if outlook else None,
         cause=outlook.cause if outlook else None,
         remedy=outlook.remedy if outlook else None,
+        cause_code=outlook.cause_code if outlook else None,
+        remedies=[answers.Remedy(**one._asdict()) for one in outlook.remedies] if outlook else [],
+        since=_text(outlook.since) if outlook else None,
+        runs_used=outlook.runs_used if outlook else None,
         checked_at=to_text(outlook.checked_at) if outlook else None,
     )
 

@@ -14,7 +14,9 @@ from punctual.aws.dynamodb.execution_item import execution_to_item, item_to_exec
 from punctual.aws.dynamodb.items import plain, typed
 from punctual.aws.dynamodb.job_item import item_to_job
 from punctual.domain.errors import Unreadable
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook
 from punctual.domain.executions.execution_factory import execution_of
+from punctual.domain.executions.remedy import CauseCode, Remedy, RemedyAction
 from punctual.domain.lane import Lane
 from punctual.domain.status import Status
 from tests.unit.aws.jobs import JOB, JSON, NOW
@@ -25,6 +27,24 @@ def test_an_execution_survives_the_round_trip_through_an_item(parameters: dict[s
     job = replace(JOB, parameters=parameters)
     execution = execution_of(job, NOW + timedelta(minutes=1), status=Status.QUEUED, now=NOW, is_leader=is_leader)
     assert item_to_execution(plain(typed(execution_to_item(execution)))) == execution
+
+
+def test_an_outlook_survives_the_round_trip_through_an_item() -> None:
+    outlook = Outlook(
+        state=DeadlineState.AT_RISK,
+        probability=0.5,
+        median_end=NOW,
+        p95_end=NOW,
+        cause="waits",
+        remedy="raise it",
+        cause_code=CauseCode.QUEUE_WAIT,
+        remedies=(Remedy(RemedyAction.RAISE_SETTING, "concurrency.low", "to 3"),),
+        since=NOW - timedelta(hours=1),
+        runs_used=12,
+        checked_at=NOW,
+    )
+    execution = replace(execution_of(JOB, NOW, status=Status.QUEUED, now=NOW), outlook=outlook)
+    assert item_to_execution(plain(typed(execution_to_item(execution)))).outlook == outlook
 
 
 def test_a_typical_execution_fits_into_one_write_unit() -> None:

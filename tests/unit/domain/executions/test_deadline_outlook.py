@@ -17,11 +17,13 @@ from punctual.domain.executions.deadline_outlook import (
     ON_TRACK_ABOVE,
     WILL_MISS_BELOW,
     DeadlineState,
+    Outlook,
     danger_key,
     danger_key_range,
     first_check,
     next_check,
     state_after,
+    state_since,
 )
 
 FORECASTS = Path(__file__).parents[4] / "docs" / "forecasts.md"
@@ -117,3 +119,30 @@ def test_danger_keys_sort_by_worst_state_and_then_by_nearest_deadline() -> None:
         low, high = danger_key_range(state)
         inside = [key for key in keys if low <= key <= high]
         assert inside == [danger_key(state, NOW + n * HOUR, "e") for n in (1, 2)]
+
+
+def outlook(state: DeadlineState, since: datetime | None) -> Outlook:
+    return Outlook(state=state, probability=0.5, median_end=NOW, p95_end=NOW, since=since, checked_at=NOW - HOUR)
+
+
+def test_a_state_began_when_a_check_first_found_it() -> None:
+    long_ago = NOW - 5 * HOUR
+    assert state_since(None, AT_RISK, NOW + HOUR, NOW) == NOW
+    assert state_since(outlook(ON_TRACK, long_ago), AT_RISK, NOW + HOUR, NOW) == NOW
+    assert state_since(outlook(AT_RISK, long_ago), AT_RISK, NOW + HOUR, NOW) == long_ago
+
+
+def test_a_deadline_is_missed_since_its_instant() -> None:
+    assert state_since(outlook(AT_RISK, NOW - 5 * HOUR), MISSED, NOW - HOUR / 2, NOW) == NOW - HOUR / 2
+
+
+def test_an_outlook_of_an_earlier_version_began_at_its_check() -> None:
+    assert state_since(outlook(AT_RISK, None), AT_RISK, NOW + HOUR, NOW) == NOW - HOUR
+
+
+def test_a_time_range_of_danger_keys_excludes_its_end() -> None:
+    low, high = danger_key_range(AT_RISK, NOW, NOW + HOUR)
+    inside = [danger_key(AT_RISK, at, "e") for at in (NOW, NOW + HOUR / 2)]
+    outside = [danger_key(AT_RISK, at, "e") for at in (NOW - HOUR, NOW + HOUR)] + [danger_key(MISSED, NOW, "e")]
+    assert all(low <= key <= high for key in inside)
+    assert not any(low <= key <= high for key in outside)

@@ -8,6 +8,7 @@ import pytest
 
 from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.executions.execution import Execution, Failure, Outcome
+from punctual.domain.executions.remedy import CauseCode, RemedyAction
 from punctual.domain.forecasts.deadline_forecast import outlook_of
 from punctual.domain.jobs.batch import Batch
 from punctual.domain.jobs.job import Job
@@ -44,6 +45,8 @@ def test_a_backlog_is_the_cause_and_the_remedy_names_the_needed_concurrency() ->
     assert outlook.state is DeadlineState.WILL_MISS
     assert outlook.cause == "not started: waits in queue normal behind 600 messages for about 60 minutes more"
     assert outlook.remedy == "raise concurrency.normal to 23"
+    assert outlook.cause_code is CauseCode.QUEUE_WAIT
+    assert outlook.remedies == ((RemedyAction.RAISE_SETTING, "concurrency.normal", "to 23"),)
 
 
 def test_waiting_for_a_slot_names_the_limits_to_raise_and_the_execution_to_pause() -> None:
@@ -68,10 +71,16 @@ def test_waiting_for_a_slot_names_the_limits_to_raise_and_the_execution_to_pause
         "raise long.vcpus to 7 and long.tasks to 6, "
         "or pause or cancel execution other, which has the most time to spare"
     )
+    assert outlook.cause_code is CauseCode.SLOT_WAIT
+    assert [one[:2] for one in outlook.remedies] == [
+        (RemedyAction.RAISE_SETTING, "long.vcpus"),
+        (RemedyAction.RAISE_SETTING, "long.tasks"),
+        (RemedyAction.CANCEL_EXECUTION, "other"),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("one", "its_job", "cause", "remedy"),
+    ("one", "its_job", "code", "cause", "remedy"),
     [
         (
             execution(
@@ -82,34 +91,61 @@ def test_waiting_for_a_slot_names_the_limits_to_raise_and_the_execution_to_pause
                 retry_at=NOW,
             ),
             regular_job(),
+            CauseCode.RETRYING,
             "retrying: attempt 2 of 3: Broken: disk full",
             "fix the error",
         ),
-        (execution(Status.STARTING, lane=Lane.LONG), regular_job(), "its container is still starting", "ECS"),
+        (
+            execution(Status.STARTING, lane=Lane.LONG),
+            regular_job(),
+            CauseCode.CONTAINER_STARTING,
+            "its container is still starting",
+            "ECS",
+        ),
         (
             execution(due=2 * MINUTE),
             regular_job(),
+            CauseCode.NOT_CLAIMED,
             "starved: due 2 minutes ago, but no worker has claimed it",
             "check the alarms",
         ),
-        (execution(), job(), "run time unknown: fewer than 5 recorded runs", "set expected_seconds"),
+        (
+            execution(),
+            job(),
+            CauseCode.RUN_TIME_UNKNOWN,
+            "run time unknown: fewer than 5 recorded runs",
+            "set expected_seconds",
+        ),
         (
             execution(),
             job(expected_seconds=28_800),
+            CauseCode.TOO_LITTLE_TIME,
             "it is expected to take 8 hours, and its deadline leaves less time than that",
             "schedule it earlier",
         ),
         (
             execution(),
             regular_job(),
+            CauseCode.TOO_LITTLE_TIME,
             "it usually takes 8 hours, and its deadline leaves less time than that",
             "reduce its work",
         ),
-        (execution(lane=Lane.LONG), regular_job(), "it usually takes 8 hours", "more partitions"),
+        (
+            execution(lane=Lane.LONG),
+            regular_job(),
+            CauseCode.TOO_LITTLE_TIME,
+            "it usually takes 8 hours",
+            "more partitions",
+        ),
     ],
 )
-def test_each_danger_has_its_cause_and_remedy(one: Execution, its_job: Job, cause: str, remedy: str) -> None:
+def test_each_danger_has_its_cause_and_remedy(
+    one: Execution, its_job: Job, code: CauseCode, cause: str, remedy: str
+) -> None:
     outlook = outlook_of(replace(one, deadline_at=NOW + 5 * HOUR), its_job, IDLE, NOW)
     assert outlook.state in (DeadlineState.AT_RISK, DeadlineState.WILL_MISS)
     assert cause in (outlook.cause or "")
     assert remedy in (outlook.remedy or "")
+    assert outlook.cause_code is code
+    assert outlook.remedies
+    assert all(one.target and one.effect for one in outlook.remedies)

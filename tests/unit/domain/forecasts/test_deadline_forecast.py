@@ -205,7 +205,7 @@ UPSTREAM = Dependency("01kxq0v9m3c8e7w2r5t4y6h1nb")
 
 def test_an_execution_with_a_pending_upstream_ends_after_it_and_names_it() -> None:
     one = execution(Status.WAITING, due=HOUR, depends_on=(UPSTREAM,))
-    upstream = UpstreamEnd("load", NOW + 3 * HOUR, NOW + 4 * HOUR)
+    upstream = UpstreamEnd("j", "load", NOW + 3 * HOUR, NOW + 4 * HOUR)
     outlook = outlook_of(one, regular_job(), IDLE, NOW, upstream)
     assert outlook.state is DeadlineState.WILL_MISS
     assert outlook.cause == "not started: waits for upstream load, which needs about 3 hours more"
@@ -217,7 +217,7 @@ def test_an_execution_with_a_pending_upstream_ends_after_it_and_names_it() -> No
 
 def test_an_upstream_that_ends_before_the_due_instant_adds_no_wait() -> None:
     later = execution(Status.SCHEDULED, due=-4 * HOUR, depends_on=(UPSTREAM,))
-    with_it = outlook_of(later, regular_job(), IDLE, NOW, UpstreamEnd("load", NOW + HOUR, NOW + 2 * HOUR))
+    with_it = outlook_of(later, regular_job(), IDLE, NOW, UpstreamEnd("j", "load", NOW + HOUR, NOW + 2 * HOUR))
     assert with_it == outlook_of(later, regular_job(), IDLE, NOW)
 
 
@@ -233,7 +233,9 @@ def test_the_upstream_that_ends_last_determines_the_wait() -> None:
     assert half is not None
     assert half.name == "runs"
     assert abs(half.median_end - NOW - 4 * HOUR) < HOUR / 2
-    assert last_upstream_end([runs, checked], IDLE, NOW) == UpstreamEnd("checked", outlook.median_end, outlook.p95_end)
+    assert last_upstream_end([runs, checked], IDLE, NOW) == UpstreamEnd(
+        "j", "checked", outlook.median_end, outlook.p95_end
+    )
     last = last_upstream_end([runs, checked, unplanned], IDLE, NOW)
     assert last is not None
     assert last.name == "unplanned"

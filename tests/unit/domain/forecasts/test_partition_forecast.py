@@ -231,7 +231,7 @@ def test_an_execution_with_a_failed_partition_cannot_meet_its_deadline() -> None
 
 def test_partitions_wait_for_the_upstream_of_their_execution() -> None:
     steady = hourly(run_times={"partition": (3600,) * 50})
-    upstream = UpstreamEnd("load", NOW + 3 * HOUR, NOW + 3 * HOUR)
+    upstream = UpstreamEnd("j", "load", NOW + 3 * HOUR, NOW + 3 * HOUR)
     one = divided(2, 1, status=Status.WAITING, deadline_at=NOW + 4 * HOUR)
     outlook = outlook_of(one, steady, lane(9), NOW, upstream)
     assert abs(outlook.median_end - NOW - 5 * HOUR) < 10 * MINUTE

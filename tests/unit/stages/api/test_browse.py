@@ -11,8 +11,9 @@ from punctual.domain.errors import Invalid
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import execution_id, new_job_id
 from punctual.domain.jobs.job import Job
+from punctual.domain.requests.page import decode_cursor, encode_cursor
 from punctual.domain.status import Status
-from punctual.stages.api.browse import Browse, ExecutionFilter, decode_cursor, encode_cursor
+from punctual.stages.api.browse import Browse, ExecutionFilter
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 OWNERS = ("a", "b", "c")

@@ -167,8 +167,17 @@ class ExecutionIndex(Protocol):
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
         """Return the ids of running executions, as one sequence of pages per shard."""
 
-    def danger_keys(self, low: str, high: str) -> list[Iterator[list[str]]]:
-        """Return the danger keys from ``low`` to ``high`` of live executions with a deadline: ascending, per shard."""
-
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
         """Return the executions that exist, by id, with an eventually consistent read."""
+
+
+class DeadlineIndex(Protocol):
+    """The live executions with a deadline, sorted by ``danger_key``."""
+
+    def danger_keys(self, low: str, high: str) -> list[Iterator[list[str]]]:
+        """Return the danger keys from ``low`` to ``high``: ascending, as one sequence of pages per shard."""
+
+    def count_danger(self, low: str, high: str, at_most: int) -> int:
+        """Count the danger keys from ``low`` to ``high``; no further than to ``at_most``."""
+
+    def fetch(self, execution_ids: list[str]) -> dict[str, Execution]: ...

@@ -11,6 +11,7 @@ from punctual.aws.dynamodb.gates import DynamoGates
 from punctual.domain.executions.execution import Execution
 
 IDS_PER_PAGE = 200
+DANGER = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,17 @@ class DynamoExecutionIndex:
         return [self._danger_keys_of(shard, low, high) for shard in range(self.executions.shards)]
 
     def _danger_keys_of(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
-        condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
-        values = {"shard": str(shard), "low": low or "0", "high": high}
-        for page in self.executions.table.query(condition, values, index="deadlines", page_size=IDS_PER_PAGE):
+        values = {"shard": str(shard), "low": low, "high": high}
+        for page in self.executions.table.query(DANGER, values, index="deadlines", page_size=IDS_PER_PAGE):
             yield [item["danger"] for item in page]
+
+    def count_danger(self, low: str, high: str, at_most: int) -> int:
+        counted = 0
+        for shard in range(self.executions.shards):
+            if counted < at_most:
+                values = {"shard": str(shard), "low": low, "high": high}
+                counted += self.executions.table.count(DANGER, values, index="deadlines", at_most=at_most - counted)
+        return counted
 
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
         return {execution.execution_id: execution for execution in self.executions.get_many(execution_ids)}
@@ -59,6 +67,7 @@ class DynamoExecutionIndex:
 
 
 if TYPE_CHECKING:
-    from punctual.ports.executions import ExecutionIndex
+    from punctual.ports.executions import DeadlineIndex, ExecutionIndex
 
     _execution_index: type[ExecutionIndex] = DynamoExecutionIndex
+    _deadline_index: type[DeadlineIndex] = DynamoExecutionIndex

@@ -182,6 +182,10 @@ def outlook_text(outlook: Outlook) -> str:
             "latest_safe_start": instant_text(outlook.latest_safe_start),
             "cause": outlook.cause,
             "remedy": outlook.remedy,
+            "cause_code": outlook.cause_code,
+            "remedies": outlook.remedies,
+            "since": instant_text(outlook.since),
+            "runs_used": outlook.runs_used,
             "checked_at": instant_text(outlook.checked_at),
             "seen": [[instant_text(one.at), one.percent] for one in outlook.progress_samples],
         }
@@ -200,9 +204,21 @@ def outlook_of_text(text: str | None) -> Outlook | None:
         latest_safe_start=instant_of(fields["latest_safe_start"]),
         cause=fields["cause"],
         remedy=fields["remedy"],
+        since=instant_of(fields.get("since")),
+        runs_used=fields.get("runs_used", 0),
+        **_danger_of(fields),
         checked_at=from_text(fields["checked_at"]),
         progress_samples=tuple(ProgressSample(from_text(at), percent) for at, percent in fields["seen"]),
     )
+
+
+def _danger_of(fields: dict[str, Any]) -> dict[str, Any]:
+    if not fields.get("cause_code"):
+        return {}
+    from punctual.domain.executions.remedy import CauseCode, Remedy, RemedyAction  # few executions are in danger
+
+    remedies = (Remedy(RemedyAction(action), target, effect) for action, target, effect in fields["remedies"])
+    return {"cause_code": CauseCode(fields["cause_code"]), "remedies": tuple(remedies)}
 
 
 def batch_text(batch: Batch | None) -> str | None:

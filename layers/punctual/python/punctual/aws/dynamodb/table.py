@@ -197,8 +197,8 @@ class Table:
                 return
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
-    def count(self, condition: str, values: Mapping[str, Any], *, index: str) -> int:
-        """Count the matching items."""
+    def count(self, condition: str, values: Mapping[str, Any], *, index: str, at_most: int | None = None) -> int:
+        """Count the matching items; no further than to ``at_most``."""
         request: dict[str, Any] = {
             "TableName": self.name,
             "IndexName": index,
@@ -209,9 +209,10 @@ class Table:
         }
         counted = 0
         while True:
+            request |= {"Limit": at_most - counted} if at_most else {}
             answer = self.client.query(**request)
             counted += int(answer["Count"])
-            if "LastEvaluatedKey" not in answer:
+            if "LastEvaluatedKey" not in answer or counted == at_most:
                 return counted
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 

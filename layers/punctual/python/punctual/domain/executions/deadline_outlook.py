@@ -14,8 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from punctual.domain.identity import due_key
+
+if TYPE_CHECKING:
+    from punctual.domain.executions.remedy import CauseCode, Remedy
 
 
 class DeadlineState(StrEnum):
@@ -81,6 +85,14 @@ class Outlook:
     """Why the deadline is at risk."""
     remedy: str | None = None
     """What an operator can do about it."""
+    cause_code: CauseCode | None = None
+    """The kind of ``cause``."""
+    remedies: tuple[Remedy, ...] = ()
+    """The steps of ``remedy``, the most promising first."""
+    since: datetime | None = None
+    """When the current state began; ``None`` if an earlier version stored the outlook."""
+    runs_used: int = 0
+    """The number of recorded runs that the forecast is based on."""
     checked_at: datetime
     progress_samples: tuple[ProgressSample, ...] = ()
     """Progress samples of the run so far, the newest last."""
@@ -97,6 +109,13 @@ def state_after(
     if probability < AT_RISK_BELOW or (before in IN_DANGER and probability < ON_TRACK_ABOVE):
         return DeadlineState.AT_RISK
     return DeadlineState.ON_TRACK
+
+
+def state_since(before: Outlook | None, state: DeadlineState, deadline_at: datetime, now: datetime) -> datetime:
+    """Return when ``state``, which a check found ``now``, began. A deadline is missed at its instant."""
+    if before is not None and before.state is state:
+        return before.since or before.checked_at
+    return min(deadline_at, now) if state is DeadlineState.MISSED else now
 
 
 def state_at_end(deadline_at: datetime, ended_at: datetime | None, *, succeeded: bool) -> DeadlineResult:
@@ -135,6 +154,13 @@ def danger_key(state: DeadlineState, deadline_at: datetime, execution_id: str) -
     return f"{_URGENCY[state]}-{due_key(deadline_at)}-{execution_id}"
 
 
-def danger_key_range(state: DeadlineState) -> tuple[str, str]:
-    """Return the lower and upper bound of ``danger_key`` for this state."""
-    return f"{_URGENCY[state]}-", f"{_URGENCY[state]}-~"
+BY_URGENCY = tuple(sorted(DeadlineState, key=_URGENCY.__getitem__))
+"""The states in the order of ``danger_key``."""
+
+
+def danger_key_range(
+    state: DeadlineState, since: datetime | None = None, until: datetime | None = None
+) -> tuple[str, str]:
+    """Return the bounds of ``danger_key`` for this state and for deadlines from ``since`` to before ``until``."""
+    low, high = due_key(since) if since else "", due_key(until) if until else "~"
+    return f"{_URGENCY[state]}-{low}", f"{_URGENCY[state]}-{high}"

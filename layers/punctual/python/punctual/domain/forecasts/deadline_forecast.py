@@ -7,14 +7,14 @@ and the long lane. The monitor's checks and API requests use the same calculatio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, ProgressSample, state_after
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, ProgressSample, state_after, state_since
 from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution
 from punctual.domain.executions.execution_factory import execution_of
-from punctual.domain.forecasts.deadline_explanation import Explanation, ForecastBasis, explain
+from punctual.domain.forecasts.deadline_explanation import Explanation, ForecastBasis, UpstreamEnd, explain
 from punctual.domain.forecasts.forecast import NO_WAIT, Forecast, Wait, forecast
 from punctual.domain.forecasts.pace import Pace, precision_of
 from punctual.domain.forecasts.partition_explanation import PartitionedBasis, explain_partitions
@@ -44,15 +44,6 @@ def no_parts(_: Execution) -> Sequence[Part]:
     return ()
 
 
-@dataclass(frozen=True)
-class UpstreamEnd:
-    """The expected end of the upstream with the latest median end."""
-
-    name: str
-    median_end: datetime
-    p95_end: datetime
-
-
 def last_upstream_end(
     upstreams: Iterable[Upstream], load: SystemLoad, now: datetime, parts_of: PartsLookup = no_parts
 ) -> UpstreamEnd | None:
@@ -71,7 +62,7 @@ def _end_of(
     """From the outlook of its last check; without one, from its own run times, which ignores its own upstreams."""
     execution = upstream.execution or execution_of(job, due, status=Status.SCHEDULED, now=now)
     end = execution.outlook or _forecast(execution, job, load, now, None, parts_of(execution))[0]
-    return UpstreamEnd(job.name, max(end.median_end, now), max(end.p95_end, now))
+    return UpstreamEnd(job.job_id, job.name, max(end.median_end, now), max(end.p95_end, now))
 
 
 def outlook_of(
@@ -101,6 +92,10 @@ def outlook_of(
         latest_safe_start=expected.latest_safe_start,
         cause=explanation.cause if explanation else None,
         remedy=explanation.remedy if explanation else None,
+        cause_code=explanation.code if explanation else None,
+        remedies=explanation.remedies if explanation else (),
+        since=state_since(before, state, execution.deadline_at, now),
+        runs_used=basis.runs_used,
         checked_at=now,
         progress_samples=_progress_samples(execution, now),
     )
@@ -124,11 +119,11 @@ def _forecast(
 ) -> tuple[Forecast, ForecastBasis | PartitionedBasis]:
     if execution.is_partitioned:
         wait = _upstream_wait(upstream, execution, now) if upstream else NO_WAIT
-        return forecast_partitioned(execution, job, load, now, parts, wait, upstream.name if upstream else None)
-    run_time, source = _run_time(execution, job)
+        return forecast_partitioned(execution, job, load, now, parts, wait, upstream)
+    run_time, source, runs_used = _run_time(execution, job)
     if execution.status is Status.RUNNING:
         start = _effective_start(execution)
-        basis = ForecastBasis(run_time=run_time, source=source, wait=Wait(), effective_start=start)
+        basis = ForecastBasis(run_time=run_time, source=source, runs_used=runs_used, wait=Wait(), effective_start=start)
         return _forecast_running(execution, run_time, now), basis
     run_time = run_time.scaled(_remaining_share(execution))
     wait = _upstream_wait(upstream, execution, now) if upstream else _capacity_wait(execution, run_time, load, now)
@@ -141,8 +136,7 @@ def _forecast(
         pace=None,
         deadline_at=execution.deadline_at,
     )
-    name = upstream.name if upstream else None
-    return expected, ForecastBasis(run_time=run_time, source=source, wait=wait, upstream=name)
+    return expected, ForecastBasis(run_time=run_time, source=source, runs_used=runs_used, wait=wait, upstream=upstream)
 
 
 def _forecast_running(execution: Execution, run_time: RunTime, now: datetime) -> Forecast:
@@ -192,12 +186,16 @@ def _remaining_share(execution: Execution) -> float:
     return max(1 - done, MIN_REMAINING_SHARE)
 
 
-def _run_time(execution: Execution, job: Job) -> tuple[RunTime, RunTimeSource]:
-    """The run time of the whole execution and its source. In the long lane the timeout is per attempt."""
+def _run_time(execution: Execution, job: Job) -> tuple[RunTime, RunTimeSource, int]:
+    """The run time of the whole execution, its source, and the number of runs behind it.
+
+    In the long lane the timeout is per attempt.
+    """
     runs, declared = job.run_times.get(EXECUTION, ()), job.expected_seconds
     attempts = len(execution.attempts) + 1 if execution.lane is Lane.LONG else 1
     run_time = run_time_of(runs, declared, execution.timeout_seconds * attempts)
-    return run_time, run_time_source(runs, declared)
+    source = run_time_source(runs, declared)
+    return run_time, source, len(runs) if source is RunTimeSource.HISTORY else 0
 
 
 def _upstream_wait(upstream: UpstreamEnd, execution: Execution, now: datetime) -> Wait:

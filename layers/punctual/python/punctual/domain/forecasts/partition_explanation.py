@@ -13,13 +13,23 @@ from datetime import datetime, timedelta
 
 from punctual.domain.executions.deadline_outlook import ON_TRACK_ABOVE
 from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.remedy import CauseCode, Remedy, RemedyAction
 from punctual.domain.forecasts.deadline_explanation import (
+    EARLIER,
     EXPECTATIONS,
+    LATER_DEADLINE,
+    MORE_PARTITIONS,
     SLOW_FACTOR,
     STARVATION_THRESHOLD,
     Explanation,
+    UpstreamEnd,
+    cancel_laxest,
+    inspect,
+    leaves_too_little_time,
+    raised_settings,
     run_time_unknown,
     seconds_text,
+    settings_text,
     waits_for_upstream,
 )
 from punctual.domain.forecasts.forecast import SAFE_PROBABILITY, Forecast
@@ -32,7 +42,6 @@ from punctual.domain.schedules.timezone import zone_named
 
 HELPFUL_PROBABILITY = 0.5
 """A limit is the cause if the execution would meet its deadline with this probability without it."""
-ONE_VCPU = 1024
 AMBIGUOUS_AFTER = timedelta(days=6)
 """A weekday further away than this is shown with its date."""
 
@@ -44,7 +53,9 @@ class PartitionedBasis:
     work: PartitionedWork
     plan: SlotPlan
     timezone: str
-    upstream: str | None = None
+    runs_used: int = 0
+    """The number of recorded runs behind the run times of the partitions."""
+    upstream: UpstreamEnd | None = None
     waiting: int = 0
     """The number of partitions that wait for a slot."""
     failure: str | None = None
@@ -65,8 +76,13 @@ def explain_partitions(execution: Execution, forecast: Forecast, basis: Partitio
         return waits_for_upstream(basis.upstream, work.wait.median)
     if work.has_failed:
         return Explanation(
+            CauseCode.PARTITION_FAILED,
             f"a partition has failed{basis.failure or ''}",
             "fix the error, then retry the execution: see the attempts and the log of the partition",
+            (
+                inspect(execution, "shows the error of the partition"),
+                Remedy(RemedyAction.RETRY_EXECUTION, execution.execution_id, "keeps the finished partitions"),
+            ),
         )
     if work.times.source is RunTimeSource.TIMEOUT and not work.ended:
         return run_time_unknown(work.times.typical)
@@ -90,23 +106,26 @@ def _too_few_slots(execution: Execution, basis: PartitionedBasis, left: float, n
     else:
         need = f"its partitions need {plan.at_once} slots at once"
     taken = f", of which other executions hold {held}" if held else ""
-    remedies = [_raise_lane(basis, plan, left), _start_by(execution, basis, now)]
+    raised, steps = _raise_lane(basis, plan, left)
+    remedies = [raised, _start_by(execution, basis, now)]
     if basis.laxest:
         remedies.insert(1, f"pause or cancel execution {basis.laxest}, which has the most time to spare")
-    return Explanation(f"{need}: the lane has {_slots(plan.slots)}{taken}", ", or ".join(filter(None, remedies)))
+        steps.append(cancel_laxest(basis.laxest))
+    return Explanation(
+        CauseCode.TOO_FEW_SLOTS,
+        f"{need}: the lane has {_slots(plan.slots)}{taken}",
+        ", or ".join(remedies),
+        (*steps, EARLIER),
+    )
 
 
-def _raise_lane(basis: PartitionedBasis, plan: SlotPlan, left: float) -> str:
+def _raise_lane(basis: PartitionedBasis, plan: SlotPlan, left: float) -> tuple[str, list[Remedy]]:
     """The smallest number of slots with which the execution is on track, and the settings that provide it."""
     others = [(one.tasks, one.cpu) for one in plan.held] + [(one.tasks, one.tasks * one.cpu) for one in plan.waiting]
     most = max(sum(tasks for tasks, _ in others), -(-sum(cpu for _, cpu in others) // plan.cpu)) + plan.at_once
     enough = _smallest(plan.slots + 1, most, lambda slots: _probability(basis.work, plan.with_slots(slots), left))
-    limits = plan.with_slots(enough).limits
-    settings = [
-        f"long.vcpus to {-(-limits.cpu // ONE_VCPU)}" if limits.cpu > plan.limits.cpu else "",
-        f"long.tasks to {limits.tasks}" if limits.tasks > plan.limits.tasks else "",
-    ]
-    return f"raise the lane from {plan.slots} to {_slots(enough)} ({' and '.join(filter(None, settings))})"
+    raised = list(raised_settings(plan.limits, plan.with_slots(enough).limits))
+    return f"raise the lane from {plan.slots} to {_slots(enough)} ({settings_text(raised)})", raised
 
 
 def _too_few_at_once(
@@ -118,17 +137,20 @@ def _too_few_at_once(
         plan.at_once + 1, parallel, lambda at_once: _probability(work, replace(roomy, at_once=at_once), left)
     )
     change = f"raise partitions.at_once from {plan.at_once} to {enough}"
-    wider = replace(plan, at_once=enough)
+    steps, wider = [Remedy(RemedyAction.EDIT_JOB, "partitions.at_once", f"to {enough}")], replace(plan, at_once=enough)
     if not _helps(work, wider, left):
-        change += f" and {_raise_lane(basis, wider, left)}"
+        raised, settings = _raise_lane(basis, wider, left)
+        change, steps = f"{change} and {raised}", steps + settings
     if execution.started_at is not None:
         change = f"next time {change}"
     rest = seconds_text(simulate(work, plan).quantile(0.5))
     unended = len(work.running) + len(work.pending)
     return Explanation(
+        CauseCode.TOO_FEW_AT_ONCE,
         f"{_partitions(unended)} of about {seconds_text(work.times.typical.quantile(0.5))} remain and run "
         f"{plan.at_once} at a time (at_once), which takes about {rest}",
-        ", or ".join(filter(None, [change, _start_by(execution, basis, now)])),
+        ", or ".join([change, _start_by(execution, basis, now)]),
+        (*steps, EARLIER),
     )
 
 
@@ -137,13 +159,17 @@ def _slow(execution: Execution, forecast: Forecast, basis: PartitionedBasis, now
     median, expectation = whole.quantile(0.5), EXPECTATIONS[work.times.source]
     if basis.failure:
         return Explanation(
+            CauseCode.PARTITION_RETRYING,
             f"a partition is to be retried{basis.failure}",
             "fix the error that made its last attempt fail: see its attempts and its log",
+            (inspect(execution, "shows the error that made the last attempt of the partition fail"),),
         )
     if not work.ended and not work.running:
         return Explanation(
+            CauseCode.TOO_LITTLE_TIME,
             f"it {expectation} {seconds_text(median)}, and its deadline leaves less time than that",
             f"{_start_by(execution, basis, now)}, run it with more partitions, or set a later deadline",
+            (EARLIER, MORE_PARTITIONS, LATER_DEADLINE),
         )
     started = execution.started_at or now
     ran, expected = format_duration(now - started), (forecast.median_end - started).total_seconds()
@@ -151,13 +177,16 @@ def _slow(execution: Execution, forecast: Forecast, basis: PartitionedBasis, now
     facts = f"{percent:.0f}% done after {ran}; it {expectation} {seconds_text(median)}"
     if expected > SLOW_FACTOR * median:
         return Explanation(
+            CauseCode.SLOWER_THAN_USUAL,
             f"slower than usual: {facts} and would take {seconds_text(expected)}",
             "see the logs of its partitions for what delays them; next time run it with more partitions",
+            (inspect(execution, "shows what delays its partitions"), MORE_PARTITIONS),
         )
     late = started - execution.earliest_start
     if late > STARVATION_THRESHOLD:
-        return Explanation(f"started {format_duration(late)} after its due instant: {facts}", "set a later deadline")
-    return Explanation(f"its deadline leaves too little time: {facts}", "set a later deadline, or reduce its work")
+        cause = f"started {format_duration(late)} after its due instant: {facts}"
+        return Explanation(CauseCode.STARTED_LATE, cause, "set a later deadline", (LATER_DEADLINE,))
+    return leaves_too_little_time(facts)
 
 
 def _start_by(execution: Execution, basis: PartitionedBasis, now: datetime) -> str:

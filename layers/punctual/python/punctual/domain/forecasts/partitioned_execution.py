@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from punctual.domain.errors import Invalid
 from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution
-from punctual.domain.forecasts.deadline_explanation import MAX_CAUSE_ERROR_CHARACTERS
+from punctual.domain.forecasts.deadline_explanation import MAX_CAUSE_ERROR_CHARACTERS, UpstreamEnd
 from punctual.domain.forecasts.forecast import NO_WAIT, SAFE_PROBABILITY, Forecast, Wait
 from punctual.domain.forecasts.pace import Pace, precision_of
 from punctual.domain.forecasts.partition_explanation import PartitionedBasis
@@ -22,12 +22,13 @@ from punctual.domain.forecasts.partition_forecast import (
 )
 from punctual.domain.forecasts.partition_times import collect_time_of, partition_times_of
 from punctual.domain.forecasts.run_history import QUANTILE
+from punctual.domain.forecasts.run_time import RunTimeSource
 from punctual.domain.forecasts.slot_simulation import Held, SlotPlan, Waiting
 from punctual.domain.forecasts.system_load import SystemLoad
 from punctual.domain.jobs.job import Job
 from punctual.domain.long_lane.lane_forecast import HeldSlots, LaneOutlook, WaitingSlots, expected_release
 from punctual.domain.long_lane.laxity import latest_start
-from punctual.domain.long_lane.part import COLLECT, Part, busy_seconds
+from punctual.domain.long_lane.part import COLLECT, PARTITIONS, Part, busy_seconds
 from punctual.domain.schedules.due_window import zone_of
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 
@@ -44,13 +45,14 @@ def forecast_partitioned(
     now: datetime,
     parts: Sequence[Part],
     wait: Wait,
-    upstream: str | None,
+    upstream: UpstreamEnd | None,
 ) -> tuple[Forecast, PartitionedBasis]:
     work = work_of(execution, job, parts, now, wait)
     basis = PartitionedBasis(
         work=work,
         plan=plan_of(execution, work, parts, load, now),
         timezone=zone_of(job.schedule),
+        runs_used=len(job.run_times.get(PARTITIONS, ())) if work.times.source is RunTimeSource.HISTORY else 0,
         upstream=upstream,
         waiting=sum(part.status is Status.WAITING for part in parts),
         failure=next(map(_failure, filter(_has_failed, parts)), None),

@@ -1,0 +1,49 @@
+"""``/deadlines``: the live executions with a deadline."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from answers.deadlines import DeadlinePage, LiveDeadlines
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from openapi import openapi_responses
+from services import authorize, browse_deadlines
+from views import execution_view
+
+from punctual.domain import instant
+from punctual.domain.executions.deadline_outlook import DeadlineState
+from punctual.stages.api.browse_deadlines import DeadlineFilter
+from routes.queries import CursorQuery, LimitQuery
+
+router = APIGatewayHttpRouter()
+StateQuery = Annotated[DeadlineState | None, Query()]
+FromQuery = Annotated[str | None, Query(alias="from", description="Deadline at or after this instant.")]
+ToQuery = Annotated[str | None, Query(alias="to", description="Deadline before this instant.")]
+
+
+@router.get(
+    "/deadlines",
+    summary="List live executions with a deadline, the most endangered first",
+    tags=["overview"],
+    responses=openapi_responses(DeadlinePage),
+)
+def list_deadlines(
+    state: StateQuery = None,
+    since: FromQuery = None,
+    until: ToQuery = None,
+    limit: LimitQuery = 50,
+    cursor: CursorQuery = None,
+) -> DeadlinePage:
+    authorize(router)
+    where = DeadlineFilter(
+        state=state,
+        since=instant.parse("from", since) if since else None,
+        until=instant.parse("to", until) if until else None,
+    )
+    page = browse_deadlines.list(where, limit, cursor)
+    return DeadlinePage(
+        items=[execution_view(one) for one in page.items],
+        cursor=page.cursor,
+        counts=LiveDeadlines(**{str(one): count for one, count in browse_deadlines.count(where).items()}),
+    )

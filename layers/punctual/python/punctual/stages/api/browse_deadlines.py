@@ -1,0 +1,71 @@
+"""Browse deadlines: list and count the live executions with a deadline, by state and by the instant of the deadline."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from punctual.domain.errors import Invalid
+from punctual.domain.executions.deadline_outlook import BY_URGENCY, DeadlineState, danger_key_range
+from punctual.domain.executions.execution import Execution
+from punctual.domain.requests.page import Page, decode_cursor, page_of, response_size
+from punctual.domain.status import FINAL
+
+if TYPE_CHECKING:
+    from punctual.ports.executions import DeadlineIndex
+
+MAX_COUNTED = 10_000
+"""Counting stops here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeadlineFilter:
+    state: DeadlineState | None = None
+    since: datetime | None = None
+    """Of the deadline."""
+    until: datetime | None = None
+    """Exclusive."""
+
+    def __post_init__(self) -> None:
+        if self.since and self.until and self.until < self.since:
+            raise Invalid("to", "must not be before from: swap the two, or correct one of them")
+
+    def range_of(self, state: DeadlineState) -> tuple[str, str]:
+        return danger_key_range(state, self.since, self.until)
+
+
+@dataclass(frozen=True)
+class BrowseDeadlines:
+    """The index of deadlines is sorted by state and deadline, so each filter is a range of it."""
+
+    executions: DeadlineIndex
+
+    def list(self, where: DeadlineFilter, limit: int, cursor: str | None) -> Page[Execution]:
+        """List live executions that have a deadline: the most endangered first, then by nearest deadline."""
+        after = decode_cursor(cursor) or ""
+        states = BY_URGENCY if where.state is None else (where.state,)
+        positions = chain.from_iterable(self._positions(*where.range_of(state), after) for state in states)
+        return page_of(self._fetch_live(positions, limit), limit, response_size)
+
+    def count(self, where: DeadlineFilter) -> dict[DeadlineState, int]:
+        """Count the executions of each state in the time range of ``where``; no further than to ``MAX_COUNTED``."""
+        return {state: self.executions.count_danger(*where.range_of(state), MAX_COUNTED) for state in BY_URGENCY}
+
+    def _positions(self, low: str, high: str, after: str) -> Iterator[str]:
+        if max(low, after) >= high:
+            return
+        shards = self.executions.danger_keys(max(low, after), high)
+        positions = heapq.merge(*(chain.from_iterable(pages) for pages in shards))
+        yield from (position for position in positions if position > after)
+
+    def _fetch_live(self, danger_keys: Iterator[str], limit: int) -> Iterator[tuple[str, Execution | None]]:
+        while chunk := list(islice(danger_keys, limit)):
+            ids = {key: key.split("-", 2)[2] for key in chunk}
+            found = self.executions.fetch(list(ids.values()))
+            for key, execution_id in ids.items():
+                execution = found.get(execution_id)
+                yield key, execution if execution is not None and execution.status not in FINAL else None
