@@ -51,24 +51,36 @@ class AtRest:
         live = [one for one in self.observer.executions.values() if one.status not in FINAL]
         return [describe(one) for one in live if one.earliest_start < due_before and not self.may_wait(one)]
 
-    def may_wait(self, one: Execution) -> bool:
+    def may_wait(self, one: Execution, behind: frozenset[str] = frozenset()) -> bool:
         """Whether it may stay live while nothing happens.
 
         A rate limit postpones it, its job is paused and keeps its message, or an upstream may be missing because that
-        job is paused or was edited.
+        job is paused or was edited. The same holds for an execution that waits ``behind`` such ones: more may come due
+        than a rate lets start.
         """
+        if one.execution_id in behind:  # a deadlock
+            return False
+        behind |= {one.execution_id}
         if one.is_deferred and self.observer.jobs[one.job_id][-1].job.state is JobState.PAUSED:
             return True
         if one.rate_at is not None and one.rate_at > self.observer.kernel.now:
             return True
+        if one.waits_at is not None:
+            holders = [self.observer.executions.get(name) for name in self._holders().get(one.waits_at, ())]
+            return any(holder is not None and self.may_wait(holder, behind) for holder in holders)
+        return self._may_miss_upstream(one, behind)
+
+    def _may_miss_upstream(self, one: Execution, behind: frozenset[str]) -> bool:
         if not one.has_pending_upstreams or self.observer.jobs[one.job_id][-1].job.state in REMOVED_STATES:
             return False
-        missing = [
-            self.observer.jobs[dependency.job][-1].job
-            for dependency, found in self.observer.upstreams(one)
-            if not found or all(other.status not in FINAL for other in found)
-        ]
-        return any(job.state is JobState.PAUSED or job.revision > 1 for job in missing)
+        for dependency, found in self.observer.upstreams(one):
+            live = [other for other in found if other.status not in FINAL]
+            job = self.observer.jobs[dependency.job][-1].job
+            if len(live) == len(found) and (job.state is JobState.PAUSED or job.revision > 1):
+                return True
+            if any(self.may_wait(other, behind) for other in live):
+                return True
+        return False
 
     def _of_job(self, job_id: str, executions: Sequence[Execution]) -> Iterator[str]:
         """Every due instant has one record; there are no others; a recurring job has a leader."""
@@ -109,12 +121,10 @@ class AtRest:
 
     def _of_gates(self) -> Iterator[str]:
         """No place is held by an execution that may not hold it, and no first waiter is at a gate with a free place."""
-        holders: dict[str, list[str]] = {}
+        holders = self._holders()
         queues: dict[str, dict[str, str]] = defaultdict(dict)
         for item in map(plain, self.account.dynamodb.tables["gates"].items.values()):
-            if item["gate"].startswith("held#"):
-                holders[item["entry"]] = [name.removeprefix("in:") for name in item if name.startswith("in:")]
-            elif item["gate"].startswith("queue#"):
+            if item["gate"].startswith("queue#"):
                 queues[item["gate"].removeprefix("queue#")][item["entry"]] = item["execution_id"]
         for gate, names in holders.items():
             for name in names:
@@ -131,6 +141,14 @@ class AtRest:
                     yield f"{describe(one)} waits at {gate}, but is not in its queue"
                 elif queue[min(queue)] == one.execution_id and len(holders.get(gate, ())) < (limit or 0):
                     yield f"{describe(one)} is first at {gate}, which has room: {holders.get(gate, [])}"
+
+    def _holders(self) -> dict[str, list[str]]:
+        """The executions that hold a place at each gate."""
+        return {
+            gate: [name.removeprefix("in:") for name in item if name.startswith("in:")]
+            for (kind, gate), item in self.account.dynamodb.tables["gates"].items.items()
+            if kind.startswith("held#")
+        }
 
     def _of_messages(self) -> Iterator[str]:
         """Each message of a producer has become one execution or, if it was refused, a dead letter."""
