@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import count
 from typing import Any
+
+import pytest
 
 from punctual.aws import clients
 from tests.integration.fixture_tasks import Killed
+from tests.integration.shared_clients import SHARED_CLIENTS
+
+READS = ("Get", "BatchGet", "Query", "List", "Describe")
 
 
 @contextmanager
@@ -48,3 +54,25 @@ def crash_at(operation: str, after: int = 0, table: str = "gates") -> AbstractCo
         raise Killed
 
     return just_before(operation, die, on_table(table), after, once=False)
+
+
+def dies_before_write(number: int, act: Callable[[], object]) -> bool:
+    """Kill the process before its write of this number, in any AWS service. ``False`` if it makes fewer writes."""
+    writes = count(1)
+
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def make_api_call(operation: str, parameters: dict[str, Any]) -> Any:
+            if not operation.startswith(READS) and next(writes) == number:
+                raise Killed
+            return call(operation, parameters)
+
+        return make_api_call
+
+    with pytest.MonkeyPatch.context() as patch:
+        for client in (create() for create in SHARED_CLIENTS):
+            patch.setattr(client, "_make_api_call", counted(client._make_api_call))
+        try:
+            act()
+        except Killed:
+            return True
+    return False
