@@ -194,6 +194,30 @@ def test_a_waiter_gets_its_place_although_the_process_that_frees_it_dies(world: 
     assert [status(world, one) for one in jobs] == ["succeeded"] * 3
 
 
+def test_a_waiter_gets_the_place_of_a_cancelled_execution_although_the_api_dies(world: World) -> None:
+    for _ in range(3):
+        submit(world, concurrency=ONE_AT_A_TIME)
+    first, second, third = work_orders(world)
+    jobs = [json.loads(order["body"])["job_id"] for order in (first, second, third)]
+
+    def others_wait(_context: Context) -> None:
+        world.work(second)
+        world.work(third)
+
+    TASK_BODIES.append(others_wait)
+    world.work(first)  # grants its place to the second execution, which has not started
+    assert [status(world, one) for one in jobs] == ["succeeded", "queued", "waiting"]
+    [holder] = world.executions(jobs[1])
+    # the api dies after it has released the place, before it reads the queue of waiters
+    with crash_at("Query"), pytest.raises(Killed):
+        world.request("PUT", f"/executions/{holder['execution_id']}/cancel")
+    assert [status(world, one) for one in jobs] == ["succeeded", "cancelled", "waiting"]
+    assert "in:" not in str(gate(world, "key#"))
+    world.tick()
+    world.run_until_idle()
+    assert [status(world, one) for one in jobs] == ["succeeded", "cancelled", "succeeded"]
+
+
 def test_a_claim_whose_response_was_lost_is_recognised_by_its_worker(world: World) -> None:
     job_id = submit(world, retry={"max_attempts": 1})
     world.deliver_streams()
@@ -287,6 +311,30 @@ def test_an_edit_leaves_on_record_the_waiter_that_covers_a_skipped_execution(wor
     covers = [one["covered_by"] for one in found.values() if one["covered_by"]]
     assert covers
     assert set(covers) <= found.keys()
+
+
+def test_an_edit_leaves_on_record_the_execution_that_has_displaced_a_waiter(world: World) -> None:
+    job_id = submit(world, schedule={"every_seconds": 10}, overlap="cancel_running")
+
+    def two_come_due_around_an_edit(_context: Context) -> None:
+        world.pass_time(10)
+        [order] = world.orders()
+        world.work(order)  # waits
+        edit(world, job_id, {"schedule": {"every_seconds": 7}})
+        world.pass_time(10)
+        [order] = world.orders()
+        world.work(order)  # displaces it, before the planner sees the edit
+        world.run_until_idle()
+
+    TASK_BODIES.append(two_come_due_around_an_edit)
+    world.run_until_idle()
+    world.pass_time(10)
+    [order] = world.orders()
+    world.work(order)
+    world.run_until_idle()
+    found = {one["execution_id"]: one for one in world.executions(job_id)}
+    [covered_by] = [one["covered_by"] for one in found.values() if one["covered_by"]]
+    assert covered_by in found
 
 
 def test_an_edit_leaves_on_record_the_waiter_that_covers_a_manual_run(world: World) -> None:
