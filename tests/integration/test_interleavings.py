@@ -589,6 +589,20 @@ def test_the_reconciler_does_not_queue_an_execution_that_waits_at_a_gate(world: 
     assert lane.execution(second)["status"] == "waiting"
 
 
+def test_the_dispatcher_sends_no_work_order_for_an_execution_that_the_reconciler_restarts_meanwhile(
+    world: World, lane: LongLane
+) -> None:
+    job, _ = start_part(lane)
+    execution_id = lane.execution(job)["execution_id"]
+    world.states.stop_execution(executionArn=lane.attached_run(job["job_id"], execution_id))
+    world.pass_time(121)
+    # between the dispatcher's reads of the index of running executions and of the execution
+    with just_before("BatchGetItem", lane.reconcile):
+        world.tick()
+    assert lane.execution(job)["status"] == "queued"
+    assert world.orders() == []
+
+
 def test_a_heartbeat_just_before_the_attempt_is_ended_keeps_the_lease(world: World, lane: LongLane) -> None:
     job, container = start_part(lane)
     world.pass_time(31)

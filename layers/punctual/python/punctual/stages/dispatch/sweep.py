@@ -18,6 +18,7 @@ from punctual.domain.executions.horizon import SWEEP_HORIZON, TICK
 from punctual.domain.executions.lease import LEASE_DURATION, LEASE_SUSPECT_AFTER
 from punctual.domain.executions.timer import SweepPosition
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
+from punctual.domain.lane import Lane
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class Dispatcher:
         the gatekeeper finds stuck in ``queued`` get their order once more.
         """
         for execution in chain(self.executions.running(shard), self.gatekeeper.sweep(shard, self.shards)):
+            if execution.lane is Lane.LONG:  # listed by an outdated index entry, it may be queued for another run
+                continue
             if execution.status is Status.QUEUED:
                 yield work_order_for(execution, now)
             elif (
