@@ -8,7 +8,7 @@ from typing import Any
 import answers
 
 BODY_ERRORS = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-"""How a route that takes a body refuses one that it cannot read."""
+"""The statuses with which a route refuses an unreadable body."""
 GATEWAY_ERRORS = {
     HTTPStatus.UNAUTHORIZED: "The token is missing or invalid. API Gateway's own response.",
     HTTPStatus.TOO_MANY_REQUESTS: "The stack's request rate is exceeded: repeat later. API Gateway's own response.",
@@ -20,7 +20,7 @@ def openapi_responses(
 ) -> dict[int, Any]:
     """Return a route's OpenAPI responses: ``model`` on success, and an error for each other status.
 
-    ``problems`` are in addition to those that every route has; an open route requires no token.
+    ``problems`` are added to the errors of every route. An open route requires no token.
     """
     gateway = {} if is_open else GATEWAY_ERRORS
     common = {HTTPStatus.UNPROCESSABLE_ENTITY} if is_open else {HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY}

@@ -267,7 +267,7 @@ def test_a_chunk_of_a_concurrent_partition_never_appears_before_a_cursor(world: 
     before = world.now
     send(containers[0], 1, "newer")
     page = log(world, execution_id)
-    assert page["items"] == []  # a chunk with an earlier time may still be on its way
+    assert page["items"] == []  # a chunk with an earlier time may still arrive
     send(containers[1], 1, "older", stored_at=before.isoformat())
     world.pass_time(1)
     assert sorted(messages(log(world, execution_id, f"after={page['after']}"))) == ["newer", "older"]

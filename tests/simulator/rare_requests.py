@@ -46,7 +46,7 @@ def vary(job: dict[str, Any], now: datetime, choose: Choose) -> dict[str, Any]:
 
 
 def preempt(operator: Operator, where: str) -> None:
-    """A preemptible job fills the lane for a while; a minute later comes one that would miss its deadline."""
+    """A preemptible job fills the lane for a while. A minute later, a job is submitted that would miss its deadline."""
     runs_long = {
         "task": "echo",
         "lane": "long",

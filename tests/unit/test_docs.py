@@ -12,6 +12,8 @@ from punctual.domain.status import TRANSITIONS
 
 ARCHITECTURE = (DOCS / "architecture.md").read_text()
 STAGES = PACKAGE / "stages"
+TESTS = DOCS.parent / "tests"
+PAGES = (*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md"))
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
@@ -28,6 +30,16 @@ def test_every_module_that_the_architecture_page_names_exists() -> None:
     named = set(re.findall(r"`([\w/]+\.py)`", ARCHITECTURE))
     roots = (DOCS.parent, PACKAGE, PACKAGE / "domain", STAGES)
     assert [name for name in sorted(named) if not any((root / name).exists() for root in roots)] == []
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    tests = {path: path.read_text() for path in TESTS.rglob("test_*.py")}
+    names = {path.name for path in tests} | {path.stem for path in tests}
+    names |= {name for text in tests.values() for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
+    quoted = [(page.name, text) for page in PAGES for text in re.findall(r"`([^`\n]+)`", page.read_text())]
+    named = {(page, name) for page, text in quoted for name in re.findall(r"\btest_\w+(?:\.py)?", text)}
+    assert len(named) > 20
+    assert [one for one in sorted(named) if one[1] not in names] == []
 
 
 def test_the_architecture_page_lists_every_stage() -> None:

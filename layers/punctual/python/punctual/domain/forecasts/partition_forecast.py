@@ -165,7 +165,7 @@ def _scenario(work: PartitionedWork, draws: _Draws, n: int) -> Scenario:
 
 @dataclass(frozen=True)
 class _Model:
-    """The run times of the partitions of this run, given those that have ended and those that report progress."""
+    """The run times of the partitions of this run, given its ended partitions and the reported progress."""
 
     times: PartitionTimes
     level: float

@@ -137,7 +137,7 @@ def _count_of(execution: Execution, job: Job, parts: Sequence[Part]) -> int:
 
 
 def _in_order(partitions: Sequence[Part]) -> list[Part]:
-    """The partitions without a slot, first those that have requested one."""
+    """The partitions without a slot. Partitions that have requested a slot come first."""
     waiting = [part for part in partitions if part.status not in FINAL | SLOT_HOLDING_STATUSES]
     return sorted(waiting, key=lambda part: (part.status is Status.QUEUED, part.number))
 

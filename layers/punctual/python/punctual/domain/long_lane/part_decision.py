@@ -1,4 +1,4 @@
-"""The decision on an ended attempt of a part: what follows, and the forecast for the next attempt."""
+"""The decision on an ended attempt of a part: its next status, and the forecast for the next attempt."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def _line_of(record: logging.LogRecord) -> tuple[LogLine, int]:
 
 
 def _json(fields: dict[str, Any]) -> str:
-    """JSON of any fields: those that JSON cannot express become text."""
+    """Return fields as JSON. A value that JSON cannot express becomes text."""
     try:
         return json.dumps(fields, default=str, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):

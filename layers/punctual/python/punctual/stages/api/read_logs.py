@@ -1,7 +1,7 @@
 """Read logs: pages of an execution's log lines, in both directions.
 
-A cursor is the position of a line, and stays valid: lines are only ever added behind those that can be read. A page
-reads a limited number of lines, so with a filter it may be short or empty and still have a cursor.
+A cursor is the position of a line, and stays valid: new lines are only appended. A page reads a limited number of
+lines, so with a filter it may be short or empty and still have a cursor.
 """
 
 from __future__ import annotations
