@@ -47,11 +47,15 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesSignals.Arn": ("dynamodb:GetItem",),
         "TablesExecutions.Arn/index/by_owner": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
-        "TablesIdempotency.Arn": ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+        "TablesIdempotency.Arn": (
+            *("dynamodb:BatchGetItem", "dynamodb:PutItem"),
+            *("dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+        ),
         "ResultsBucket.Arn/*": ("s3:GetObject",),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:Query"),
         "TablesLogs.Arn": ("dynamodb:Query",),
-        **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low", "intake")},
+        **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low")},
+        "QueuesIntake.Arn": ("sqs:GetQueueAttributes", "sqs:SendMessage"),
     },
     "planner": {
         "TablesGates.Arn": USE_GATES,

@@ -92,9 +92,10 @@ class Api(Construct):
         tables.grant_gates(function)
         tables.signals.grant(function, "GetItem")
         tables.logs.grant(function, "Query")
-        tables.idempotency.grant(function, "PutItem", "UpdateItem", "DeleteItem")
+        tables.idempotency.grant(function, "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")
         results.grant(function, "GetObject")
         queues.grant_backlog(function)
+        queues.intake.queue.grant(function, "SendMessage")
         return function
 
     def _stage(self, settings: Settings) -> None:

@@ -6,13 +6,29 @@ from typing import Any
 
 import problems
 from resolver import Resolver
-from routes import about, deadlines, executions, jobs, overview, schedules
+from routes import (
+    about,
+    deadlines,
+    executions,
+    jobs,
+    messages,
+    overview,
+    schedules,
+)
 
 from punctual.runtime.lambdas.function import function
 
 app = Resolver()
 problems.register(app)
-for routes in (jobs, executions, schedules, deadlines, overview, about):
+for routes in (
+    jobs,
+    messages,
+    executions,
+    schedules,
+    deadlines,
+    overview,
+    about,
+):
     app.include_router(routes.router)
 about.describe(app)
 

@@ -17,6 +17,7 @@ from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.dynamodb.keyed_requests import DynamoKeyedRequests
 from punctual.aws.dynamodb.table import Table
 from punctual.aws.s3.results import S3Results
+from punctual.aws.sqs.intake_queue import SqsIntakeQueue
 from punctual.aws.sqs.queue_depths import SqsQueueDepths
 from punctual.domain import instant
 from punctual.domain.forecasts.queue_backlog import BacklogLimits
@@ -40,6 +41,7 @@ from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.api.queue_status import QueueStatus
 from punctual.stages.api.read_logs import LogReader
 from punctual.stages.api.rerun import Rerun
+from punctual.stages.api.send_messages import MessageSender
 from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
 from punctual.stages.plan.upstreams import UpstreamLookup
@@ -94,6 +96,13 @@ backfill = Backfill(
     gatekeeper=gatekeeper,
     clock=instant.now,
     find=find,
+)
+message_sender = MessageSender(
+    find=find,
+    tasks=catalog,
+    keyed_requests=keyed_requests,
+    queue=SqsIntakeQueue(settings.intake_queue_url, sqs),
+    clock=instant.now,
 )
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 explain = Explain(

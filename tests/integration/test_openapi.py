@@ -69,6 +69,7 @@ def test_every_header_is_documented(world: World) -> None:
         "POST /jobs/batch",
         "POST /jobs/{job_id}/run",
         "POST /jobs/{job_id}/backfill",
+        "POST /jobs/{job_id}/messages",
         "POST /executions/{execution_id}/retry",
     }
     named = dict(operations(world))
@@ -77,14 +78,15 @@ def test_every_header_is_documented(world: World) -> None:
 
 
 def test_every_example_of_a_body_is_accepted_as_it_stands(world: World) -> None:
-    job = world.submit(schedule={"cron": "0 * * * *"})
+    job, queue_job = world.submit(schedule={"cron": "0 * * * *"}), world.submit(schedule={"queue": True})
     failed = world.submit(task="fail", retry={"max_attempts": 1})
     world.run_until_idle()
     ids = {"job_id": job["job_id"], "execution_id": world.executions(failed["job_id"])[0]["execution_id"]}
     found = [(name, operation["requestBody"]) for name, operation in operations(world) if "requestBody" in operation]
-    assert len(found) == 7
+    assert len(found) == 8
     for name, body in found:
-        method, path = name.format(**ids).split(" ")
+        of_messages = {"job_id": queue_job["job_id"]} if name.endswith("/messages") else {}
+        method, path = name.format(**{**ids, **of_messages}).split(" ")
         example = body["content"]["application/json"]["examples"]["example"]["value"]
         status, answer = world.request(method, path, example)
         assert status < 300, (name, answer)

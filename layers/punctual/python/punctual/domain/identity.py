@@ -86,3 +86,8 @@ def check_job_id(text: str) -> str:
     if not is_job_id(text):
         raise NotFound("job", text, field="job_id")
     return text
+
+
+def digest(text: str) -> str:
+    """Return 32 hexadecimal digits that identify ``text``."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

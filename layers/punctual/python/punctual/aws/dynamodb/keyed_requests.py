@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from punctual.aws.dynamodb.items import from_json, instant_text, to_json
+from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.instant import from_text
 from punctual.domain.requests.keyed_request import KeyedRequest
@@ -27,7 +27,7 @@ class DynamoKeyedRequests:
             "expires_at": int((now + RETENTION).timestamp()),
         }
         existing = self.table.put_new(item, key="id")
-        if existing is None:
+        if existing is None or self._replace_expired(existing, item, now):
             return KeyedRequest(request_id=request_id, at=now)
         if existing["body"] != body_digest:
             return None
@@ -38,6 +38,16 @@ class DynamoKeyedRequests:
             is_repeated=True,
             submitted=None if submitted is None else tuple((job_id, created) for job_id, created in submitted),
         )
+
+    def _replace_expired(self, existing: Item, item: Item, now: datetime) -> bool:
+        """Replace a record that has expired; DynamoDB deletes it up to days later."""
+        if existing["expires_at"] > now.timestamp():
+            return False
+        return self.table.put_if(item, "#expires_at = :expired", {"expired": existing["expires_at"]})
+
+    def body_digests(self, request_ids: Iterable[str], now: datetime) -> dict[str, str]:
+        items = self.table.get_many(({"id": one} for one in request_ids), consistent=True)
+        return {item["id"]: item["body"] for item in items if item["expires_at"] > now.timestamp()}
 
     def complete(self, request_id: str, submitted: Sequence[tuple[str, bool]]) -> None:
         self.table.update(

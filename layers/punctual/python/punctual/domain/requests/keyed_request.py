@@ -6,11 +6,11 @@ and adds the missing ones.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
 from punctual.domain.errors import Invalid
+from punctual.domain.identity import digest
 
 MAX_IDEMPOTENCY_KEY_LENGTH = 200
 
@@ -36,7 +36,3 @@ def request_id_of(caller: str, route: str, key: str) -> str:
         message = f"must have between 1 and {MAX_IDEMPOTENCY_KEY_LENGTH} characters: use a UUID, for example"
         raise Invalid("Idempotency-Key", message)
     return digest(f"{caller}\n{route}\n{key}")
-
-
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from punctual.domain.errors import Invalid, Rejected
+from punctual.domain.identity import digest
 from punctual.domain.instant import in_milliseconds
-from punctual.domain.requests.keyed_request import KeyedRequest, digest, request_id_of
+from punctual.domain.requests.keyed_request import KeyedRequest, request_id_of
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
