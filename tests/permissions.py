@@ -93,7 +93,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesExecutions.Arn": USE_GATED,
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "TablesLogs.Arn": ("dynamodb:BatchWriteItem",),
-        "ResultsBucket.Arn/*": ("s3:PutObject",),
+        "ResultsBucket.Arn/*": ("s3:GetObject", "s3:PutObject"),
         "QueuesHigh.Arn": READ_QUEUE,
         "QueuesNormal.Arn": READ_QUEUE,
         "QueuesLow.Arn": READ_QUEUE,
@@ -131,7 +131,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         TASKS: ("ecs:StopTask",),
     },
     "reporter": {
-        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesLogs.Arn": ("dynamodb:BatchWriteItem",),
         "ResultsBucket.Arn/*": ("s3:GetObject", "s3:PutObject"),

@@ -37,7 +37,7 @@ class Reporter(Construct):
             timeout=Duration.seconds(30),
             environment={"HEARTBEAT_SECONDS": str(settings.long.heartbeat_seconds)},
         )
-        tables.executions.grant(self.function, "GetItem", "UpdateItem")
+        tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
         tables.parts.grant(self.function, "GetItem", "UpdateItem", "Query")
         tables.logs.grant(self.function, "BatchWriteItem")
         results.grant(self.function, "GetObject", "PutObject")

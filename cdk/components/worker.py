@@ -39,7 +39,7 @@ class Worker(Construct):
         tables.grant_gates(self.function)
         tables.signals.grant(self.function, "UpdateItem")
         tables.logs.grant(self.function, "BatchWriteItem")
-        results.grant(self.function, "PutObject")
+        results.grant(self.function, "GetObject", "PutObject")  # reads the results of upstreams
         for name, queue in queues.short.items():
             queue.queue.grant(self.function, "ChangeMessageVisibility")
             read_queue(

@@ -76,6 +76,7 @@ edit = Edit(
 )
 cancel = Cancel(find=find, gatekeeper=gatekeeper, clock=instant.now)
 job_state = JobStateChanger(jobs=job_store, executions=execution_store, clock=instant.now, find=find)
+upstream_lookup = UpstreamLookup(jobs=job_store, executions=execution_store)
 rerun = Rerun(
     jobs=job_store,
     executions=execution_store,
@@ -84,9 +85,9 @@ rerun = Rerun(
     builder=job_builder,
     clock=instant.now,
     find=find,
+    upstreams=upstream_lookup,
 )
 execution_index = DynamoExecutionIndex(execution_store, gates)
-upstream_lookup = UpstreamLookup(jobs=job_store, executions=execution_store)
 browse = Browse(jobs=job_store, executions=execution_index, clock=instant.now)
 browse_deadlines = BrowseDeadlines(execution_index)
 backfill = Backfill(

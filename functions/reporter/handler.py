@@ -12,7 +12,7 @@ from punctual.aws.s3.results import S3Results
 from punctual.domain import instant
 from punctual.domain.errors import TaskUnavailable
 from punctual.domain.executions.attempt_decision import AttemptResult
-from punctual.domain.executions.execution import Failure, Outcome
+from punctual.domain.executions.execution import Execution, Failure, Outcome
 from punctual.domain.executions.execution_log import read_chunk
 from punctual.domain.executions.progress import Progress
 from punctual.domain.long_lane.assignment import Assignment, read_assignment
@@ -88,6 +88,23 @@ def _claim(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
         "part_window": _window(part.window),
         "resume": work.resume,
         "results": work.results,
+        "upstreams": [[one.name, one.execution_id] for one in execution.upstreams],
+    }
+
+
+def _upstreams(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
+    upstreams = reporter.upstreams(assignment, event["only"])
+    return {"ok": upstreams is not None, "items": [_upstream(one) for one in upstreams or ()]}
+
+
+def _upstream(execution: Execution) -> dict[str, Any]:
+    result = execution.result
+    return {
+        "execution_id": execution.execution_id,
+        "status": str(execution.status),
+        "window": _window(execution.window),
+        "value": result.value if result else None,
+        "link": reporter.results.link(result) if result else None,
     }
 
 
@@ -140,6 +157,7 @@ def _window(window: DataWindow | None) -> dict[str, str] | None:
 
 ACTIONS = {
     "claim": _claim,
+    "upstreams": _upstreams,
     "heartbeat": _heartbeat,
     "checkpoint": _checkpoint,
     "log": _log,

@@ -34,12 +34,13 @@ def _store_log(execution_id: str, chunk: LogChunk) -> None:
 
 
 executions = wiring.executions(settings)
+results = S3Results(settings.results_bucket, s3)
 flows = wiring.flows(settings)
 flow = FlowCounter()
 worker = Worker(
     executions=executions,
-    results=S3Results(settings.results_bucket, s3),
-    runner=TaskRunner(executions, wiring.catalog(), instant.now, logger, _store_log),
+    results=results,
+    runner=TaskRunner(executions, results, wiring.catalog(), instant.now, logger, _store_log),
     clock=instant.now,
     sleep=time.sleep,
     uniform=random.uniform,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Protocol
 
+from punctual.domain.executions.counted_upstream import CountedUpstream
 from punctual.domain.executions.execution import Execution
 from punctual.ports.executions import ExecutionReader
 
@@ -23,11 +24,14 @@ class HeldExecutions(ExecutionReader, Protocol):
     def hold(self, execution: Execution, reason: str, recheck_at: datetime) -> bool:
         """Move from ``queued`` to ``waiting``. ``recheck_at`` is the instant of the timer that checks it again."""
 
-    def clear(self, execution: Execution) -> bool:
-        """Allow a ``queued`` execution to start. Idempotent: also ``True`` when it was cleared before."""
+    def clear(self, execution: Execution, counted: tuple[CountedUpstream, ...]) -> bool:
+        """Allow a ``queued`` execution to start, and record the upstream executions that met its conditions.
 
-    def release(self, execution: Execution, now: datetime) -> bool:
-        """Allow a ``waiting`` execution to start: the change to ``queued`` triggers its dispatch."""
+        Idempotent: also ``True`` when it was cleared before.
+        """
+
+    def release(self, execution: Execution, counted: tuple[CountedUpstream, ...], now: datetime) -> bool:
+        """The same for a ``waiting`` execution: the change to ``queued`` triggers its dispatch."""
 
     def recheck(self, execution: Execution, now: datetime) -> bool:
         """Move from ``waiting`` to ``queued``, still held, because its set of upstream executions has changed."""

@@ -16,7 +16,7 @@ from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.laxity import Occupancy, SlotResult
 from punctual.domain.long_lane.part import Part
 from punctual.domain.long_lane.parts_status import PartsOutcome, PartsStatus
-from punctual.ports.executions import ExecutionCanceller
+from punctual.ports.executions import ExecutionCanceller, ExecutionReader
 
 
 class LongExecutions(ExecutionCanceller, Protocol):
@@ -49,6 +49,10 @@ class LongExecutions(ExecutionCanceller, Protocol):
 
     def live_long(self) -> Iterator[Execution]:
         """The executions of the long lane that have not ended. Read from an index: eventually consistent."""
+
+
+class ReportedExecutions(LongExecutions, ExecutionReader, Protocol):
+    """The executions of the long lane and their upstreams, for the reporter."""
 
 
 class Parts(Protocol):

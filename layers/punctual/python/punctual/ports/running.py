@@ -24,5 +24,8 @@ class Results(Protocol):
         Raises ``Fatal`` if ``value`` cannot be serialised as JSON.
         """
 
+    def load(self, result: Result) -> Any:
+        """Return the value of a result. Raises ``Fatal`` if it was stored and has expired."""
+
     def link(self, result: Result) -> str | None:
         """Return a URL from which a stored result can be downloaded for a limited time; ``None`` if it is inline."""

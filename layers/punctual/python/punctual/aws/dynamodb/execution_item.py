@@ -19,6 +19,7 @@ from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
+    from punctual.domain.executions.counted_upstream import CountedUpstream
     from punctual.domain.jobs.batch import Batch
 
 T = TypeVar("T")
@@ -53,6 +54,7 @@ def execution_to_item(execution: Execution) -> Item:
         "ended_at": instant_text(execution.ended_at),
         "depends_on": dependencies_text(execution.depends_on),
         "is_cleared": execution.is_cleared or None,
+        "upstreams": upstreams_text(execution.upstreams),
         "is_upstream": execution.is_upstream or None,
         "window": window_text(execution.window),
         "batch": batch_text(execution.batch),
@@ -102,6 +104,7 @@ def item_to_execution(item: Item) -> Execution:
             request_id=item.get("request_id"),
             depends_on=dependencies_of_text(item.get("depends_on")),
             is_cleared=item.get("is_cleared", False),
+            upstreams=_upstreams_of_text(item.get("upstreams")),
             is_upstream=item.get("is_upstream", False),
             window=window_of_text(item.get("window")),
             batch=_batch_of_text(item.get("batch")),
@@ -170,6 +173,18 @@ def dependencies_text(dependencies: tuple[Dependency, ...]) -> str | None:
 
 def dependencies_of_text(text: str | None) -> tuple[Dependency, ...]:
     return tuple(Dependency(job, Condition(condition)) for job, condition in from_json(text, []))
+
+
+def upstreams_text(upstreams: tuple[CountedUpstream, ...]) -> str | None:
+    return to_json([[one.name, one.execution_id] for one in upstreams]) if upstreams else None
+
+
+def _upstreams_of_text(text: str | None) -> tuple[CountedUpstream, ...]:
+    if text is None:
+        return ()
+    from punctual.domain.executions.counted_upstream import CountedUpstream  # only for dependants
+
+    return tuple(CountedUpstream(*entry) for entry in from_json(text))
 
 
 def outlook_text(outlook: Outlook) -> str:

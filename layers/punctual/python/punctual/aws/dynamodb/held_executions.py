@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.dynamodb.execution_item import item_to_execution, upstreams_text
 from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, IS_HELD, ExecutionTable, key_of
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.table import WriteResult
+from punctual.domain.executions.counted_upstream import CountedUpstream
 from punctual.domain.executions.execution import Execution
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.status import Status
@@ -24,15 +25,16 @@ class DynamoHeldExecutions(ExecutionTable):
         changes = {"reason": reason, "recheck_at": instant_text(recheck_at)}
         return self._move_held(execution, Status.WAITING, changes, sources=[Status.QUEUED]).applied
 
-    def clear(self, execution: Execution) -> bool:
-        written = self._move_held(execution, Status.QUEUED, {"is_cleared": True}, sources=[Status.QUEUED])
+    def clear(self, execution: Execution, counted: tuple[CountedUpstream, ...]) -> bool:
+        changes = {"is_cleared": True, "upstreams": upstreams_text(counted)}
+        written = self._move_held(execution, Status.QUEUED, changes, sources=[Status.QUEUED])
         return bool(written.item.get("is_cleared")) and written.item["status"] == Status.QUEUED
 
-    def release(self, execution: Execution, now: datetime) -> bool:
+    def release(self, execution: Execution, counted: tuple[CountedUpstream, ...], now: datetime) -> bool:
         # ``queued_at`` must change even if the execution was queued in this millisecond: the planner sends an
         # execution when the stream shows a new value
         later = max(now, (execution.queued_at or now) + MILLISECOND)
-        changes = {"is_cleared": True, "queued_at": instant_text(later)}
+        changes = {"is_cleared": True, "upstreams": upstreams_text(counted), "queued_at": instant_text(later)}
         return self._move_held(execution, Status.QUEUED, changes, remove=["reason", "recheck_at"]).applied
 
     def recheck(self, execution: Execution, now: datetime) -> bool:

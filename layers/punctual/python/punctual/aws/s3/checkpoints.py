@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
+from punctual.aws.s3.results import MISSING_OBJECT
 from punctual.domain.long_lane.assignment import Assignment
-
-MISSING_OBJECT = ("NoSuchKey", "AccessDenied")
-"""S3 answers ``AccessDenied`` to a role that may not list the bucket."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from botocore.exceptions import ClientError
+
 from punctual.domain.errors import Fatal
 from punctual.domain.executions.execution import Result
 from punctual.domain.limits import MAX_INLINE_RESULT_BYTES, is_too_deep
 
 LINK_SECONDS = 300
+MISSING_OBJECT = ("NoSuchKey", "AccessDenied")
+"""S3 answers ``AccessDenied`` to a role that may not list the bucket."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +33,32 @@ class S3Results:
         self.s3().put_object(Bucket=self.bucket, Key=key, Body=text, ContentType="application/json")
         return Result(value=value if small else None, location=f"s3://{self.bucket}/{key}")
 
+    def load(self, result: Result) -> Any:
+        """Return the value. Raises ``Fatal`` if it has expired."""
+        if not _is_only_stored(result):
+            return result.value
+        try:
+            return json.loads(self.s3().get_object(**_place(result))["Body"].read())
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in MISSING_OBJECT:
+                raise
+            raise Fatal("its result has expired") from error
+
     def link(self, result: Result) -> str | None:
         """A presigned URL for a stored result, valid for ``LINK_SECONDS``; ``None`` for an inline result."""
-        if result.location is None or result.value is not None:
+        if not _is_only_stored(result):
             return None
-        bucket, _, key = result.location.removeprefix("s3://").partition("/")
-        link: str = self.s3().generate_presigned_url(
-            "get_object", Params={"Bucket": bucket, "Key": key}, ExpiresIn=LINK_SECONDS
-        )
+        link: str = self.s3().generate_presigned_url("get_object", Params=_place(result), ExpiresIn=LINK_SECONDS)
         return link
+
+
+def _is_only_stored(result: Result) -> bool:
+    return result.location is not None and result.value is None
+
+
+def _place(result: Result) -> dict[str, str]:
+    bucket, _, key = (result.location or "").removeprefix("s3://").partition("/")
+    return {"Bucket": bucket, "Key": key}
 
 
 def _json(value: Any) -> bytes:

@@ -19,6 +19,7 @@ from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
+    from punctual.domain.executions.counted_upstream import CountedUpstream
     from punctual.domain.jobs.batch import Batch
 
 
@@ -155,6 +156,8 @@ class Execution:
     """The upstreams of its job at the time of planning."""
     is_cleared: bool = False
     """Whether all upstreams have met their conditions."""
+    upstreams: tuple[CountedUpstream, ...] = ()
+    """The upstream executions that met the conditions: the task can read their results."""
     is_upstream: bool = False
     """Whether dependants may wait for it: then its end wakes them."""
     window: DataWindow | None = None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 
+from punctual.domain.executions.counted_upstream import CountedUpstream
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import created_at, execution_id
 from punctual.domain.instant import MILLISECOND
@@ -195,6 +196,13 @@ def decide_start(upstreams: Sequence[Upstream], now: datetime) -> StartDecision:
     if not pending:
         return StartDecision(Readiness.READY)
     return StartDecision(Readiness.NOT_YET, pending[0] + (f" and {len(pending) - 1} more" if len(pending) > 1 else ""))
+
+
+def counted(upstreams: Iterable[Upstream]) -> tuple[CountedUpstream, ...]:
+    """Return the upstream executions that exist, for the record of the dependant."""
+    return tuple(
+        CountedUpstream(one.name, one.execution.execution_id) for one in upstreams if one.execution is not None
+    )
 
 
 def next_recheck_at(dependant: Execution, upstreams: Sequence[Upstream], now: datetime) -> datetime:

@@ -14,7 +14,7 @@ import time
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
@@ -37,6 +37,9 @@ from punctual.runtime.tasks.execution_log import ExecutionLog
 from punctual.runtime.tasks.registry import Catalog
 from punctual.runtime.tasks.runner import run_attempt
 from punctual.runtime.tasks.time_limit import time_limit
+
+if TYPE_CHECKING:
+    from punctual.runtime.tasks.upstreams import Upstreams
 
 MAX_RESULT_BYTES = 4_000_000
 """A result is sent in one invocation of the reporter, whose payload is limited."""
@@ -113,7 +116,13 @@ class ContainerRunner:
             _cancelled=lambda: heartbeat.superseded or heartbeat.should_stop,
             _save_checkpoint=heartbeat.checkpoint,
             _last_checkpoint=work["resume"],
+            _upstreams=lambda: self._upstreams(work),
         )
+
+    def _upstreams(self, work: Mapping[str, Any]) -> Upstreams:
+        from punctual.runtime.container.upstreams import reported_upstreams  # few tasks read them
+
+        return reported_upstreams(work["upstreams"], self.reporter)
 
 
 def main() -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.executions.progress import Progress, progress_of
@@ -13,6 +14,7 @@ from punctual.domain.executions.progress import Progress, progress_of
 if TYPE_CHECKING:
     from punctual.domain.jobs.partitions import Partition
     from punctual.domain.schedules.data_window import DataWindow
+    from punctual.runtime.tasks.upstreams import UpstreamOutcome
 
 
 def _discard_checkpoint(_state: Any) -> None:
@@ -43,6 +45,7 @@ class Context:
     _cancelled: Callable[[], bool] = field(repr=False)
     _save_checkpoint: Callable[[Any], None] = field(default=_discard_checkpoint, repr=False)
     _last_checkpoint: Any = field(default=None, repr=False)
+    _upstreams: Callable[[], Mapping[str, UpstreamOutcome]] = field(default=dict, repr=False)
 
     def progress(
         self, percent: float | None = None, message: str = "", *, done: float | None = None, total: float | None = None
@@ -65,6 +68,14 @@ class Context:
     def resume(self) -> Any:
         """The last ``checkpoint`` of the earlier attempts of this execution; ``None`` if there is none."""
         return self._last_checkpoint
+
+    @cached_property
+    def upstream(self) -> Mapping[str, UpstreamOutcome]:
+        """The executions of the upstream jobs that met their conditions, by the name or the id of the job.
+
+        Each has ``status``, ``result``, ``window``, ``name``, ``job_id`` and ``execution_id``.
+        """
+        return self._upstreams()
 
     @property
     def cancelled(self) -> bool:

@@ -23,6 +23,8 @@ from punctual.runtime.tasks.time_limit import TimeLimitReached, time_limit
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
+    from punctual.ports.running import Results
+    from punctual.runtime.tasks.upstreams import Upstreams
 
 TRACE_LENGTH = 2000
 MESSAGE_LENGTH = 1000
@@ -31,6 +33,7 @@ MESSAGE_LENGTH = 1000
 @dataclass(frozen=True)
 class TaskRunner:
     executions: Executions
+    results: Results
     catalog: Catalog
     clock: Clock
     logger: logging.Logger
@@ -68,7 +71,13 @@ class TaskRunner:
             seconds_left=lambda: end - time.monotonic(),
             _report=lease.report,
             _cancelled=lambda: lease.lost or lease.stop_requested,
+            _upstreams=lambda: self._upstreams(execution),
         )
+
+    def _upstreams(self, execution: Execution) -> Upstreams:
+        from punctual.runtime.tasks.upstreams import stored_upstreams  # few tasks read them
+
+        return stored_upstreams(execution, self.executions, self.results)
 
 
 def run_attempt(act: Callable[[], Any], seconds: float, logger: logging.Logger) -> AttemptResult:

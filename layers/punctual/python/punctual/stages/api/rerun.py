@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain import identity
-from punctual.domain.errors import Conflict, Invalid
+from punctual.domain.errors import Conflict
 from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import job_of
@@ -20,7 +20,7 @@ from punctual.domain.limits import check_parameters
 from punctual.domain.requests.caller import Caller
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
 from punctual.domain.requests.keyed_request import KeyedRequest
-from punctual.domain.requests.rerun_request import RerunRequest, StartingPoint
+from punctual.domain.requests.rerun_request import RerunRequest, StartingPoint, starting_point_of
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from punctual.ports.jobs import Jobs, Tasks
     from punctual.stages.api.find import Finder
     from punctual.stages.api.submission import JobBuilder
+    from punctual.stages.plan.upstreams import UpstreamLookup
 
 RETRY_NUMBERS = range(2, 100)
 """The suffixes of further executions of a due instant."""
@@ -59,6 +60,7 @@ class Rerun:
     builder: JobBuilder
     clock: Clock
     find: Finder
+    upstreams: UpstreamLookup
 
     def run(
         self,
@@ -148,8 +150,13 @@ class Rerun:
             parameters=self._parameters(job, job.parameters, request.parameters),
             origin=Origin.RUN,
         )
-        request_id = keyed.request_id if keyed else None
-        return self._forecast_at_gates(replace(execution, is_last_of_job=False, request_id=request_id))
+        manual = replace(
+            execution,
+            upstreams=self.upstreams.existing(job, execution),
+            is_last_of_job=False,
+            request_id=keyed.request_id if keyed else None,
+        )
+        return self._forecast_at_gates(manual)
 
     def _retry(
         self,
@@ -179,7 +186,8 @@ class Rerun:
         retry = replace(
             retry,
             retry_of=execution_id,
-            from_start=_starting_point(ended, request) is StartingPoint.START,
+            from_start=starting_point_of(ended, request) is StartingPoint.START,
+            upstreams=ended.upstreams or self.upstreams.existing(job, replace(retry, window=ended.window)),
             window=ended.window,
             is_last_of_job=False,
             request_id=keyed.request_id if keyed else None,
@@ -275,15 +283,6 @@ class Rerun:
         )
         covered_by = waiter if decision.covered_by is not None else None
         return ManualExecution(skipped, f"skipped: {decision.reason}", covered_by=covered_by)
-
-
-def _starting_point(ended: Execution, request: RerunRequest) -> StartingPoint:
-    """Raises ``Invalid`` for an execution whose work is complete: there is nothing to continue."""
-    if ended.status is not Status.SUCCEEDED:
-        return request.starting_point or StartingPoint.CHECKPOINT
-    if request.starting_point is StartingPoint.CHECKPOINT:
-        raise Invalid("from", 'the execution has succeeded, so no work is left: omit it, or give "start"')
-    return StartingPoint.START
 
 
 def _repeated(stored: Execution) -> ManualExecution:

@@ -26,7 +26,7 @@ from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.execution_logs import LogStore
-    from punctual.ports.long_lane import Callbacks, Checkpoints, Containers, LongExecutions, RunningParts
+    from punctual.ports.long_lane import Callbacks, Checkpoints, Containers, ReportedExecutions, RunningParts
     from punctual.ports.running import Results
     from punctual.stages.long_lane.execution_sync import ExecutionSync
 
@@ -50,7 +50,7 @@ class ClaimedWork:
 
 @dataclass(frozen=True)
 class Reporter:
-    executions: LongExecutions
+    executions: ReportedExecutions
     parts: RunningParts
     sync: ExecutionSync
     checkpoints: Checkpoints
@@ -83,6 +83,17 @@ class Reporter:
         resume = self.checkpoints.load(part.checkpoint) if part.checkpoint else None
         results = self._results_of_partitions(part) if part.name == COLLECT else []
         return ClaimedWork(execution=execution, part=part, resume=resume, results=results)
+
+    def upstreams(self, assignment: Assignment, only: str | None) -> list[Execution] | None:
+        """Return the upstream executions of a container's execution that are stored: all, or that with the id ``only``.
+
+        ``None`` if its attempt was superseded.
+        """
+        if not assignment.matches(self.parts.get(assignment.execution_id, assignment.part)):
+            return None
+        execution = self.executions.get(assignment.job_id, assignment.execution_id)
+        ids = [one.execution_id for one in execution.upstreams] if execution else []
+        return list(self.executions.read_many(one for one in ids if only in (None, one)).values())
 
     def heartbeat(self, assignment: Assignment, progress: Progress | None) -> Part | None:
         """Renew the lease of a container, and store its progress. ``None`` if its attempt was superseded.

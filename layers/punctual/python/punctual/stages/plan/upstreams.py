@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from punctual.domain.executions.counted_upstream import CountedUpstream
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.timer import TimerReason, timer_for
 from punctual.domain.jobs.dependency import Dependency
@@ -24,6 +25,7 @@ from punctual.domain.jobs.job import Job
 from punctual.domain.planning.upstreams import (
     Readiness,
     Upstream,
+    counted,
     decide_start,
     due_for,
     latest_retry,
@@ -80,6 +82,13 @@ class UpstreamLookup:
         """Return the upstreams of each dependant, with their executions."""
         return self.with_executions(self.expected(dependants)) if dependants else []
 
+    def existing(self, job: Job, execution: Execution) -> tuple[CountedUpstream, ...]:
+        """Return the upstream executions that exist, for a manual execution of ``job``: it does not wait for them."""
+        if not job.depends_on:
+            return ()
+        bound = replace(execution, depends_on=job.depends_on, is_last_of_job=not job.schedule.recurring)
+        return counted(self.of([bound])[0])
+
     def _retries(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
         """Return the latest manual retry of each execution that has one. Retries are numbered without gaps."""
         others: dict[str, list[Execution]] = {one: [] for one in execution_ids}
@@ -120,10 +129,10 @@ class UpstreamGuard:
             self.executions.hold(execution, decision.reason, recheck_at)
         elif decision.readiness is Readiness.NEVER:
             self.executions.skip_held(execution, decision.reason, now)
-        elif self.executions.clear(execution):
+        elif self.executions.clear(execution, counted(upstreams)):
             return True
         else:
-            self.executions.release(execution, now)
+            self.executions.release(execution, counted(upstreams), now)
         return False
 
     def upstream_removed(self, execution_id: str) -> None:

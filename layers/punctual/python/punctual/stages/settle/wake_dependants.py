@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
-from punctual.domain.planning.upstreams import Readiness, decide_start
+from punctual.domain.planning.upstreams import Readiness, counted, decide_start
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class DependantWaker:
         for dependant, upstreams in zip(held, self.lookup.of(held), strict=True):
             decision, now = decide_start(upstreams, self.clock()), self.clock()
             if decision.readiness is Readiness.READY:
-                self.executions.release(dependant, now)
+                self.executions.release(dependant, counted(upstreams), now)
             elif decision.readiness is Readiness.NEVER:
                 self.executions.skip_held(dependant, decision.reason, now)
             elif ended.execution_id not in [one.execution_id for one in upstreams]:
