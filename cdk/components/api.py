@@ -15,7 +15,15 @@ from cdk.components.identity import Identity
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
 from cdk.components.results import Results
-from cdk.components.tables import BY_OWNER_INDEX, DEADLINES_INDEX, RUNNING_INDEX, Tables
+from cdk.components.tables import (
+    BY_OWNER_INDEX,
+    DEADLINES_INDEX,
+    HOLDING_INDEX,
+    LONG_INDEX,
+    RUNNING_INDEX,
+    WAITING_INDEX,
+    Tables,
+)
 from cdk.settings import Settings
 
 OPEN_ROUTES = {
@@ -87,8 +95,10 @@ class Api(Construct):
         tables.jobs.grant(function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "BatchWriteItem", "Query")
         tables.jobs.grant_query(function, BY_OWNER_INDEX)
         tables.executions.grant(function, "PutItem", "Query")
-        tables.executions.grant_query(function, BY_OWNER_INDEX, RUNNING_INDEX, DEADLINES_INDEX)
-        tables.parts.grant(function, "GetItem", "Query")
+        tables.executions.grant_query(function, BY_OWNER_INDEX, RUNNING_INDEX, DEADLINES_INDEX, LONG_INDEX)
+        # UpdateItem asks a part to release its slot.
+        tables.parts.grant(function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
+        tables.parts.grant_query(function, WAITING_INDEX, HOLDING_INDEX)
         tables.grant_gates(function)
         tables.signals.grant(function, "GetItem")
         tables.logs.grant(function, "Query")

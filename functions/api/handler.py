@@ -11,6 +11,7 @@ from routes import (
     deadlines,
     executions,
     jobs,
+    lane,
     messages,
     overview,
     schedules,
@@ -27,6 +28,7 @@ for routes in (
     schedules,
     deadlines,
     overview,
+    lane,
     about,
 ):
     app.include_router(routes.router)

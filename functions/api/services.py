@@ -38,12 +38,14 @@ from punctual.stages.api.explain import Explain
 from punctual.stages.api.find import Finder
 from punctual.stages.api.idempotency import Idempotency
 from punctual.stages.api.job_state import JobStateChanger
+from punctual.stages.api.lane_status import LaneStatus
 from punctual.stages.api.queue_status import QueueStatus
 from punctual.stages.api.read_logs import LogReader
 from punctual.stages.api.rerun import Rerun
 from punctual.stages.api.send_messages import MessageSender
 from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
+from punctual.stages.api.yield_slot import YieldSlot
 from punctual.stages.plan.upstreams import UpstreamLookup
 from punctual.stages.watch.check_deadlines import Forecaster
 
@@ -125,6 +127,15 @@ forecaster = Forecaster(
     concurrency=concurrency,
     upstreams=upstream_lookup,
     parts=part_store,
+    clock=instant.now,
+)
+yield_slot = YieldSlot(find=find, parts=part_store, slots=part_store, limits=limits, clock=instant.now)
+lane_status = LaneStatus(
+    slots=part_store,
+    outlooks=lane_outlooks,
+    executions=execution_index,
+    jobs=job_store,
+    limits=limits,
     clock=instant.now,
 )
 results = S3Results(settings.results_bucket, s3)

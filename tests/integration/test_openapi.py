@@ -71,6 +71,7 @@ def test_every_header_is_documented(world: World) -> None:
         "POST /jobs/{job_id}/backfill",
         "POST /jobs/{job_id}/messages",
         "POST /executions/{execution_id}/retry",
+        "POST /executions/{execution_id}/yield",
     }
     named = dict(operations(world))
     assert "if-match" in {one["name"] for one in named["PATCH /jobs/{job_id}"]["parameters"]}

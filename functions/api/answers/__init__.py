@@ -151,6 +151,7 @@ class Part(BaseModel):
     started_at: str | None
     ended_at: str | None
     retry_at: str | None
+    stopping: str | None = Field(description="Why it was asked to stop, while it still runs.")
     progress: Progress | None
     result: Result
     error: Failure | None

@@ -27,6 +27,7 @@ from punctual.stages.api.explain import WaitingFor
 from punctual.stages.api.read_logs import LogPage
 from punctual.stages.api.rerun import ManualExecution
 from punctual.stages.api.submit import Submitted
+from views.instants import text_of as _text
 
 
 def submitted_view(submitted: Submitted, now: datetime) -> answers.Job:
@@ -226,6 +227,7 @@ def _part_view(part: Part) -> answers.Part:
         started_at=_text(part.started_at),
         ended_at=_text(part.ended_at),
         retry_at=_text(part.retry_at),
+        stopping=part.stopping,
         progress=_progress_view(part.progress, part.status),
         result=_result_view(part.result),
         error=_failure_view(part.error),
@@ -258,7 +260,3 @@ def _result_view(result: Result | None) -> answers.Result:
 
 def _failure_view(failure: Failure | None) -> answers.Failure | None:
     return answers.Failure(**asdict(failure)) if failure else None
-
-
-def _text(instant: datetime | None) -> str | None:
-    return None if instant is None else to_text(instant)

@@ -167,6 +167,9 @@ class ExecutionIndex(Protocol):
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
         """Return the ids of running executions, as one sequence of pages per shard."""
 
+    def ids_long(self) -> list[Iterator[list[str]]]:
+        """Return the ids of live executions of the long lane: in rising order, as one sequence of pages per shard."""
+
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
         """Return the executions that exist, by id, with an eventually consistent read."""
 

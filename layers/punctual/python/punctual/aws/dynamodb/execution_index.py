@@ -37,6 +37,14 @@ class DynamoExecutionIndex:
     def _holders(self, low: str, high: str) -> Iterator[list[str]]:
         yield sorted((held for held in self.gates.holders_of_job_gates() if low <= held < high), reverse=True)
 
+    def ids_long(self) -> list[Iterator[list[str]]]:
+        return [self._ids_long_of(shard) for shard in range(self.executions.shards)]
+
+    def _ids_long_of(self, shard: int) -> Iterator[list[str]]:
+        values = {"shard": str(shard)}
+        for page in self.executions.table.query("#long_shard = :shard", values, index="long", page_size=IDS_PER_PAGE):
+            yield [item["execution_id"] for item in page]
+
     def danger_keys(self, low: str, high: str) -> list[Iterator[list[str]]]:
         return [self._danger_keys_of(shard, low, high) for shard in range(self.executions.shards)]
 

@@ -83,25 +83,17 @@ class LaneOutlook:
 
 def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: LaneLimits, now: datetime) -> LaneOutlook:
     """Simulate the lane: as slots become free, waiting parts take them in admission order."""
-    releases = [(expected_release(part, now), number, part.cpu) for number, part in enumerate(holders)]
-    heapq.heapify(releases)
     tasks, cpu = len(holders), sum(part.cpu for part in holders)
-    first_free = now if limits.allow(Occupancy(tasks, cpu).plus(ONE_VCPU)) or not releases else releases[0][0]
-    starts: list[StartForecast] = []
+    is_free = limits.allow(Occupancy(tasks, cpu).plus(ONE_VCPU)) or not holders
+    first_free = now if is_free else min(expected_release(part, now) for part in holders)
     queue = list(waiting)
-    at = now
-    for number, part in enumerate(queue, start=len(holders)):
-        while releases and not limits.allow(Occupancy(tasks, cpu).plus(part.cpu)):
-            freed_at, _, freed_cpu = heapq.heappop(releases)
-            at, tasks, cpu = max(at, freed_at), tasks - 1, cpu - freed_cpu
-        heapq.heappush(releases, (at + timedelta(seconds=part.expected_seconds), number, part.cpu))
-        tasks, cpu = tasks + 1, cpu + part.cpu
-        starts.append(StartForecast(part.latest_start, at))
+    expected = expected_starts(holders, queue, limits, now)
+    starts = [StartForecast(part.latest_start, at) for part, at in zip(queue, expected, strict=True)]
     return LaneOutlook(
         at=now,
         first_free=first_free,
-        taken_tasks=len(holders),
-        taken_cpu=sum(part.cpu for part in holders),
+        taken_tasks=tasks,
+        taken_cpu=cpu,
         waiting=len(queue),
         waiting_cpu=sum(part.cpu for part in queue),
         starts=_sample(starts),
@@ -109,6 +101,25 @@ def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: LaneL
         demand=tuple(_demand(queue)),
         laxest=max(holders, key=lambda part: slack(part, now)).execution_id if holders else None,
     )
+
+
+def expected_starts(
+    holders: Sequence[Part], waiting: Iterable[Part], limits: LaneLimits, now: datetime
+) -> list[datetime]:
+    """When each of ``waiting`` is expected to get a slot."""
+    releases = [(expected_release(part, now), number, part.cpu) for number, part in enumerate(holders)]
+    heapq.heapify(releases)
+    tasks, cpu = len(holders), sum(part.cpu for part in holders)
+    starts: list[datetime] = []
+    at = now
+    for number, part in enumerate(waiting, start=len(holders)):
+        while releases and not limits.allow(Occupancy(tasks, cpu).plus(part.cpu)):
+            freed_at, _, freed_cpu = heapq.heappop(releases)
+            at, tasks, cpu = max(at, freed_at), tasks - 1, cpu - freed_cpu
+        heapq.heappush(releases, (at + timedelta(seconds=part.expected_seconds), number, part.cpu))
+        tasks, cpu = tasks + 1, cpu + part.cpu
+        starts.append(at)
+    return starts
 
 
 def expected_release(part: Part, now: datetime) -> datetime:

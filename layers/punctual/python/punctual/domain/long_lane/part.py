@@ -15,7 +15,7 @@ from punctual.domain.executions.progress import Progress
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.lane import Priority
 from punctual.domain.schedules.data_window import DataWindow
-from punctual.domain.status import Status
+from punctual.domain.status import SLOT_HOLDING_STATUSES, Status
 
 WHOLE = "all"
 COLLECT = "collect"
@@ -96,6 +96,11 @@ class Part:
     def worker_id(self) -> str | None:
         """The ECS task id of its container."""
         return self.task_arn.rpartition("/")[2] if self.task_arn else None
+
+    @property
+    def stopping(self) -> str | None:
+        """Why it was asked to stop, while it runs."""
+        return (self.cancel_reason or self.preempt_reason) if self.status in SLOT_HOLDING_STATUSES else None
 
     @property
     def uses_runner(self) -> bool:

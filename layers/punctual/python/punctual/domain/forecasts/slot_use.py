@@ -1,0 +1,100 @@
+"""The slots of the long lane that its executions are expected to use over the next days, hour by hour.
+
+It is the demand: parts that hold or wait for slots at their forecast times, and planned executions from their due
+instants on. Where it exceeds the capacity of the lane, executions will wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from punctual.domain.errors import Invalid
+from punctual.domain.executions.execution import Execution
+from punctual.domain.forecasts.run_history import expected_seconds
+from punctual.domain.jobs.batch import Batch
+from punctual.domain.jobs.job import Job
+from punctual.domain.long_lane.lane_forecast import expected_release, expected_starts
+from punctual.domain.long_lane.laxity import LaneLimits
+from punctual.domain.long_lane.part import COLLECT, PARTITION, WHOLE, Part
+from punctual.domain.schedules.due_window import zone_of
+
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class SlotUse:
+    """Slots that are expected to be held from ``start`` to ``end``."""
+
+    start: datetime
+    end: datetime
+    tasks: int
+    cpu: int
+    """Of all of them together, in ECS CPU units."""
+
+
+@dataclass(frozen=True)
+class HourOfSlots:
+    """The average number of slots in use within an hour."""
+
+    at: datetime
+    tasks: float
+    cpu: float
+
+
+def uses_of_parts(
+    holders: Sequence[Part], waiting: Sequence[Part], limits: LaneLimits, now: datetime
+) -> Iterator[SlotUse]:
+    """The slots of the parts that hold one, and of those that wait, as a simulation of the lane admits them."""
+    for part in holders:
+        yield SlotUse(now, expected_release(part, now), 1, part.cpu)
+    for part, start in zip(waiting, expected_starts(holders, waiting, limits, now), strict=True):
+        yield SlotUse(start, start + timedelta(seconds=part.expected_seconds), 1, part.cpu)
+
+
+def uses_of_execution(execution: Execution, job: Job, now: datetime) -> Iterator[SlotUse]:
+    """The slots of an execution without parts yet, if it gets them at its earliest start."""
+    batch, start = execution.batch or Batch(), max(execution.earliest_start, now)
+    if batch.partitions is None:
+        yield _use(execution, job, start, WHOLE, 1)
+        return
+    count = _count_of(execution, job, batch)
+    parallel = batch.partitions.parallel(count)
+    while count > 0:
+        use = _use(execution, job, start, PARTITION, min(count, parallel))
+        yield use
+        count, start = count - parallel, use.end
+    if batch.collects:
+        yield _use(execution, job, start, COLLECT, 1)
+
+
+def by_hour(uses: Iterable[SlotUse], since: datetime, hours: int) -> list[HourOfSlots]:
+    """The average use in each of the ``hours`` from ``since`` on."""
+    tasks, cpu = [0.0] * hours, [0.0] * hours
+    for use in uses:
+        first = max(int((use.start - since) / HOUR), 0)
+        for number in range(first, hours):
+            begin = since + number * HOUR
+            if begin >= use.end:
+                break
+            share = max((min(use.end, begin + HOUR) - max(use.start, begin)) / HOUR, 0.0)
+            tasks[number] += use.tasks * share
+            cpu[number] += use.cpu * share
+    return [HourOfSlots(since + number * HOUR, tasks[number], cpu[number]) for number in range(hours)]
+
+
+def _use(execution: Execution, job: Job, start: datetime, kind: str, tasks: int) -> SlotUse:
+    times = job.run_times.get(kind, ())
+    seconds = expected_seconds(times, job.expected_seconds, execution.timeout_seconds)
+    cpu = execution.batch.resources.cpu if execution.batch else Batch().resources.cpu
+    return SlotUse(start, start + timedelta(seconds=seconds), tasks, cpu * tasks)
+
+
+def _count_of(execution: Execution, job: Job, batch: Batch) -> int:
+    """The number of partitions; none if the window cannot be split, because then the execution fails at its start."""
+    assert batch.partitions is not None
+    try:
+        return len(batch.partitions.split(execution.window, zone_of(job.schedule)))
+    except Invalid:
+        return 0

@@ -1,0 +1,154 @@
+"""Lane status: who holds the slots of the long lane, who waits in which order, and the slots of the next seven days."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.execution_factory import execution_of
+from punctual.domain.forecasts.slot_use import HOUR, HourOfSlots, SlotUse, by_hour, uses_of_execution, uses_of_parts
+from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.long_lane.lane_forecast import expected_release, expected_starts
+from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, slack
+from punctual.domain.long_lane.part import Part
+from punctual.domain.status import Status
+
+if TYPE_CHECKING:
+    from punctual.ports.clock import Clock
+    from punctual.ports.executions import ExecutionIndex
+    from punctual.ports.jobs import Jobs
+    from punctual.ports.long_lane import Slots
+    from punctual.ports.monitoring import LaneOutlooks
+
+HORIZON_HOURS = 7 * 24
+MAX_HOLDERS, MAX_WAITING = 500, 200
+"""Parts that one request reads."""
+MAX_PLANNED, MAX_RUNS = 300, 2000
+"""Live executions that one request reads, and later due instants of their jobs that it computes."""
+
+
+@dataclass(frozen=True)
+class LanePart:
+    part: Part
+    job_name: str | None
+    """``None`` if the job has expired."""
+    laxity: timedelta
+    """How long it can still wait; of a holder, how long it could if it was preempted now."""
+    expected_start: datetime
+    expected_end: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneState:
+    at: datetime
+    occupancy: Occupancy
+    holding: list[LanePart]
+    waiting: list[LanePart]
+    """In the order of admission."""
+    waiting_total: int
+    """As of the last minute if there are more than ``MAX_WAITING``."""
+    slots: list[HourOfSlots]
+    slots_until: datetime
+    """Until then, all planned executions are in ``slots``; later ones may be missing."""
+
+
+@dataclass(frozen=True)
+class LaneStatus:
+    slots: Slots
+    outlooks: LaneOutlooks
+    executions: ExecutionIndex
+    jobs: Jobs
+    limits: LaneLimits
+    clock: Clock
+
+    def current(self) -> LaneState:
+        """Read the lane. The reads are bounded: see the constants of this module."""
+        now = self.clock()
+        holders, waiting = list(islice(self.slots.holders(), MAX_HOLDERS)), self._waiting()
+        planned = self._planned()
+        jobs = self.jobs.get_many(
+            dict.fromkeys([*(part.job_id for part in [*holders, *waiting]), *(one.job_id for one in planned)])
+        )
+        later = list(islice(_later_runs(planned, jobs, now), MAX_RUNS + 1))
+        end = now + HORIZON_HOURS * HOUR
+        return LaneState(
+            at=now,
+            occupancy=self.slots.occupancy(),
+            holding=sorted((_holder(part, jobs, now) for part in holders), key=lambda one: one.part.latest_start),
+            waiting=list(self._waiters(holders, waiting, jobs, now)),
+            waiting_total=self._total(waiting),
+            slots=by_hour(
+                chain(
+                    uses_of_parts(holders, waiting, self.limits, now), _uses([*planned, *later[:MAX_RUNS]], jobs, now)
+                ),
+                now,
+                HORIZON_HOURS,
+            ),
+            slots_until=later[MAX_RUNS].scheduled_at if len(later) > MAX_RUNS else end,
+        )
+
+    def _waiting(self) -> list[Part]:
+        return list(islice(self.slots.waiting(), MAX_WAITING))
+
+    def _waiters(
+        self, holders: Sequence[Part], waiting: Sequence[Part], jobs: Mapping[str, Job], now: datetime
+    ) -> Iterator[LanePart]:
+        for part, start in zip(waiting, expected_starts(holders, waiting, self.limits, now), strict=True):
+            end = start + timedelta(seconds=part.expected_seconds)
+            yield LanePart(part, _name_of(part, jobs), part.latest_start - now, start, end)
+
+    def _total(self, waiting: Sequence[Part]) -> int:
+        if len(waiting) < MAX_WAITING:
+            return len(waiting)
+        outlook = self.outlooks.latest()
+        return max(len(waiting), outlook.waiting if outlook else 0)
+
+    def _planned(self) -> list[Execution]:
+        """The live executions of the lane that have requested no slot: the first to be due."""
+        ids = list(islice(heapq.merge(*map(chain.from_iterable, self.executions.ids_long())), MAX_PLANNED))
+        found = self.executions.fetch(ids)
+        return [found[one] for one in ids if one in found and _has_no_parts(found[one])]
+
+
+def _has_no_parts(execution: Execution) -> bool:
+    if execution.status is Status.WAITING:
+        return execution.waits_at is not None or execution.has_pending_upstreams
+    return execution.status in (Status.SCHEDULED, Status.QUEUED)
+
+
+def _later_runs(planned: Sequence[Execution], jobs: Mapping[str, Job], now: datetime) -> Iterator[Execution]:
+    """The executions that the schedules of the jobs will add within the horizon, by due instant."""
+    planned_until: dict[str, datetime] = {}
+    for execution in planned:
+        known = planned_until.get(execution.job_id, now)
+        planned_until[execution.job_id] = max(known, execution.scheduled_at)
+    active = (job for job in jobs.values() if job.state is JobState.ACTIVE and job.schedule.recurring)
+    runs = (_runs_of(job, planned_until.get(job.job_id, now), now + HORIZON_HOURS * HOUR, now) for job in active)
+    yield from heapq.merge(*runs, key=lambda execution: execution.scheduled_at)
+
+
+def _runs_of(job: Job, after: datetime, until: datetime, now: datetime) -> Iterator[Execution]:
+    due = job.schedule.next_after(after)
+    while due is not None and due < until:
+        yield execution_of(job, due, status=Status.SCHEDULED, now=now)
+        due = job.schedule.next_after(due)
+
+
+def _uses(executions: Sequence[Execution], jobs: Mapping[str, Job], now: datetime) -> Iterator[SlotUse]:
+    for execution in executions:
+        if execution.job_id in jobs:
+            yield from uses_of_execution(execution, jobs[execution.job_id], now)
+
+
+def _holder(part: Part, jobs: Mapping[str, Job], now: datetime) -> LanePart:
+    start = part.started_at or max(part.start_at or now, now)
+    return LanePart(part, _name_of(part, jobs), slack(part, now), start, expected_release(part, now))
+
+
+def _name_of(part: Part, jobs: Mapping[str, Job]) -> str | None:
+    return jobs[part.job_id].name if part.job_id in jobs else None
