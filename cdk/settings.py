@@ -124,6 +124,8 @@ class Settings:
     token_validity: Duration
     password_sign_in: bool
     """Whether clients may sign in with user name and password without SRP: for demo users only."""
+    hosted_sign_in: bool
+    """Whether Cognito serves the sign-in page on a domain of its own. The emulator serves it at its own address."""
     keep_data: bool
     """Whether tables, results and users survive the deletion of the stack."""
     http_call_networks: tuple[str, ...] = ()
@@ -172,6 +174,7 @@ LOCAL = Settings(
     request_burst=2000,
     token_validity=Duration.hours(24),
     password_sign_in=True,
+    hosted_sign_in=False,
     keep_data=False,
 )
 
@@ -197,6 +200,7 @@ PROD = Settings(
     request_burst=400,
     token_validity=Duration.hours(1),
     password_sign_in=False,
+    hosted_sign_in=True,
     keep_data=True,
 )
 

@@ -30,6 +30,7 @@ OPEN_ROUTES = {
     "/": "Names the service and links to its description; contains no user data.",
     "/health": "Load balancers and monitoring call it without a token; it only reports that the API responds.",
     "/swagger": "The Swagger UI page; requests made from it carry the reader's own token.",
+    "/config": "What a client needs to sign in: no secret, and the same for every caller.",
     "/openapi.json": "The OpenAPI description, which is the same for every caller.",
 }
 
@@ -65,6 +66,14 @@ class Api(Construct):
         super().__init__(scope, construct_id)
         self.function = self._function(settings, layers, tables, results, queues)
         self.http = http.HttpApi(self, "Http", api_name="punctual", create_default_stage=False)
+        self.console_client = identity.add_console_client(f"{self.http.api_endpoint}/console/")
+        self.function.add_environment(
+            {
+                "ISSUER": identity.issuer,
+                "SIGN_IN_CLIENT_ID": self.console_client.user_pool_client_id,
+                "SIGN_IN_URL": identity.sign_in_url,
+            }
+        )
         self._stage(settings)
         self._routes(identity)
 
@@ -129,7 +138,8 @@ class Api(Construct):
 
     def _routes(self, identity: Identity) -> None:
         integration = HttpLambdaIntegration("Function", self.function.resource, scope_permission_to_route=False)
-        tokens = HttpJwtAuthorizer("Tokens", identity.issuer, jwt_audience=[identity.client.user_pool_client_id])
+        clients = [identity.client.user_pool_client_id, self.console_client.user_pool_client_id]
+        tokens = HttpJwtAuthorizer("Tokens", identity.issuer, jwt_audience=clients)
         self.http.add_routes(
             path="/{proxy+}", methods=[http.HttpMethod.ANY], integration=integration, authorizer=tokens
         )

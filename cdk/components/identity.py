@@ -1,6 +1,6 @@
 """The users of the API: a Cognito user pool whose groups are the roles and the teams."""
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
@@ -20,6 +20,7 @@ class Identity(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
+        self._settings = settings
         self.pool = cognito.UserPool(
             self,
             "Pool",
@@ -70,6 +71,34 @@ class Identity(Construct):
             "Threat protection is part of the Plus plan, which is priced per user. To get it, change the plan of the "
             "pool.",
         )
+
+        self.sign_in_url = self._add_domain() if settings.hosted_sign_in else ""
+        """The address of the sign-in page; empty: the origin of the API."""
+
+    def add_console_client(self, address: str) -> cognito.UserPoolClient:
+        """Add the client with which people sign in to the console at ``address``."""
+        validity = Duration.hours(1)
+        return self.pool.add_client(
+            "ConsoleClient",
+            auth_flows=cognito.AuthFlow(),
+            o_auth=cognito.OAuthSettings(
+                flows=cognito.OAuthFlows(authorization_code_grant=True),
+                scopes=[cognito.OAuthScope.OPENID, cognito.OAuthScope.PROFILE],
+                callback_urls=[address],
+                logout_urls=[address],
+            ),
+            prevent_user_existence_errors=True,
+            enable_token_revocation=True,
+            access_token_validity=validity,
+            id_token_validity=validity,
+            refresh_token_validity=Duration.days(1),
+        )
+
+    def _add_domain(self) -> str:
+        """Serve the sign-in page on a domain of Cognito, whose prefix is unique in the Region."""
+        prefix = f"punctual-{self._settings.stage}-{Aws.ACCOUNT_ID}"
+        self.pool.add_domain("Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix))
+        return f"https://{prefix}.auth.{Stack.of(self).region}.amazoncognito.com"
 
     @property
     def issuer(self) -> str:

@@ -15,6 +15,7 @@ from routes import (
     messages,
     overview,
     schedules,
+    tasks,
 )
 
 from punctual.runtime.lambdas.function import function
@@ -29,6 +30,7 @@ for routes in (
     deadlines,
     overview,
     lane,
+    tasks,
     about,
 ):
     app.include_router(routes.router)

@@ -144,11 +144,16 @@ log_reader = LogReader(logs=wiring.execution_logs(settings), clock=instant.now)
 
 def authorize(router: APIGatewayHttpRouter, least: Role = Role.VIEWER) -> Caller:
     """Return the caller of the current request. Raises ``Forbidden`` if their role is lower than ``least``."""
-    claims = router.current_event.request_context.authorizer.jwt_claim or {}
-    subject = claims.get("username") or claims.get("cognito:username") or claims.get("sub", "")
-    caller = caller_of(subject, _groups(claims.get("cognito:groups")))
+    caller = caller_in(router)
     caller.require_role(least)
     return caller
+
+
+def caller_in(router: APIGatewayHttpRouter) -> Caller:
+    """Return the caller of the current request, who may have no role."""
+    claims = router.current_event.request_context.authorizer.jwt_claim or {}
+    subject = claims.get("username") or claims.get("cognito:username") or claims.get("sub", "")
+    return caller_of(subject, _groups(claims.get("cognito:groups")))
 
 
 def _groups(claim: Any) -> list[str]:

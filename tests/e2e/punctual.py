@@ -88,10 +88,15 @@ class Punctual:
         text = body if isinstance(body, str) else json.dumps(body)
         self.aws("sqs").send_message(QueueUrl=self.stack["queues"][queue], MessageBody=text)
 
-    def wait_until_empty(self, queue: str, seconds: float = 60) -> None:
-        """Wait until every message of a queue has been processed. Delayed messages do not count."""
-        sqs, url = self.aws("sqs"), self.stack["queues"][queue]
-        wait_for(lambda: _messages(sqs, url) == 0, seconds, f"an empty queue {queue}")
+    def logged(self, function: str, text: str) -> list[str]:
+        """The messages that a function has logged in lines that contain ``text``."""
+        pages = (
+            self.aws("logs")
+            .get_paginator("filter_log_events")
+            .paginate(logGroupName=self.stack["log_groups"][function], filterPattern=f'"{text}"')
+        )
+        lines = [event["message"] for page in pages for event in page["events"]]
+        return [json.loads(line).get("message", "") for line in lines if line.startswith("{")]
 
     def dead_letters(self) -> dict[str, int]:
         """The dead-letter queues that are not empty, with the number of their messages."""

@@ -4,7 +4,7 @@ import json
 
 from tests.infrastructure.deployed import Deployed, readable
 
-PUBLIC = {"GET /", "GET /health", "GET /swagger", "GET /openapi.json"}
+PUBLIC = {"GET /", "GET /health", "GET /config", "GET /swagger", "GET /openapi.json"}
 
 
 def test_all_but_the_public_routes_require_a_token(prod: Deployed) -> None:
@@ -19,12 +19,13 @@ def test_a_path_without_a_route_of_its_own_is_behind_the_authorizer(prod: Deploy
     assert "AuthorizerId" in routes["ANY /{proxy+}"]
 
 
-def test_only_tokens_of_this_user_pool_and_client_are_accepted(prod: Deployed) -> None:
+def test_only_tokens_of_this_user_pool_and_its_clients_are_accepted(prod: Deployed) -> None:
     (authorizer,) = prod.all("AWS::ApiGatewayV2::Authorizer").values()
     configuration = authorizer["JwtConfiguration"]
     assert authorizer["AuthorizerType"] == "JWT"
     assert authorizer["IdentitySource"] == ["$request.header.Authorization"]
-    assert [readable(audience) for audience in configuration["Audience"]] == ["IdentityPoolClient"]
+    audience = [readable(client) for client in configuration["Audience"]]
+    assert audience == ["IdentityPoolClient", "IdentityPoolConsoleClient"]
     assert readable(configuration["Issuer"]) == "https://cognito-idp.AWS::Region.amazonaws.com/IdentityPool"
 
 
@@ -71,3 +72,19 @@ def test_an_access_token_lives_for_an_hour(prod: Deployed) -> None:
     client = prod.one("AWS::Cognito::UserPoolClient", "IdentityPoolClient")
     assert client["AccessTokenValidity"] == 60
     assert client["TokenValidityUnits"]["AccessToken"] == "minutes"
+
+
+def test_people_sign_in_on_a_page_of_cognito_with_an_authorization_code(prod: Deployed) -> None:
+    client = prod.one("AWS::Cognito::UserPoolClient", "IdentityPoolConsoleClient")
+    assert client["AllowedOAuthFlows"] == ["code"]
+    assert "GenerateSecret" not in client or client["GenerateSecret"] is False
+    assert [readable(url) for url in client["CallbackURLs"]] == [readable(url) for url in client["LogoutURLs"]]
+    assert readable(client["CallbackURLs"][0]).endswith("/console/")
+    (domain,) = prod.all("AWS::Cognito::UserPoolDomain").values()
+    assert readable(domain["Domain"]) == "punctual-prod-AWS::AccountId"
+    assert readable(prod.environment("api")["SIGN_IN_URL"]).startswith("https://punctual-prod-AWS::AccountId.auth.")
+
+
+def test_the_emulator_serves_the_sign_in_page_at_its_own_address(local: Deployed) -> None:
+    assert local.environment("api")["SIGN_IN_URL"] == ""
+    assert not local.all("AWS::Cognito::UserPoolDomain")

@@ -56,6 +56,14 @@ def test_a_broken_module_makes_only_its_own_tasks_unavailable(world: World, modu
     assert world.request("GET", "/jobs")[0] == 200
 
 
+def test_the_list_of_tasks_names_a_broken_module_and_the_fix(world: World, module: Path) -> None:
+    module.write_text(BROKEN)
+    _, found = world.request("GET", "/tasks")
+    assert "report" not in [one["name"] for one in found["items"]]
+    assert [one["module"] for one in found["unavailable"]] == ["tasks.report"]
+    assert "add pandas_of_the_year_3000 to layers/vendor/requirements.txt" in found["unavailable"][0]["reason"]
+
+
 def test_an_execution_of_a_broken_module_is_retried_with_the_reason(world: World, module: Path) -> None:
     module.write_text(WORKS)
     job = world.submit(task="report", retry={"max_attempts": 2, "backoff_seconds": 60})

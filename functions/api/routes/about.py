@@ -24,6 +24,7 @@ TAGS = [
     Tag(name="jobs", description="Submit, edit, pause, run and delete jobs."),
     Tag(name="executions", description="The executions of jobs: their state, results, logs and cancellation."),
     Tag(name="schedules", description="Preview schedules."),
+    Tag(name="tasks", description="The tasks that jobs can run."),
     Tag(name="overview", description="The state of the whole system."),
     Tag(name="about", description="The service itself."),
 ]

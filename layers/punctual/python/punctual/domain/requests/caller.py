@@ -27,7 +27,30 @@ class Role(StrEnum):
     """Manage the jobs of all teams."""
 
 
+class Action(StrEnum):
+    """What a role permits."""
+
+    READ = "read"
+    """Read every job and execution."""
+    SUBMIT = "submit"
+    """Submit jobs for the caller's own teams."""
+    MANAGE_OWN = "manage_own"
+    """Edit, run, pause, cancel and retry the jobs of the caller's own teams."""
+    MANAGE_ALL = "manage_all"
+    """The same for the jobs of all teams."""
+
+
 _RANKS = list(Role)
+_PERMITTED = {
+    Role.VIEWER: [Action.READ],
+    Role.OPERATOR: [Action.READ, Action.SUBMIT, Action.MANAGE_OWN],
+    Role.ADMIN: list(Action),
+}
+
+
+def actions_of(role: Role | None) -> list[Action]:
+    """Return what ``role`` permits: nothing without a role."""
+    return _PERMITTED[role] if role else []
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,9 @@ class ApiSettings(_Lane, _Signals, _Gates, _Logs, _BacklogQueues, _Retention):
     long_images: str
     timer_shards: int
     punctual_stage: str
+    issuer: str
+    sign_in_client_id: str
+    sign_in_url: str
 
     @property
     def images(self) -> list[str]:

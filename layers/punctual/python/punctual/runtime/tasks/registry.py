@@ -33,6 +33,19 @@ class Task:
     function: TaskFunction
     parameters: Mapping[str, Any] | None = None
 
+    @property
+    def description(self) -> str | None:
+        """The first paragraph of the function's docstring, on one line."""
+        from inspect import getdoc
+
+        text = getdoc(self.function)
+        return " ".join(text.split("\n\n")[0].split()) if text else None
+
+    @property
+    def file(self) -> str:
+        """The path of the module below the repository."""
+        return self.function.__module__.replace(".", "/") + ".py"
+
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises ``Invalid`` with the field that does not match the schema."""
         if self.parameters is None:
@@ -149,6 +162,11 @@ class Catalog:
     @property
     def names(self) -> list[str]:
         return sorted(self._all)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """All registered tasks, in the order of their names."""
+        return [self._all[name] for name in self.names]
 
     @property
     def _all(self) -> dict[str, Task]:

@@ -1,0 +1,45 @@
+"""Response models of ``/tasks``, ``/me`` and ``/config``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from punctual.domain.requests.caller import Action, Role
+
+
+class Task(BaseModel):
+    name: str
+    description: str | None = Field(description="The first paragraph of the docstring of its function.")
+    parameters: dict[str, Any] | None = Field(description="The JSON Schema of its parameters; null: not validated.")
+    has_collect_step: bool = Field(description="Whether a partitioned job can combine the results of its partitions.")
+    file: str = Field(description="The module that defines it.")
+
+
+class BrokenModule(BaseModel):
+    """A module that cannot be imported: its tasks are unavailable."""
+
+    module: str
+    reason: str = Field(description="File, line, cause and fix.")
+
+
+class Tasks(BaseModel):
+    items: list[Task] = Field(description="In alphabetical order.")
+    unavailable: list[BrokenModule]
+
+
+class Me(BaseModel):
+    subject: str
+    role: Role | None = Field(description="The highest role of the caller; null: none, and every request is refused.")
+    teams: list[str] = Field(description="The owners that the caller acts for: their teams, or else their own name.")
+    actions: list[Action] = Field(description="What the role permits.")
+
+
+class Config(BaseModel):
+    """What a client needs to sign a person in with an authorization code and PKCE."""
+
+    stage: str
+    issuer: str = Field(description="The issuer of the tokens; OpenID discovery is below it.")
+    client_id: str
+    sign_in_url: str = Field(description="The address of the sign-in page; empty: the origin of the API itself.")

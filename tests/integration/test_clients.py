@@ -1,0 +1,53 @@
+"""What a client reads before it submits: the tasks, the caller's permissions, and how to sign in."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.world import World
+
+
+def test_tasks_are_listed_with_description_and_parameter_schema(world: World) -> None:
+    status, found = world.request("GET", "/tasks", role="viewer")
+    assert status == 200
+    assert found["unavailable"] == []
+    names = [one["name"] for one in found["items"]]
+    assert names == sorted(names)
+    process = next(one for one in found["items"] if one["name"] == "queue.process")
+    assert process["file"].startswith("tasks/")
+    assert process["file"].endswith(".py")
+    assert process["parameters"]["type"] == "object"
+    assert process["description"]
+    weekly = next(one for one in found["items"] if one["name"] == "quality.weekly")
+    assert (weekly["has_collect_step"], process["has_collect_step"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("role", "actions"),
+    [
+        ("viewer", ["read"]),
+        ("operator", ["read", "submit", "manage_own"]),
+        ("admin", ["read", "submit", "manage_own", "manage_all"]),
+    ],
+)
+def test_a_caller_learns_role_teams_and_permitted_actions(world: World, role: str, actions: list[str]) -> None:
+    status, found = world.request("GET", "/me", groups=f"{role} team:beta team:alpha")
+    assert status == 200
+    assert (found["role"], found["teams"], found["actions"]) == (role, ["alpha", "beta"], actions)
+
+
+def test_a_caller_without_a_role_learns_that(world: World) -> None:
+    status, found = world.request("GET", "/me", groups="team:alpha")
+    assert (status, found["role"], found["actions"]) == (200, None, [])
+
+
+def test_the_configuration_names_what_a_client_needs_to_sign_in(world: World) -> None:
+    assert world.request("GET", "/config") == (
+        200,
+        {
+            "stage": "test",
+            "issuer": "https://cognito-idp.us-east-1.amazonaws.com/pool",
+            "client_id": "console-client",
+            "sign_in_url": "https://punctual-test.auth.us-east-1.amazoncognito.com",
+        },
+    )
