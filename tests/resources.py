@@ -13,7 +13,7 @@ STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
 
 BOTH_IMAGES, OLD_IMAGE = "NEW_AND_OLD_IMAGES", "OLD_IMAGE"
 TABLES: dict[str, tuple[list[str], dict[str, list[str]], str | None]] = {
-    "jobs": (["job_id"], {"by_owner": ["owner", "job_id"]}, BOTH_IMAGES),
+    "jobs": (["job_id"], {"by_listing": ["listing", "job_id"], "by_name": ["named", "name_key"]}, BOTH_IMAGES),
     "executions": (
         ["job_id", "execution_id"],
         {
@@ -53,7 +53,7 @@ def create_tables(dynamodb: Any) -> None:
                 {
                     "IndexName": index,
                     "KeySchema": _key_schema(key),
-                    "Projection": {"ProjectionType": "ALL" if name == "jobs" or index == "waiting" else "KEYS_ONLY"},
+                    "Projection": {"ProjectionType": "ALL" if index == "waiting" else "KEYS_ONLY"},
                 }
                 for index, key in indexes.items()
             ]

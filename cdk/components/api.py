@@ -16,6 +16,8 @@ from cdk.components.layers import Layers
 from cdk.components.queues import Queues
 from cdk.components.results import Results
 from cdk.components.tables import (
+    BY_LISTING_INDEX,
+    BY_NAME_INDEX,
     BY_OWNER_INDEX,
     DEADLINES_INDEX,
     HOLDING_INDEX,
@@ -102,7 +104,7 @@ class Api(Construct):
         )
         # PutItem also serves transactions: a job and the marker of its dedupe key.
         tables.jobs.grant(function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "BatchWriteItem", "Query")
-        tables.jobs.grant_query(function, BY_OWNER_INDEX)
+        tables.jobs.grant_query(function, BY_LISTING_INDEX, BY_NAME_INDEX)
         tables.executions.grant(function, "PutItem", "Query")
         tables.executions.grant_query(function, BY_OWNER_INDEX, RUNNING_INDEX, DEADLINES_INDEX, LONG_INDEX)
         # UpdateItem asks a part to release its slot.

@@ -10,9 +10,11 @@ from cdk.components.function import Function
 from cdk.components.table import Table
 from cdk.settings import Settings
 
-# Indexes of the jobs and the executions table.
-BY_OWNER_INDEX = "by_owner"
+# Indexes of the jobs table.
+BY_LISTING_INDEX = "by_listing"
+BY_NAME_INDEX = "by_name"
 # Indexes of the executions table.
+BY_OWNER_INDEX = "by_owner"
 RUNNING_INDEX = "running"
 LONG_INDEX = "long"
 CHECKS_INDEX = "checks"
@@ -39,14 +41,19 @@ class Tables(Construct):
         super().__init__(scope, construct_id)
         self._settings = settings
         everything = dynamodb.ProjectionType.ALL
+        # Most indexes project only keys, so a change of another attribute does not write to them.
         keys = dynamodb.ProjectionType.KEYS_ONLY
         self.jobs = self._table(
             "Jobs",
             partition_key=_text("job_id"),
-            indexes=[_index(BY_OWNER_INDEX, "owner", "job_id", everything)],
+            indexes=[
+                # Jobs of an owner that are live, that have ended, and that were deleted.
+                _index(BY_LISTING_INDEX, "listing", "job_id", keys),
+                # Live jobs with a name.
+                _index(BY_NAME_INDEX, "named", "name_key", keys),
+            ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
         )
-        # The indexes project only keys, so a change of status does not write to them.
         self.executions = self._table(
             "Executions",
             # Index keys contain a shard number.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -107,7 +108,9 @@ def register(app: APIGatewayHttpResolver) -> None:
 def _field_and_message(entry: Mapping[str, Any], body: Any) -> tuple[str | None, str]:
     """Return the field and the message of a pydantic error, without pydantic's ``body`` or ``query`` prefix."""
     path = [str(name) for name in entry.get("loc", ()) if name not in bodies.PARTITION_FORMS]
-    if path and path[0] in ("body", "query", "path", "header"):
+    if path and path[0] in ("query", "path", "header"):
+        path = path[1:2]  # without the position in a list of values
+    elif path and path[0] == "body":
         path = path[1:]
     if entry.get("type") == "json_invalid":
         return "body", str(entry["msg"])
@@ -138,8 +141,15 @@ _MESSAGES = {
 }
 
 
+def _not_one_of(given: str, allowed: list[str]) -> str:
+    suggestion = did_you_mean(given, dict(zip(allowed, allowed, strict=True)))
+    return f"must be one of {', '.join(allowed)}" + (f": {suggestion}" if suggestion else "")
+
+
 def _message(entry: Mapping[str, Any]) -> str:
     """Return what is wrong and how to fix it; for other kinds of errors, pydantic's own message."""
+    if entry.get("type") == "enum":
+        return _not_one_of(str(entry.get("input")), re.findall(r"'([^']+)'", entry["ctx"]["expected"]))
     template = _MESSAGES.get(str(entry.get("type")))
     if template is None:
         return str(entry.get("msg")).replace("Input should be", "must be")

@@ -37,7 +37,8 @@ def test_a_table_has_the_keys_of_the_data_model(prod: Deployed, name: str, expec
 @pytest.mark.parametrize(
     ("name", "index", "expected", "projection"),
     [
-        ("Jobs", "by_owner", ["owner", "job_id"], "ALL"),
+        ("Jobs", "by_listing", ["listing", "job_id"], "KEYS_ONLY"),
+        ("Jobs", "by_name", ["named", "name_key"], "KEYS_ONLY"),
         ("Executions", "by_owner", ["owner", "execution_id"], "KEYS_ONLY"),
         ("Executions", "running", ["running_shard", "execution_id"], "KEYS_ONLY"),
         ("Executions", "long", ["long_shard", "execution_id"], "KEYS_ONLY"),

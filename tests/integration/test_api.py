@@ -286,7 +286,7 @@ def test_jobs_are_listed_newest_first_with_pages_and_filters(world: World) -> No
     assert listed("owner=other") == ["fail"]
     assert listed("priority=high") == ["job-3", "job-1"]
     assert listed("task=fail") == ["fail"]
-    assert listed("status=done&owner=data-quality") == ["job-4", "job-3", "job-2", "job-1", "job-0"]
+    assert listed("state=done&owner=data-quality") == ["job-4", "job-3", "job-2", "job-1", "job-0"]
     assert listed("owner=unknown") == []
 
 
@@ -335,7 +335,7 @@ def test_execution_pages_have_no_gap_and_no_overlap(world: World) -> None:
     paged: list[str] = []
     cursor = ""
     while True:
-        page = world.request("GET", f"/executions?owner=data-quality&limit=3{cursor}")[1]
+        page = world.request("GET", f"/executions?owner=data-quality&to=2027-01-01T00:00:00Z&limit=3{cursor}")[1]
         paged += [one["execution_id"] for one in page["items"]]
         if page["cursor"] is None:
             break
@@ -371,7 +371,7 @@ def test_a_page_of_large_jobs_stays_below_the_lambda_response_limit(world: World
         ("/executions?limit=101", 422, "limit"),
         ("/executions?statu=failed", 422, "statu"),
         ("/jobs?limit=many", 422, "limit"),
-        ("/jobs?status=sleeping", 422, "status"),
+        ("/jobs?state=sleeping", 422, "state"),
         ("/executions?from=0001-01-01T00:00:00%2B14:00", 422, "from"),
         ("/executions?from=9999-12-31T23:59:59Z", 422, "from"),
         ("/executions?cursor=eyJiZWZvcmUiOiAiISJ9", 422, "cursor"),

@@ -51,7 +51,7 @@ def unexpected_response(name: str, answer: tuple[int, Any], status: int, field: 
         ("/jobs", {"task": 7}, "task", "must be text"),
         ("/jobs", {"task": "echo", "parameters": [1]}, "parameters", "must be a JSON object"),
         ("/jobs", {"task": "echo", "timeout_seconds": 0}, "timeout_seconds", "must be greater than or equal to 1"),
-        ("/jobs", {"task": "echo", "priority": "urgent"}, "priority", "must be 'high', 'normal' or 'low'"),
+        ("/jobs", {"task": "echo", "priority": "urgent"}, "priority", "must be one of high, normal, low"),
         ("/jobs", {"task": "echo", "retries": {}}, "retries", "is not a known field: did you mean `retry`?"),
         (
             "/jobs",

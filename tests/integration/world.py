@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 import boto3
 import pytest
@@ -210,7 +210,8 @@ class World:
             "isBase64Encoded": False,
         }
         if query:
-            event["queryStringParameters"] = dict(parse_qsl(query, keep_blank_values=True))
+            values = parse_qs(query, keep_blank_values=True)
+            event["queryStringParameters"] = {name: ",".join(several) for name, several in values.items()}
         if isinstance(raw_body, bytes):  # as API Gateway encodes a body that is not text
             event["isBase64Encoded"], raw_body = True, base64.b64encode(raw_body).decode()
         text = raw_body if raw_body is not None else (json.dumps(body) if body is not None else None)

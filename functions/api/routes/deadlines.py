@@ -13,8 +13,10 @@ from views import execution_view
 
 from punctual.domain import instant
 from punctual.domain.executions.deadline_outlook import DeadlineState
+from punctual.domain.requests.execution_filter import ExecutionFilter
+from punctual.domain.requests.job_filter import parse_tag_filter
 from punctual.stages.api.browse_deadlines import DeadlineFilter
-from routes.queries import CursorQuery, LimitQuery
+from routes.queries import CursorQuery, JobNameQuery, LimitQuery, NameQuery, TagsQuery
 
 router = APIGatewayHttpRouter()
 StateQuery = Annotated[DeadlineState | None, Query()]
@@ -32,14 +34,20 @@ def list_deadlines(
     state: StateQuery = None,
     since: FromQuery = None,
     until: ToQuery = None,
+    owner: NameQuery = None,
+    task: NameQuery = None,
+    job_name: JobNameQuery = None,
+    tag: TagsQuery = None,
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> DeadlinePage:
+    """`counts` regards only `from` and `to`."""
     authorize(router)
     where = DeadlineFilter(
         state=state,
         since=instant.parse("from", since) if since else None,
         until=instant.parse("to", until) if until else None,
+        executions=ExecutionFilter(owner=owner, task=task, job_name=job_name, tags=parse_tag_filter(tag or ())),
     )
     page = browse_deadlines.list(where, limit, cursor)
     return DeadlinePage(

@@ -36,16 +36,25 @@ from views import changes_view, execution_view, logs_view, run_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Conflict
-from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.execution_log import Level
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import Part
 from punctual.domain.requests.caller import Role
+from punctual.domain.requests.execution_filter import DeadlineValue, ExecutionFilter
+from punctual.domain.requests.job_filter import parse_tag_filter
 from punctual.domain.requests.page import MAX_PAGE_BYTES
 from punctual.domain.status import Status
-from punctual.stages.api.browse import ExecutionFilter
 from punctual.stages.api.read_logs import MAX_LINES, LogQuery
-from routes.queries import CursorQuery, DryRunQuery, IdempotencyKey, LimitQuery, NameQuery
+from routes.queries import (
+    CursorQuery,
+    DryRunQuery,
+    IdempotencyKey,
+    JobNameQuery,
+    LimitQuery,
+    NameQuery,
+    TagsQuery,
+)
 
 router = APIGatewayHttpRouter()
 TAGS = ["executions"]
@@ -70,7 +79,11 @@ RESULT_RESPONSES = openapi_responses(Any, HTTPStatus.NOT_FOUND, HTTPStatus.CONFL
 }
 
 GraceQuery = Annotated[int, Query(ge=0, le=600, description="How long a running task has to stop by itself.")]
-StatusQuery = Annotated[Status | None, Query()]
+StatusesQuery = Annotated[list[Status] | None, Query(description="Several are separated by commas or repeated.")]
+OriginsQuery = Annotated[list[Origin] | None, Query()]
+DeadlinesQuery = Annotated[
+    list[DeadlineValue] | None, Query(description="The state of the deadline: `met` and `missed` after the end.")
+]
 FromQuery = Annotated[str | None, Query(alias="from", description="Due at or after this instant.")]
 LogLimitQuery = Annotated[int, Query(ge=1, le=MAX_LINES, description="Maximum number of lines.")]
 TailQuery = Annotated[int | None, Query(ge=1, le=MAX_LINES, description="The last lines, instead of the first.")]
@@ -92,19 +105,30 @@ ToQuery = Annotated[str | None, Query(alias="to", description="Due before this i
 def list_executions(
     job_id: NameQuery = None,
     owner: NameQuery = None,
-    status: StatusQuery = None,
+    status: StatusesQuery = None,
+    task: NameQuery = None,
+    job_name: JobNameQuery = None,
+    tag: TagsQuery = None,
+    origin: OriginsQuery = None,
     worker_id: NameQuery = None,
+    deadline: DeadlinesQuery = None,
     since: FromQuery = None,
     until: ToQuery = None,
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> answers.ExecutionPage:
+    """Executions that are not due yet are listed with `to`, with a `status` that they have, or for one job."""
     authorize(router)
     where = ExecutionFilter(
         job_id=job_id,
         owner=owner,
-        status=status,
+        statuses=frozenset(status or ()),
+        task=task,
+        job_name=job_name,
+        tags=parse_tag_filter(tag or ()),
+        origins=frozenset(origin or ()),
         worker_id=worker_id,
+        deadlines=frozenset(deadline or ()),
         since=instant.parse("from", since) if since else None,
         until=instant.parse("to", until) if until else None,
     )
@@ -120,8 +144,11 @@ def list_executions(
 )
 def list_executions_of_job(
     job_id: str,
-    status: StatusQuery = None,
+    status: StatusesQuery = None,
+    tag: TagsQuery = None,
+    origin: OriginsQuery = None,
     worker_id: NameQuery = None,
+    deadline: DeadlinesQuery = None,
     since: FromQuery = None,
     until: ToQuery = None,
     limit: LimitQuery = 50,
@@ -129,7 +156,18 @@ def list_executions_of_job(
 ) -> answers.ExecutionPage:
     authorize(router)
     find.job(job_id)
-    return list_executions(job_id, None, status, worker_id, since, until, limit, cursor)
+    return list_executions(
+        job_id=job_id,
+        status=status,
+        tag=tag,
+        origin=origin,
+        worker_id=worker_id,
+        deadline=deadline,
+        since=since,
+        until=until,
+        limit=limit,
+        cursor=cursor,
+    )
 
 
 @router.get(

@@ -33,8 +33,8 @@ from punctual.domain.jobs.job import JobState
 from punctual.domain.lane import Priority
 from punctual.domain.requests.backfill_range import parse_range
 from punctual.domain.requests.caller import Role
-from punctual.stages.api.browse import JobFilter
-from routes.queries import CursorQuery, DryRunQuery, IdempotencyKey, LimitQuery, NameQuery
+from punctual.domain.requests.job_filter import JobFilter, JobSort, parse_tag_filter
+from routes.queries import CursorQuery, DryRunQuery, IdempotencyKey, JobNameQuery, LimitQuery, NameQuery, TagsQuery
 
 router = APIGatewayHttpRouter()
 
@@ -102,20 +102,31 @@ def submit_jobs(
     return created_response(batch_view(submitted), is_new=any(one.created for one in submitted))
 
 
-@router.get("/jobs", summary="List jobs, newest first", tags=["jobs"], responses=LIST_RESPONSES)
+@router.get("/jobs", summary="List jobs: live ones first, newest first", tags=["jobs"], responses=LIST_RESPONSES)
 def list_jobs(
-    status: Annotated[
-        JobState | None, Query(description="`active`, `paused`, `done`, `cancelled` or `deleted`.")
-    ] = None,
-    priority: Annotated[Priority | None, Query()] = None,
+    state: Annotated[list[JobState] | None, Query(description="Several are separated by commas or repeated.")] = None,
+    priority: Annotated[list[Priority] | None, Query()] = None,
     task: NameQuery = None,
     owner: NameQuery = None,
+    name: JobNameQuery = None,
+    tag: TagsQuery = None,
+    sort: Annotated[
+        JobSort | None, Query(description="Default: `newest`. `name` lists live jobs that have a name.")
+    ] = None,
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> answers.JobPage:
+    """Deleted jobs are listed only with `state=deleted`. With `name` and no `sort`, live jobs are sorted by name."""
     authorize(router)
-    where = JobFilter(owner=owner, state=status, priority=priority, task=task)
-    page, now = browse.list_jobs(where, limit, cursor), instant.now()
+    where = JobFilter(
+        owner=owner,
+        states=frozenset(state or ()),
+        priorities=frozenset(priority or ()),
+        task=task,
+        name=name,
+        tags=parse_tag_filter(tag or ()),
+    )
+    page, now = browse.list_jobs(where, limit, cursor, sort), instant.now()
     return answers.JobPage(items=[job_view(job, now) for job in page.items], cursor=page.cursor)
 
 

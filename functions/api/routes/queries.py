@@ -6,10 +6,20 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 
+TagsQuery = Annotated[
+    list[str] | None,
+    Query(
+        description="`key:value`; several, separated by commas or repeated, must all match.",
+        examples=[["dataset:orders"]],
+    ),
+]
 NameQuery = Annotated[str | None, Query(min_length=1, max_length=200)]
+JobNameQuery = Annotated[
+    str | None, Query(min_length=1, max_length=200, description="The beginning of the name of the job, in any case.")
+]
 LimitQuery = Annotated[int, Query(ge=1, le=100, description="Maximum number of items per page.")]
 CursorQuery = Annotated[
-    str | None, Query(min_length=1, max_length=500, description="The `cursor` of the previous page.")
+    str | None, Query(min_length=1, max_length=2000, description="The `cursor` of the previous page.")
 ]
 DryRunQuery = Annotated[bool, Query(description="Return what the request would do, without doing it.")]
 IdempotencyKey = Annotated[

@@ -9,7 +9,7 @@ from datetime import datetime
 import answers
 import bodies
 
-from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, state_at_end
+from punctual.domain.executions.deadline_outlook import Outlook
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Result
 from punctual.domain.executions.progress import Progress, completed
 from punctual.domain.forecasts.queue_backlog import Sample
@@ -151,15 +151,14 @@ def _upstream_view(upstream: Upstream) -> answers.Upstream:
 
 
 def _deadline_view(execution: Execution, outlook: Outlook | None) -> answers.ExecutionDeadline | None:
-    if execution.deadline_at is None:
+    state = execution.deadline_state
+    if execution.deadline_at is None or state is None:
         return None
     if execution.status in FINAL:
-        succeeded = execution.status is Status.SUCCEEDED
-        state = state_at_end(execution.deadline_at, execution.ended_at, succeeded=succeeded)
         return answers.ExecutionDeadline(at=to_text(execution.deadline_at), state=state)
     return answers.ExecutionDeadline(
         at=to_text(execution.deadline_at),
-        state=outlook.state if outlook else DeadlineState.ON_TRACK,
+        state=outlook.state if outlook else state,
         probability=round(outlook.probability, 4) if outlook else None,
         median_end=to_text(outlook.median_end) if outlook else None,
         p95_end=to_text(outlook.p95_end) if outlook else None,

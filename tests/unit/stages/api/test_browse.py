@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from punctual.domain.errors import Invalid
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import execution_id, new_job_id
-from punctual.domain.jobs.job import Job
+from punctual.domain.jobs.listing import Listing
+from punctual.domain.requests.execution_filter import ExecutionFilter
 from punctual.domain.requests.page import decode_cursor, encode_cursor
 from punctual.domain.status import Status
-from punctual.stages.api.browse import Browse, ExecutionFilter
+from punctual.stages.api.browse import Browse
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 OWNERS = ("a", "b", "c")
@@ -36,7 +37,13 @@ class InMemoryIndex:
     def owners(self) -> list[str]:
         return list(OWNERS)
 
-    def newest_first(self, _owner: str, _before: str | None) -> Iterator[list[Job]]:
+    def listed(
+        self, _owner: str, _listing: Listing, _after: str | None, *, descending: bool
+    ) -> Iterator[list[tuple[str, str]]]:
+        assert descending
+        yield []
+
+    def named(self, _owner: str, _prefix: str, _after: str | None) -> Iterator[list[tuple[str, str]]]:
         yield []
 
     def ids_of_owner(self, owner: str, low: str, high: str) -> Iterator[list[str]]:
@@ -69,7 +76,7 @@ def test_the_pages_together_contain_all_matches_in_descending_order(
     seen: list[str] = []
     cursor = None
     while True:
-        page = browse.list_executions(ExecutionFilter(status=wanted), limit, cursor)
+        page = browse.list_executions(ExecutionFilter(statuses=frozenset({wanted})), limit, cursor)
         assert len(page.items) <= limit
         seen += [one.execution_id for one in page.items]
         cursor = page.cursor
@@ -88,7 +95,7 @@ def test_a_filter_on_a_final_status_does_not_read_executions_planned_ahead() -> 
     ahead = {("a", minute): Status.SCHEDULED for minute in range(1, 400)}
     index = InMemoryIndex({**ahead, ("b", -1): Status.FAILED})
     page = Browse(jobs=index, executions=index, clock=lambda: NOW).list_executions(
-        ExecutionFilter(status=Status.FAILED), 5, None
+        ExecutionFilter(statuses=frozenset({Status.FAILED})), 5, None
     )
     assert len(page.items) == 1
     assert index.fetched == 1
@@ -101,5 +108,5 @@ def test_decoding_a_cursor_returns_the_encoded_position(position: str) -> None:
 
 @pytest.mark.parametrize("cursor", ["", "x", "e30", "eyJiZWZvcmUiOiAiISJ9", "eyJiZWZvcmUiOiA3fQ", "///", "🙂"])
 def test_text_that_is_not_a_cursor_is_refused(cursor: str) -> None:
-    with pytest.raises(Invalid, match="is not a cursor that a list returned"):
+    with pytest.raises(Invalid, match="is not a cursor that this list returned"):
         decode_cursor(cursor)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.listing import Listing
 from punctual.domain.schedules.calendar import Calendars
 
 
@@ -68,8 +69,19 @@ class JobIndex(Protocol):
 
     def owners(self) -> list[str]: ...
 
-    def newest_first(self, owner: str, before: str | None) -> Iterator[list[Job]]:
-        """Yield pages of an owner's jobs that were created before the job ``before``, newest first."""
+    def listed(
+        self, owner: str, listing: Listing, after: str | None, *, descending: bool
+    ) -> Iterator[list[tuple[str, str]]]:
+        """Yield pages of positions and job ids in a list of an owner, after a position, in order of creation.
+
+        A position is a text in the order of the list. An id may be out of date: the job may be in another list by now.
+        """
+
+    def named(self, owner: str, prefix: str, after: str | None) -> Iterator[list[tuple[str, str]]]:
+        """Yield pages of positions and ids of an owner's live jobs whose name starts with the prefix, by name."""
+
+    def fetch(self, job_ids: Iterable[str]) -> dict[str, Job]:
+        """Return the jobs that exist, by id, with an eventually consistent read."""
 
 
 class Tasks(Protocol):

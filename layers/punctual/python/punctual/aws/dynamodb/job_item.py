@@ -10,6 +10,7 @@ from punctual.aws.dynamodb.execution_item import batch_text, dependencies_of_tex
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import Unreadable
 from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.listing import Listing, listing_of, name_key
 from punctual.domain.jobs.misfire import default_misfire, parse_misfire
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.retry import RetryPolicy
@@ -28,8 +29,24 @@ def marker_key(owner: str, dedupe_key: str) -> Item:
     return {"job_id": f"#unique#{quote(owner, safe='')}#{dedupe_key}"}
 
 
+def listing_attributes(job: Job) -> Item:
+    """The keys of a job in the indexes: by list of its owner and, if it is live and has a name, by name."""
+    listing = listing_of(job.state)
+    named = listing is Listing.LIVE and job.name is not None
+    return {
+        "listing": listing_key(job.owner, listing),
+        "named": job.owner if named else None,
+        "name_key": name_key(job.name, job.job_id) if named else None,
+    }
+
+
+def listing_key(owner: str, listing: Listing) -> str:
+    return f"{owner}#{listing}"
+
+
 def job_to_item(job: Job) -> Item:
     return {
+        **listing_attributes(job),
         "job_id": job.job_id,
         "name": job.name,
         "owner": job.owner,

@@ -9,13 +9,19 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
-from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, marker_key
+from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, listing_attributes, listing_key, marker_key
 from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own, transact
 from punctual.domain.forecasts.run_history import KEPT_PARTITION_RUNS, KEPT_RUNS, append_run_times
 from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
+from punctual.domain.jobs.listing import Listing
 
 OWNERS_KEY = {"job_id": "#owners"}
 """The key of a single item in the jobs table with the set of all owners, so that listing all owners needs no scan."""
+
+NAME_KEYS = ("named", "name_key")
+"""The keys of the index of names, which has only live jobs."""
+IDS_PER_PAGE = 200
+BEYOND_ALL_NAMES = "\U0010ffff"
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,7 @@ class DynamoJobs:
             "paused_at": instant_text(moved.paused_at),
             "resumed_at": instant_text(moved.resumed_at),
             "expires_at": None if state in LIVE_STATES else self._expiry(now),
+            **listing_attributes(moved),
         }
         # compare the revision as well: the action must apply to the same revision as its dry run
         condition, values = (
@@ -78,7 +85,10 @@ class DynamoJobs:
             since = changes["live_since"] = instant_text(moved.live_since)
             condition += " AND (attribute_not_exists(#live_since) OR #live_since >= :since)"
             values |= {"since": since}
-        written = self.table.update({"job_id": job.job_id}, set=changes, condition=condition, values=values)
+        removed = [] if state in LIVE_STATES else NAME_KEYS
+        written = self.table.update(
+            {"job_id": job.job_id}, set=changes, remove=removed, condition=condition, values=values
+        )
         return self._expire_marker_with(recognise_own(written, changes))
 
     def replace(self, job: Job) -> bool:
@@ -130,9 +140,11 @@ class DynamoJobs:
         ).applied
 
     def finish(self, job: Job, now: datetime) -> bool:
+        done = {"state": str(JobState.DONE), "updated_at": instant_text(now), "expires_at": self._expiry(now)}
         written = self.table.update(
             {"job_id": job.job_id},
-            set={"state": str(JobState.DONE), "updated_at": instant_text(now), "expires_at": self._expiry(now)},
+            set={**done, "listing": listing_key(job.owner, Listing.ENDED)},
+            remove=NAME_KEYS,
             condition="#state = :active AND #revision = :revision",
             values={"active": str(JobState.ACTIVE), "revision": job.revision},
         )
@@ -153,13 +165,27 @@ class DynamoJobs:
         item = self.table.get(OWNERS_KEY) or {}
         return sorted(item.get("owners", ()))
 
-    def newest_first(self, owner: str, before: str | None) -> Iterator[list[Job]]:
-        """An owner's jobs created before the job ``before``, newest first."""
-        condition, values = "#owner = :owner", {"owner": owner}
-        if before is not None:
-            condition, values = f"{condition} AND #job_id < :before", {**values, "before": before}
-        for page in self.table.query(condition, values, index="by_owner", descending=True, page_size=100):
-            yield [item_to_job(item) for item in page]
+    def listed(
+        self, owner: str, listing: Listing, after: str | None, *, descending: bool
+    ) -> Iterator[list[tuple[str, str]]]:
+        condition, values = "#listing = :listing", {"listing": listing_key(owner, listing)}
+        if after is not None:
+            condition += f" AND #job_id {'<' if descending else '>'} :after"
+            values["after"] = after
+        for page in self.table.query(
+            condition, values, index="by_listing", descending=descending, page_size=IDS_PER_PAGE
+        ):
+            yield [(item["job_id"], item["job_id"]) for item in page]
+
+    def named(self, owner: str, prefix: str, after: str | None) -> Iterator[list[tuple[str, str]]]:
+        low, high = max(prefix.lower(), after or ""), f"{prefix.lower()}{BEYOND_ALL_NAMES}"
+        condition, values = "#named = :owner AND #name_key BETWEEN :low AND :high", {"low": low or "\x01", "high": high}
+        for page in self.table.query(condition, {"owner": owner, **values}, index="by_name", page_size=IDS_PER_PAGE):
+            yield [(item["name_key"], item["job_id"]) for item in page if item["name_key"] != after]
+
+    def fetch(self, job_ids: Iterable[str]) -> dict[str, Job]:
+        items = self.table.get_many({"job_id": job_id} for job_id in job_ids)
+        return {item["job_id"]: item_to_job(item) for item in items}
 
     def _try_add(self, jobs: Sequence[Job], seen: Mapping[str, str]) -> bool:
         """Store all jobs with their markers in one transaction, or none. ``seen``: ended jobs by dedupe key."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from punctual.domain.executions.deadline_outlook import Outlook
+from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState, Outlook, state_at_end
 from punctual.domain.executions.progress import Progress
 from punctual.domain.identity import execution_id, job_of
 from punctual.domain.jobs.dependency import Dependency
@@ -189,6 +189,15 @@ class Execution:
     result: Result | None = None
     error: Failure | None = None
     attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def deadline_state(self) -> DeadlineState | DeadlineResult | None:
+        """The state of its last deadline check, or the result after its end; ``None`` without a deadline."""
+        if self.deadline_at is None:
+            return None
+        if self.status in FINAL:
+            return state_at_end(self.deadline_at, self.ended_at, succeeded=self.status is Status.SUCCEEDED)
+        return self.outlook.state if self.outlook else DeadlineState.ON_TRACK
 
     @property
     def is_partitioned(self) -> bool:

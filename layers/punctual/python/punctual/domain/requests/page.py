@@ -1,4 +1,4 @@
-"""Pages of lists: a cursor is a position in the order of ids, so it stays valid when records are added or removed.
+"""Pages of lists: a cursor is a position in the order of the list, so it stays valid when records are added or removed.
 
 A page reads a bounded number of records: with a selective filter it may be short or empty and still have a cursor for
 the next page.
@@ -10,8 +10,9 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, TypeVar
 
 from punctual.domain.errors import Invalid
@@ -20,7 +21,10 @@ from punctual.domain.jobs.job import Job
 
 MAX_SCANNED = 1000
 """Records that one page reads at most, matching or not."""
+FETCH_SIZE = 100
+"""How many records are read at once to look for matches."""
 POSITION = re.compile(r"[0-9][0-9A-Za-z_-]{1,200}")
+"""A position in the order of ids."""
 MAX_PAGE_BYTES = 4_000_000
 """Bytes of parameters and results per page: the response of a Lambda function is limited to 6 MB."""
 
@@ -34,11 +38,30 @@ class Page(Generic[T]):
     """Where the next page starts; ``None`` on the last page."""
 
 
-def page_of(candidates: Iterator[tuple[str, T | None]], limit: int, size_of: Callable[[T], int]) -> Page[T]:
-    """Collect the next page. A candidate is a position with its record, or with ``None`` if that does not match."""
+Candidate = tuple[str, T | None]
+"""A position with its record, or with ``None`` if there is none that matches."""
+
+
+def candidates(
+    positions: Iterable[tuple[str, str]],
+    fetch: Callable[[list[str]], Mapping[str, T]],
+    matches: Callable[[T], bool],
+    size: int,
+) -> Iterator[Candidate[T]]:
+    """Read the records of pairs of position and id, ``size`` at a time."""
+    remaining = iter(positions)
+    while chunk := list(islice(remaining, size)):
+        found = fetch([record_id for _, record_id in chunk])
+        for position, record_id in chunk:
+            record = found.get(record_id)
+            yield position, record if record is not None and matches(record) else None
+
+
+def page_of(found: Iterator[Candidate[T]], limit: int, size_of: Callable[[T], int]) -> Page[T]:
+    """Collect the next page."""
     items: list[T] = []
     size = 0
-    for scanned, (position, item) in enumerate(candidates, start=1):
+    for scanned, (position, item) in enumerate(found, start=1):
         if item is not None:
             items.append(item)
             size += size_of(item)
@@ -57,10 +80,11 @@ def response_size(item: Job | Execution) -> int:
 
 
 def encode_cursor(position: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps({"before": position}).encode()).decode().rstrip("=")
+    text = json.dumps({"before": position}, ensure_ascii=False)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str | None) -> str | None:
+def decode_cursor(cursor: str | None, form: re.Pattern[str] = POSITION) -> str | None:
     """Return the position in a cursor. Raises ``Invalid`` for text that ``encode_cursor`` did not produce."""
     if cursor is None:
         return None
@@ -68,6 +92,6 @@ def decode_cursor(cursor: str | None) -> str | None:
         position = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))["before"]
     except (binascii.Error, ValueError, KeyError, TypeError):
         position = None
-    if not isinstance(position, str) or not POSITION.fullmatch(position):
-        raise Invalid("cursor", "is not a cursor that a list returned: omit it to start with the first page")
+    if not isinstance(position, str) or not form.fullmatch(position):
+        raise Invalid("cursor", "is not a cursor that this list returned: omit it to start with the first page")
     return position

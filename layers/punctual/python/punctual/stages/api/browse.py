@@ -1,4 +1,4 @@
-"""Browse: list jobs and executions, newest first, with filters and cursors.
+"""Browse: list jobs and executions in an order that an index has, with filters and cursors.
 
 A list over several owners merges one sorted sequence per owner.
 """
@@ -6,58 +6,40 @@ A list over several owners merges one sorted sequence per owner.
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import chain, islice
+from datetime import timedelta
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Invalid
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import BEYOND_ALL_IDS, check_job_id, due_key
-from punctual.domain.jobs.job import Job, JobState
-from punctual.domain.lane import Priority
-from punctual.domain.requests.page import Page, decode_cursor, page_of, response_size
-from punctual.domain.status import WITHOUT_OUTCOME, Status
+from punctual.domain.jobs.job import Job
+from punctual.domain.jobs.listing import Listing, listing_of
+from punctual.domain.requests.execution_filter import ExecutionFilter
+from punctual.domain.requests.job_filter import JobFilter, JobSort
+from punctual.domain.requests.page import (
+    FETCH_SIZE,
+    Candidate,
+    Page,
+    candidates,
+    decode_cursor,
+    page_of,
+    response_size,
+)
+from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import ExecutionIndex
     from punctual.ports.jobs import JobIndex
 
-FETCH_SIZE = 100
-ONLY_AFTER_DUE = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, Status.WAITING, *WITHOUT_OUTCOME}
-"""Statuses that an execution cannot have before its due instant."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class JobFilter:
-    owner: str | None = None
-    state: JobState | None = None
-    priority: Priority | None = None
-    task: str | None = None
-
-    def matches(self, job: Job) -> bool:
-        wanted = ((self.state, job.state), (self.priority, job.priority), (self.task, job.task))
-        return all(want is None or want == have for want, have in wanted)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExecutionFilter:
-    job_id: str | None = None
-    owner: str | None = None
-    status: Status | None = None
-    worker_id: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-
-    def matches(self, execution: Execution) -> bool:
-        wanted = (
-            (self.owner, execution.owner),
-            (self.status, execution.status),
-            (self.worker_id, execution.worker_id),
-        )
-        return all(want is None or want == have for want, have in wanted)
+NAMED = "named"
+"""The source of live jobs in the order of their names; the other sources are the listings."""
+JOB_POSITION = re.compile(rf"({NAMED}|{'|'.join(Listing)})/(.{{1,300}})", re.DOTALL)
+"""The position of a job: the source, and the position in it."""
 
 
 @dataclass(frozen=True)
@@ -66,27 +48,63 @@ class Browse:
     executions: ExecutionIndex
     clock: Clock
 
-    def list_jobs(self, where: JobFilter, limit: int, cursor: str | None) -> Page[Job]:
-        """List jobs, newest first. Raises ``Invalid`` for an unknown cursor."""
-        before = decode_cursor(cursor)
-        owners = [where.owner] if where.owner is not None else self.jobs.owners()
-        sequences = [chain.from_iterable(self.jobs.newest_first(owner, before)) for owner in owners]
-        merged = heapq.merge(*sequences, key=lambda job: job.job_id, reverse=True)
-        return page_of(((job.job_id, job if where.matches(job) else None) for job in merged), limit, response_size)
+    def list_jobs(self, where: JobFilter, limit: int, cursor: str | None, sort: JobSort | None = None) -> Page[Job]:
+        """List jobs: live ones first, each newest first, or in another order.
+
+        With a name and without an order, live jobs are sorted by name. Raises ``Invalid`` for an unknown cursor, and
+        for an order by name of jobs that are not live.
+        """
+        position = decode_cursor(cursor, JOB_POSITION)
+        source, _, after = (position or "").partition("/")
+        sources = _sources(where, sort)
+        if source and source not in sources:
+            raise Invalid(
+                "cursor", "belongs to another list: omit it, or repeat the filters and the order of that list"
+            )
+        left = sources[sources.index(source) :] if source else sources
+        found = (self._candidates(one, where, after if one == source else None, limit, sort) for one in left)
+        return page_of(chain.from_iterable(found), limit, response_size)
 
     def list_executions(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
         """List executions, latest due instant first. Raises ``Invalid`` for an unknown cursor or an inverted range."""
         low, high = self._id_range(where, decode_cursor(cursor))
         pages = self._id_pages(where, low, high)
         ids = heapq.merge(*(chain.from_iterable(sequence) for sequence in pages), reverse=True)
-        return page_of(self._fetch_matching(ids, where, limit), limit, response_size)
+        size = limit if where.is_range else FETCH_SIZE
+        found = candidates(_own_positions(ids), self.executions.fetch, where.matches, size)
+        return page_of(found, limit, response_size)
+
+    def _candidates(
+        self, source: str, where: JobFilter, after: str | None, limit: int, sort: JobSort | None
+    ) -> Iterator[Candidate[Job]]:
+        listing = Listing.LIVE if source == NAMED else Listing(source)
+        descending = source != NAMED and sort is not JobSort.OLDEST
+        sequences = [self._pages(source, owner, where, after, descending) for owner in self._owners(where.owner)]
+        merged = heapq.merge(*(chain.from_iterable(pages) for pages in sequences), reverse=descending)
+
+        def matches(job: Job) -> bool:  # a job that has just ended is listed among the ended ones
+            return listing_of(job.state) is listing and where.matches(job)
+
+        size = limit if where.is_whole_listing else FETCH_SIZE
+        for position, job in candidates(merged, self.jobs.fetch, matches, size):
+            yield f"{source}/{position}", job
+
+    def _pages(
+        self, source: str, owner: str, where: JobFilter, after: str | None, descending: bool
+    ) -> Iterator[list[tuple[str, str]]]:
+        if source == NAMED:
+            return self.jobs.named(owner, where.name or "", after)
+        return self.jobs.listed(owner, Listing(source), after, descending=descending)
+
+    def _owners(self, owner: str | None) -> list[str]:
+        return [owner] if owner is not None else self.jobs.owners()
 
     def _id_range(self, where: ExecutionFilter, before: str | None) -> tuple[str, str]:
         if where.since and where.until and where.until < where.since:
             raise Invalid("to", "must not be before from: swap the two, or correct one of them")
         low = due_key(where.since) if where.since else ""
         highs = [due_key(where.until) if where.until else BEYOND_ALL_IDS, before or BEYOND_ALL_IDS]
-        if where.status in ONLY_AFTER_DUE:  # do not read the executions that are planned ahead
+        if not where.includes_planned:
             highs.append(due_key(self.clock() + timedelta(seconds=1)))
         return low, min(highs)
 
@@ -96,19 +114,20 @@ class Browse:
             return []
         if where.job_id is not None:
             return [self.executions.ids_of_job(check_job_id(where.job_id), low, high)]
-        if where.status is Status.RUNNING:
+        if where.statuses == {Status.RUNNING}:
             return self.executions.ids_running(low, high)
-        owners = [where.owner] if where.owner is not None else self.jobs.owners()
-        return [self.executions.ids_of_owner(owner, low, high) for owner in owners]
+        return [self.executions.ids_of_owner(owner, low, high) for owner in self._owners(where.owner)]
 
-    def _fetch_matching(
-        self, ids: Iterable[str], where: ExecutionFilter, limit: int
-    ) -> Iterator[tuple[str, Execution | None]]:
-        remaining = iter(ids)
-        # with a filter, filling a page may take many records
-        size = limit if where.status is where.worker_id is None else FETCH_SIZE
-        while chunk := list(islice(remaining, size)):
-            found = self.executions.fetch(chunk)
-            for execution_id in chunk:
-                execution = found.get(execution_id)
-                yield execution_id, execution if execution is not None and where.matches(execution) else None
+
+def _sources(where: JobFilter, sort: JobSort | None) -> list[str]:
+    """What the list of jobs is read from, in this order."""
+    if sort is JobSort.NAME:
+        if where.listings != [Listing.LIVE] and where.states:
+            raise Invalid("sort", "by name lists only live jobs: remove the states done, cancelled and deleted")
+        return [NAMED]
+    by_name = sort is None and where.name is not None
+    return [NAMED if by_name and one is Listing.LIVE else str(one) for one in where.listings]
+
+
+def _own_positions(ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    return ((one, one) for one in ids)

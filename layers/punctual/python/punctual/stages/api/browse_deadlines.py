@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Invalid
 from punctual.domain.executions.deadline_outlook import BY_URGENCY, DeadlineState, danger_key_range
 from punctual.domain.executions.execution import Execution
-from punctual.domain.requests.page import Page, decode_cursor, page_of, response_size
+from punctual.domain.requests.execution_filter import ExecutionFilter
+from punctual.domain.requests.page import FETCH_SIZE, Page, candidates, decode_cursor, page_of, response_size
 from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class DeadlineFilter:
     """Of the deadline."""
     until: datetime | None = None
     """Exclusive."""
+    executions: ExecutionFilter = field(default_factory=ExecutionFilter)
+    """Further conditions, which no index has."""
 
     def __post_init__(self) -> None:
         if self.since and self.until and self.until < self.since:
@@ -40,7 +43,7 @@ class DeadlineFilter:
 
 @dataclass(frozen=True)
 class BrowseDeadlines:
-    """The index of deadlines is sorted by state and deadline, so each filter is a range of it."""
+    """The index of deadlines is sorted by state and deadline, so state and time are ranges of it."""
 
     executions: DeadlineIndex
 
@@ -49,7 +52,14 @@ class BrowseDeadlines:
         after = decode_cursor(cursor) or ""
         states = BY_URGENCY if where.state is None else (where.state,)
         positions = chain.from_iterable(self._positions(*where.range_of(state), after) for state in states)
-        return page_of(self._fetch_live(positions, limit), limit, response_size)
+        keys = ((key, key.split("-", 2)[2]) for key in positions)
+        size = limit if where.executions == ExecutionFilter() else FETCH_SIZE
+
+        def matches(execution: Execution) -> bool:
+            return execution.status not in FINAL and where.executions.matches(execution)
+
+        found = candidates(keys, self.executions.fetch, matches, size)
+        return page_of(found, limit, response_size)
 
     def count(self, where: DeadlineFilter) -> dict[DeadlineState, int]:
         """Count the executions of each state in the time range of ``where``; no further than to ``MAX_COUNTED``."""
@@ -61,11 +71,3 @@ class BrowseDeadlines:
         shards = self.executions.danger_keys(max(low, after), high)
         positions = heapq.merge(*(chain.from_iterable(pages) for pages in shards))
         yield from (position for position in positions if position > after)
-
-    def _fetch_live(self, danger_keys: Iterator[str], limit: int) -> Iterator[tuple[str, Execution | None]]:
-        while chunk := list(islice(danger_keys, limit)):
-            ids = {key: key.split("-", 2)[2] for key in chunk}
-            found = self.executions.fetch(list(ids.values()))
-            for key, execution_id in ids.items():
-                execution = found.get(execution_id)
-                yield key, execution if execution is not None and execution.status not in FINAL else None
