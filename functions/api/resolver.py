@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import conditional
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.models import Example, OpenAPI, Operation, PathItem, Tag
 from strictness import StrictValidation, body_model
@@ -19,6 +20,9 @@ class Resolver(APIGatewayHttpResolver):
         # Powertools runs its validation before every middleware that ``use`` adds, and fails on an unreadable body.
         self._request_validation_middleware = StrictValidation()
 
+    def resolve(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+        return conditional.answer_if_changed(event, super().resolve(event, context))
+
     def get_openapi_schema(self, *, tags: list[Tag], **description: Any) -> OpenAPI:  # type: ignore[override]
         """Return the document, with its operations in the order of ``tags``."""
         document = super().get_openapi_schema(tags=[*tags], **description)
@@ -29,6 +33,9 @@ class Resolver(APIGatewayHttpResolver):
         paths = sorted((document.paths or {}).items(), key=lambda path: (order[_tag_of(path[1])], path[0]))
         document.paths = dict(paths)
         self._add_examples(document)
+        for path in document.paths.values():
+            if path.get:
+                conditional.describe(path.get)
         return document
 
     def _add_examples(self, document: OpenAPI) -> None:
