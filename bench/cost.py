@@ -30,8 +30,17 @@ def measure(punctual: Punctual) -> Report:
         counted = metered(punctual, since, until)
         ticks = metered(punctual, since, until, ("dispatcher",))["dynamodb.PutItem"]
         flushes = counted[f"write_units:{punctual.stack['tables']['signals']}"]
+        statistics = _take_statistics(counted, punctual.stack["tables"]["statistics"])
         _describe(report, name, counted, int(ticks), int(flushes), executions)
+        report.show(f"{name}: write units of the statistics, in addition", f"{statistics / executions:.2f}")
     return report
+
+
+def _take_statistics(counted: Counter[str], table: str) -> float:
+    """Remove what the statistics consume from the counts. Returns their write units."""
+    writes = counted[f"write_units:{table}"]
+    counted.subtract({"write_units": writes, "read_units": counted[f"read_units:{table}"]})
+    return writes
 
 
 def _within_horizon(punctual: Punctual) -> tuple[str, datetime, datetime, int]:

@@ -41,7 +41,7 @@ class Replay:
         candidates = [_leading_if_last(execution, last) for execution in executions]
         self._invoke("planner", "executions", [execution for execution in candidates if _is_to_be_sent(execution)])
         self._invoke("planner", "timers", [_expired_timer(execution) for execution in overdue])
-        self._invoke("settler", "executions", [execution for execution in ended if _has_follow_up(execution)])
+        self._invoke("settler", "executions", [execution for execution in ended if _is_settled(execution)])
 
     def restart_runs(self) -> bool:
         """Invoke the reconciler to restart state machine runs: all ended with the emulator. `False` if that failed.
@@ -128,9 +128,9 @@ def _is_to_be_sent(execution: Item) -> bool:
     return effect_of("planner", EXECUTIONS, None, plain(execution)) in SENDING
 
 
-def _has_follow_up(execution: Item) -> bool:
-    """Whether the settler must process its end."""
-    return effect_of("settler", EXECUTIONS, None, plain(execution)) is Effect.FOLLOW_UP
+def _is_settled(execution: Item) -> bool:
+    """Whether the settler follows up on its end or counts it."""
+    return effect_of("settler", EXECUTIONS, None, plain(execution)) in (Effect.FOLLOW_UP, Effect.COUNT)
 
 
 def _is(execution: Item, *flags: str) -> bool:

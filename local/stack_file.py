@@ -10,7 +10,7 @@ FUNCTIONS = (
     *("api", "planner", "dispatcher", "worker", "settler", "intake"),
     *("conductor", "reporter", "admission", "reconciler", "monitor", "notifier"),
 )
-TABLES = ("jobs", "executions", "timers", "idempotency", "parts", "gates", "signals", "logs")
+TABLES = ("jobs", "executions", "timers", "idempotency", "parts", "gates", "signals", "logs", "statistics")
 QUEUES = ("high", "normal", "low", "intake", "checks", "notices")
 TOPICS = ("page", "notice")
 DEAD_LETTERS = (*QUEUES, "planner", "settler", "admission")

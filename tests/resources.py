@@ -35,6 +35,7 @@ TABLES: dict[str, tuple[list[str], dict[str, list[str]], str | None]] = {
     "signals": (["id"], {}, None),
     "gates": (["gate", "entry"], {}, None),
     "logs": (["execution_id", "entry"], {}, None),
+    "statistics": (["series", "bucket"], {}, None),
 }
 """By name: the key, the secondary indexes, and what the stream contains."""
 
@@ -78,6 +79,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "IDEMPOTENCY_TABLE": "idempotency",
         "RESULTS_BUCKET": "results",
         "LOGS_TABLE": "logs",
+        "STATISTICS_TABLE": "statistics",
         "PARTS_TABLE": "parts",
         "CLUSTER": "long",
         "STATE_MACHINE_ARN": STATE_MACHINE,

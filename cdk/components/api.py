@@ -113,6 +113,7 @@ class Api(Construct):
         tables.grant_gates(function)
         tables.signals.grant(function, "GetItem")
         tables.logs.grant(function, "Query")
+        tables.statistics.grant(function, "BatchGetItem", "Query")
         tables.idempotency.grant(function, "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")
         results.grant(function, "GetObject")
         queues.grant_backlog(function)

@@ -24,6 +24,7 @@ def publish(stack: PunctualStack) -> None:
         "TimersTable": stack.tables.timers.resource.table_name,
         "GatesTable": stack.tables.gates.resource.table_name,
         "LogsTable": stack.tables.logs.resource.table_name,
+        "StatisticsTable": stack.tables.statistics.resource.table_name,
         "SignalsTable": stack.tables.signals.resource.table_name,
         "IdempotencyTable": stack.tables.idempotency.resource.table_name,
         "ResultsBucket": stack.results.bucket.bucket_name,

@@ -1,4 +1,4 @@
-"""executions stream, terminal ─▶ settler: finishes one-time jobs, cleans up long executions, sends notices."""
+"""executions stream, ended ─▶ settler: counts, finishes one-time jobs, cleans up long executions, sends notices."""
 
 from aws_cdk import Duration
 from constructs import Construct
@@ -16,7 +16,7 @@ from punctual.domain.triggers import EXECUTIONS, filters
 
 
 class Settler(Construct):
-    """Reads one stream, updates jobs, stops runs and containers of ended executions, and sends notices."""
+    """Reads one stream, counts ends, updates jobs, stops runs and containers of ended executions, and sends notices."""
 
     def __init__(
         self,
@@ -44,6 +44,7 @@ class Settler(Construct):
         tables.parts.grant(self.function, "GetItem", "UpdateItem", "Query")
         tables.grant_gates(self.function)
         tables.signals.grant(self.function, "UpdateItem")
+        tables.statistics.grant(self.function, "BatchGetItem", "UpdateItem", "Query")
         queues.notices.queue.grant(self.function, "SendMessage")
         schedules.grant_delete(self.function)
         grant_stop(self.function)

@@ -1,4 +1,4 @@
-"""The eight DynamoDB tables. docs/data-model.md explains keys and indexes."""
+"""The nine DynamoDB tables. docs/data-model.md explains keys and indexes."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def _index(name: str, key: str, sort: str, projection: dynamodb.ProjectionType) 
 
 
 class Tables(Construct):
-    """Eight tables, on demand, with point-in-time recovery."""
+    """Nine tables, on demand, with point-in-time recovery."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -97,6 +97,8 @@ class Tables(Construct):
         self.signals = self._table("Signals", partition_key=_text("id"))
         # The log lines of executions, each under the partition key of its execution.
         self.logs = self._table("Logs", partition_key=_text("execution_id"), sort_key=_text("entry"))
+        # Counters of ended executions, which outlive the executions.
+        self.statistics = self._table("Statistics", partition_key=_text("series"), sort_key=_text("bucket"))
         self.idempotency = self._table("Idempotency", partition_key=_text("id"))
 
     def grant_gates(self, function: Function) -> None:

@@ -214,7 +214,7 @@ def test_a_failure_of_the_reconciler_is_reported(
     assert not replay(described, functions, monkeypatch).restart_runs()
 
 
-def test_the_end_of_a_long_execution_is_replayed_to_the_settler(
+def test_the_ends_of_executions_of_both_lanes_are_replayed_to_the_settler(
     described: dict[str, Any], functions: Lambda, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = {"job_id": {"S": "a"}, "status": {"S": "succeeded"}, "ended_at": {"S": RECENT}}
@@ -225,7 +225,7 @@ def test_the_end_of_a_long_execution_is_replayed_to_the_settler(
     replay(described, functions, monkeypatch, executions=executions).run()
     ((function, batch),) = functions.called
     assert function == "<SettlerFunction>"
-    assert [record["dynamodb"]["NewImage"]["execution_id"]["S"] for record in batch["Records"]] == ["long"]
+    assert [record["dynamodb"]["NewImage"]["execution_id"]["S"] for record in batch["Records"]] == ["long", "short"]
 
 
 def free_port() -> int:

@@ -107,7 +107,7 @@ def test_only_the_last_execution_of_a_job_is_replayed_as_leader(monkeypatch: pyt
     assert leaders == ["3-a"]
 
 
-def test_a_recent_end_that_needs_follow_up_is_replayed_to_the_settler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recent_end_is_replayed_to_the_settler(monkeypatch: pytest.MonkeyPatch) -> None:
     executions = [
         execution("a", 1, "succeeded", needs_follow_up=True, ended_at=RECENT),
         execution("b", 1, "succeeded", needs_follow_up=True, ended_at=LONG_AGO),
@@ -115,4 +115,4 @@ def test_a_recent_end_that_needs_follow_up_is_replayed_to_the_settler(monkeypatc
     ]
     world = World([], executions)
     world.replay(monkeypatch)
-    assert world.replayed("settler", "executions-table") == ["1-a"]
+    assert world.replayed("settler", "executions-table") == ["1-a", "1-c"]

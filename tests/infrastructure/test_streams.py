@@ -85,13 +85,14 @@ def test_a_timer_removed_by_ttl_triggers_the_planner_and_a_manual_delete_does_no
     assert wanted["userIdentity"]["principalId"] == ["dynamodb.amazonaws.com"]
 
 
-def test_failures_ends_that_need_follow_up_and_stop_requests_of_the_long_lane_trigger_the_settler(
-    prod: Deployed,
-) -> None:
-    ended, failed, stopping = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
-    assert set(ended["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
-    assert ended == {"dynamodb": {"NewImage": {"needs_follow_up": {"BOOL": [True]}}}}
+def test_every_end_and_every_stop_request_of_the_long_lane_triggers_the_settler(prod: Deployed) -> None:
+    followed, failed, ended, stopping = patterns(prod.sources("settler")["TablesExecutions.StreamArn"])
+    for one in (followed, ended):
+        assert set(one["dynamodb"]["NewImage"].pop("status")["S"]) == TERMINAL
+        assert one.pop("eventName") == ["INSERT", "MODIFY"]
+    assert followed == {"dynamodb": {"NewImage": {"needs_follow_up": {"BOOL": [True]}}}}
     assert failed == {"dynamodb": {"NewImage": {"status": {"S": ["failed", "timed_out"]}}}}
+    assert ended == {"dynamodb": {"NewImage": {}}}
     long_lane = {"status": {"S": ["running"]}, "lane": {"S": ["long"]}, "cancel_at": {"S": [{"exists": True}]}}
     assert stopping == {"eventName": ["MODIFY"], "dynamodb": {"NewImage": long_lane}}
 

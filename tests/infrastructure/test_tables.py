@@ -6,7 +6,7 @@ import pytest
 
 from tests.infrastructure.deployed import Deployed
 
-TABLES = ("Jobs", "Executions", "Parts", "Timers", "Gates", "Signals", "Logs", "Idempotency")
+TABLES = ("Jobs", "Executions", "Parts", "Timers", "Gates", "Signals", "Logs", "Statistics", "Idempotency")
 
 
 def table(stack: Deployed, name: str) -> dict[str, Any]:
@@ -27,6 +27,7 @@ def keys(schema: list[dict[str, str]]) -> list[str]:
         ("Gates", ["gate", "entry"]),
         ("Signals", ["id"]),
         ("Logs", ["execution_id", "entry"]),
+        ("Statistics", ["series", "bucket"]),
         ("Idempotency", ["id"]),
     ],
 )
@@ -83,6 +84,7 @@ def test_a_table_without_stream_readers_has_no_stream(prod: Deployed, name: str)
         ("Timers", "expires_at"),
         ("Gates", "expires_at"),
         ("Signals", "expires_at"),
+        ("Statistics", "expires_at"),
         ("Idempotency", "expires_at"),
     ],
 )

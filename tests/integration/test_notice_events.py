@@ -60,10 +60,10 @@ def test_a_job_can_disable_notices(world: World) -> None:
     assert events(world) == []
 
 
-def test_a_successful_recurring_execution_still_needs_no_settler(world: World) -> None:
+def test_a_successful_recurring_execution_still_needs_no_follow_up(world: World) -> None:
     world.submit(schedule={"every_seconds": 60})
     run_next(world)
-    assert world.stream_records("executions", "settler") == []
+    assert [item for item in world.items("executions") if "needs_follow_up" in item] == []
 
 
 def test_the_former_name_of_a_missed_deadline_is_accepted(world: World) -> None:

@@ -13,11 +13,14 @@ from punctual.domain.instant import to_text
 from punctual.domain.jobs.gate import OF_JOB
 from punctual.domain.jobs.job import REMOVED_STATES, JobState
 from punctual.domain.lane import Lane
+from punctual.domain.statistics.ended import Ended, counted_end
+from punctual.domain.statistics.job_record import SHOWN
 from punctual.domain.status import FINAL, Status
 from tests.resources import DEAD_LETTER_QUEUE_OWNERS
 from tests.simulator.aws.account import Account
 from tests.simulator.due_instants import due_instants, instants, is_due, is_own, may_be_due
 from tests.simulator.observer import Observer, describe
+from tests.statistics_truth import stored_records, stored_totals, true_totals
 
 OF_CHANGED_JOBS = ("is deleted", "is cancelled", "its schedule is not")
 """Why a queue message is refused if its job was removed, or given another schedule, after the message was sent."""
@@ -36,6 +39,7 @@ class AtRest:
         yield from self._of_gates()
         yield from self._of_messages()
         yield from self._of_dead_letters()
+        yield from self._of_statistics()
 
     def uncovered(self) -> Iterator[str]:
         """Executions that are covered by an execution that does not exist."""
@@ -166,6 +170,21 @@ class AtRest:
                 if name == "intake" and any(reason in str(message.attributes) for reason in OF_CHANGED_JOBS):
                     continue
                 yield f"dead letter of {name}: {message.attributes} {message.body[:200]}"
+
+    def _of_statistics(self) -> Iterator[str]:
+        """The counters equal the truth, and the record of a job has its last ended executions."""
+        known = [*self.observer.executions.values(), *self.observer.removed.values()]
+        items = self.account.dynamodb.tables["statistics"].items.values()
+        counted, true = stored_totals(items), true_totals(known)
+        for key in sorted(counted.keys() | true.keys()):
+            if counted.get(key) != true.get(key):
+                yield f"statistics of {key}: {counted.get(key)} instead of {true.get(key)}"
+        ended: dict[str, list[Ended]] = defaultdict(list)
+        for one in (one for one in known if one.status in FINAL):
+            ended[one.job_id].append(counted_end(one).ended)
+        for record in stored_records(items):
+            if list(record.last) != sorted(ended[record.job_id], key=lambda one: one.key)[-SHOWN:]:
+                yield f"the record of job {record.job_id[-4:]} does not have its last executions: {record.last}"
 
 
 def may_hold(one: Execution, gate: str) -> bool:

@@ -17,7 +17,17 @@ LAYERS = {
     "runtime": {"domain", "ports", "aws", "stages", "runtime"},
 }
 ORDER = {
-    "domain": ("schedules", "jobs", "executions", "planning", "requests", "long_lane", "notices", "forecasts"),
+    "domain": (
+        "schedules",
+        "jobs",
+        "executions",
+        "planning",
+        "requests",
+        "long_lane",
+        "notices",
+        "forecasts",
+        "statistics",
+    ),
     "stages": ("run", "plan", "dispatch", "settle", "long_lane", "watch", "api"),
     "aws": ("dynamodb", "cloudwatch", "ecs", "s3", "sns", "sqs", "step_functions"),
     "runtime": ("tasks", "lambdas", "container"),

@@ -62,13 +62,20 @@ def test_the_settler_stops_the_containers_of_a_long_execution_once() -> None:
 
 
 @pytest.mark.parametrize("status", sorted(FINAL))
-def test_the_settler_follows_up_on_every_failure_and_every_end_that_needs_follow_up(status: Status) -> None:
+def test_the_settler_counts_every_end_and_follows_up_on_failures_and_where_needed(status: Status) -> None:
     assert (
         effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status), "needs_follow_up": True}) is Effect.FOLLOW_UP
     )
     failed = status in (Status.FAILED, Status.TIMED_OUT)
-    expected = Effect.FOLLOW_UP if failed else None
+    expected = Effect.FOLLOW_UP if failed else Effect.COUNT
     assert effect_of("settler", EXECUTIONS, RUNNING, {"status": str(status)}) is expected
+
+
+@pytest.mark.parametrize("status", sorted(FINAL - {Status.FAILED, Status.TIMED_OUT}))
+def test_the_settler_ignores_a_later_write_to_an_execution_that_it_only_counts(status: Status) -> None:
+    ended = {"status": str(status)}
+    assert effect_of("settler", EXECUTIONS, None, ended) is Effect.COUNT
+    assert effect_of("settler", EXECUTIONS, ended, {**ended, "expires_at": 1}) is None
 
 
 def test_admission_ignores_a_part_that_runs_and_the_occupancy_record() -> None:

@@ -14,6 +14,7 @@
     ├── Unreadable              a malformed message or record; retrying cannot help
     ├── Contention              concurrent writers won; a repetition can succeed
     │   ├── GateContention      a gate or an execution kept changing
+    │   ├── StatisticsContention    the statistics of a job kept changing
     │   └── JobChanged          a job was changed since it was read
     └── TaskSignal              raised by a task to control its retries
         ├── Retry               retry the execution after a delay
@@ -88,6 +89,10 @@ class Contention(PunctualError):
 
 class GateContention(Contention):
     """A gate or an execution kept changing."""
+
+
+class StatisticsContention(Contention):
+    """The statistics of a job kept changing."""
 
 
 class JobChanged(Contention):

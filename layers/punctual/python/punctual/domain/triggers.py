@@ -42,6 +42,8 @@ class Effect(StrEnum):
     """TTL removed a timer, an hour or more after its instant: check that it was handled."""
     FOLLOW_UP = "follow_up"
     """An execution ended: finish its job, wake its dependants, notify, record run times, clean up in AWS."""
+    COUNT = "count"
+    """An execution ended: count it in the statistics. The settler also counts each end that it follows up on."""
     STOP_CONTAINERS = "stop_containers"
     """A long execution was asked to stop: stop its containers."""
     ADMIT = "admit"
@@ -107,8 +109,9 @@ _LEADER_CANCELLED = Filter(
 )
 _STOP = Filter((MODIFY,), new={"status": ("running",), "cancel_at": PRESENT})
 _TTL = Filter((REMOVE,), by_ttl=True)
-# Most executions of recurring short jobs need no follow-up and never invoke the settler.
-_ENDED = Filter(new={"status": tuple(str(status) for status in Status if status in FINAL), "needs_follow_up": (True,)})
+_ENDED = Filter((INSERT, MODIFY), new={"status": tuple(str(status) for status in Status if status in FINAL)})
+# Most executions of recurring short jobs need no follow-up and are only counted.
+_FOLLOWED = Filter(_ENDED.events, new={**_ENDED.new, "needs_follow_up": (True,)})
 _FAILED = Filter(new={"status": ("failed", "timed_out")})
 _STOP_LONG = Filter((MODIFY,), new={"status": ("running",), "lane": ("long",), "cancel_at": PRESENT})
 _PART = Filter(
@@ -185,7 +188,7 @@ TRIGGERS = (
     Trigger(
         function="settler",
         table=EXECUTIONS,
-        filter=_ENDED,
+        filter=_FOLLOWED,
         effect=Effect.FOLLOW_UP,
         write="An execution that needs follow-up ends.",
     ),
@@ -195,6 +198,14 @@ TRIGGERS = (
         filter=_FAILED,
         effect=Effect.FOLLOW_UP,
         write="An execution fails or times out.",
+    ),
+    Trigger(
+        function="settler",
+        table=EXECUTIONS,
+        filter=_ENDED,
+        changed=("status",),
+        effect=Effect.COUNT,
+        write="Any other execution ends.",
     ),
     Trigger(
         function="settler",

@@ -93,6 +93,10 @@ class _Logs(Settings):
     logs_table: str
 
 
+class _Statistics(Settings):
+    statistics_table: str
+
+
 class _Notices(Settings):
     notices_queue_url: str
 
@@ -103,7 +107,7 @@ class _StateMachine(Settings):
     schedule_role_arn: str
 
 
-class ApiSettings(_Lane, _Signals, _Gates, _Logs, _BacklogQueues, _Retention):
+class ApiSettings(_Lane, _Signals, _Statistics, _Gates, _Logs, _BacklogQueues, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -153,7 +157,7 @@ class WorkerSettings(_Signals, _ShortQueues, _Gates, _Logs, _Retention):
         }
 
 
-class SettlerSettings(_Signals, _Notices, _Gates, _Retention):
+class SettlerSettings(_Signals, _Statistics, _Notices, _Gates, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str

@@ -6,7 +6,7 @@ records behind it. An AWS error or a lost race propagates: Lambda then redeliver
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from punctual.ports.dead_letters import DeadLetters
 
 T = TypeVar("T")
+
+MAX_DELAY = timedelta(minutes=15)
+"""How long a failure of ``process_together`` may hold up the records behind."""
 
 LAG_THRESHOLD = timedelta(seconds=10)
 """The lag above which a reader publishes the lag metric, and the interval between two values."""
@@ -56,12 +59,16 @@ class StreamLag:
         self._metric = AlarmMetric(Metric.STREAM_LAG_SECONDS, interval=LAG_THRESHOLD)
 
     def record(self, event: Mapping[str, Any]) -> None:
-        written_at = [record["dynamodb"].get("ApproximateCreationDateTime") for record in event.get("Records", ())]
-        known = [seconds for seconds in written_at if isinstance(seconds, int | float)]
-        if known:
-            age = instant.now().timestamp() - min(known)
-            if age > LAG_THRESHOLD.total_seconds():
-                self._metric.publish(age)
+        age = _age(event.get("Records", ()))
+        if age > LAG_THRESHOLD.total_seconds():
+            self._metric.publish(age)
+
+
+def _age(records: Iterable[Mapping[str, Any]]) -> float:
+    """The seconds since the oldest record was written; 0 if unknown."""
+    written_at = [record["dynamodb"].get("ApproximateCreationDateTime") for record in records]
+    known = [seconds for seconds in written_at if isinstance(seconds, int | float)]
+    return instant.now().timestamp() - min(known) if known else 0
 
 
 def process_each(
@@ -86,3 +93,26 @@ def process_each(
             warn(f"sent a record of table {change.table} to the dead-letter queue: {reason}")
             dead_letters.dead_letter(to_json(change.record), reason)
     return results
+
+
+def process_together(
+    found: Sequence[tuple[Change, T]],
+    act: Callable[[list[T]], None],
+    dead_letters: DeadLetters,
+    warn: Callable[[str], None],
+) -> None:
+    """Call ``act`` once, on the values of all changes. For work whose failure must not stop the stream.
+
+    AWS errors and lost races propagate, but only until the oldest record is ``MAX_DELAY`` old. Then, and after any
+    other error, the records go to the dead-letter queue, and those behind them are processed.
+    """
+    try:
+        act([value for _, value in found])
+    except Exception as error:
+        is_young = _age([change.record for change, _ in found]) < MAX_DELAY.total_seconds()
+        if is_young and isinstance(error, ClientError | BotoCoreError | Contention):
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        warn(f"sent {len(found)} records to the dead-letter queue: {reason}")
+        for change, _ in found:
+            dead_letters.dead_letter(to_json(change.record), reason)

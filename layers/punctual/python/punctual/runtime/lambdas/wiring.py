@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks, DynamoSamples
     from punctual.aws.dynamodb.parts import DynamoParts
     from punctual.aws.dynamodb.queue_flows import DynamoFlows
+    from punctual.aws.dynamodb.statistics import DynamoStatistics
     from punctual.aws.dynamodb.timers import DynamoTimers
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
     from punctual.aws.ecs.containers import FargateContainers
@@ -77,6 +78,9 @@ if TYPE_CHECKING:
 
     class _WithSignals(Protocol):
         signals_table: str
+
+    class _WithStatistics(Protocol):
+        statistics_table: str
 
     class _WithLogs(_WithRetention, Protocol):
         logs_table: str
@@ -206,6 +210,22 @@ def flows(settings: _WithSignals) -> DynamoFlows:
     from punctual.aws.dynamodb.queue_flows import DynamoFlows
 
     return DynamoFlows(Table(settings.signals_table, dynamodb()))
+
+
+def counted_statistics(settings: _WithStatistics) -> DynamoStatistics:
+    """The statistics, with consistent reads; each process adds to one part of the items of owners."""
+    import secrets
+
+    from punctual.aws.dynamodb.statistics import PARTS, DynamoStatistics
+
+    part = secrets.randbits(32) % PARTS
+    return DynamoStatistics(Table(settings.statistics_table, dynamodb()), part, consistent=True)
+
+
+def statistics(settings: _WithStatistics) -> DynamoStatistics:
+    from punctual.aws.dynamodb.statistics import DynamoStatistics
+
+    return DynamoStatistics(Table(settings.statistics_table, dynamodb()))
 
 
 def samples(settings: _WithSignals) -> DynamoSamples:
