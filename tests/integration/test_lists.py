@@ -93,6 +93,38 @@ def test_a_renamed_job_is_listed_under_its_new_name(world: World) -> None:
 
 
 @pytest.mark.usefixtures("jobs")
+def test_a_list_has_its_total_if_it_fits_on_a_page_or_on_request(world: World) -> None:
+    def total(path: str) -> tuple[int | None, bool | None]:
+        page = world.request("GET", path)[1]
+        return page["total"], page["total_is_exact"]
+
+    unknown = (None, None)
+    assert total("/jobs") == total("/jobs?limit=1&total=true") == (7, True)
+    assert total("/jobs?limit=1") == unknown
+    assert total("/jobs?limit=1&total=true&owner=other") == (1, True)
+    assert total("/jobs?limit=1&total=true&state=done,cancelled") == (3, True)
+    assert total("/jobs?limit=1&total=true&state=done") == unknown
+    assert total("/jobs?limit=1&total=true&sort=name&name=alpha") == (2, True)
+    assert total("/jobs?state=done") == (2, True)
+    assert total("/executions") == total("/executions?limit=1&total=true") == (2, True)
+    assert total("/executions?limit=1&total=true&to=2027-01-02T00:00:00Z&owner=other") == (1, True)
+    assert total("/executions?limit=1&total=true&status=succeeded") == unknown
+
+
+def test_counting_stops_at_a_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punctual.domain.requests.page.MAX_COUNTED", 3)
+    for number in range(3):
+        submit(world, f"job {number}", schedule=FAR)
+    world.run_until_idle()
+    path = "/jobs?limit=1&total=true"
+    assert world.request("GET", path)[1]["total_is_exact"]
+    submit(world, "another", team="other", schedule=FAR)
+    world.run_until_idle()
+    page = world.request("GET", path)[1]
+    assert (page["total"], page["total_is_exact"]) == (3, False)
+
+
+@pytest.mark.usefixtures("jobs")
 def test_a_cursor_of_another_list_is_refused(world: World) -> None:
     cursor = world.request("GET", "/jobs?sort=name&limit=1")[1]["cursor"]
     status, problem = world.request("GET", f"/jobs?cursor={cursor}")

@@ -56,9 +56,16 @@ class Job(BaseModel):
     execution_id: str | None = Field(description="The execution at `next_due_at`.")
 
 
-class JobPage(BaseModel):
-    items: list[Job]
+class CountedPage(BaseModel):
     cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")
+    total: int | None = Field(
+        None, description="The number of items on all pages: with `total=true`, if an index serves all filters."
+    )
+    total_is_exact: bool | None = Field(None, description="False if there are more: counting stops at 10,000.")
+
+
+class JobPage(CountedPage):
+    items: list[Job]
 
 
 class BatchEntry(BaseModel):
@@ -252,9 +259,8 @@ class BackfillResponse(BaseModel):
     items: list[BackfillEntry] = Field(description="In the order in which they will run.")
 
 
-class ExecutionPage(BaseModel):
+class ExecutionPage(CountedPage):
     items: list[Execution]
-    cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")
 
 
 class QueueStatus(BaseModel):

@@ -32,7 +32,7 @@ from services import (
     run_once,
     upstream_lookup,
 )
-from views import changes_view, execution_view, logs_view, run_view
+from views import changes_view, execution_view, logs_view, run_view, total_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Conflict
@@ -54,6 +54,7 @@ from routes.queries import (
     LimitQuery,
     NameQuery,
     TagsQuery,
+    TotalQuery,
 )
 
 router = APIGatewayHttpRouter()
@@ -114,6 +115,7 @@ def list_executions(
     deadline: DeadlinesQuery = None,
     since: FromQuery = None,
     until: ToQuery = None,
+    total: TotalQuery = False,
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> answers.ExecutionPage:
@@ -133,7 +135,8 @@ def list_executions(
         until=instant.parse("to", until) if until else None,
     )
     page = browse.list_executions(where, limit, cursor)
-    return answers.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor)
+    counted = total_view(page, cursor, partial(browse.count_executions, where) if total else None)
+    return answers.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor, **counted)
 
 
 @router.get(

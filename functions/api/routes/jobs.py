@@ -25,7 +25,7 @@ from services import (
     run_once,
     submit,
 )
-from views import backfill_view, batch_view, changes_view, job_view, run_view, submitted_view
+from views import backfill_view, batch_view, changes_view, job_view, run_view, submitted_view, total_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Invalid
@@ -34,7 +34,16 @@ from punctual.domain.lane import Priority
 from punctual.domain.requests.backfill_range import parse_range
 from punctual.domain.requests.caller import Role
 from punctual.domain.requests.job_filter import JobFilter, JobSort, parse_tag_filter
-from routes.queries import CursorQuery, DryRunQuery, IdempotencyKey, JobNameQuery, LimitQuery, NameQuery, TagsQuery
+from routes.queries import (
+    CursorQuery,
+    DryRunQuery,
+    IdempotencyKey,
+    JobNameQuery,
+    LimitQuery,
+    NameQuery,
+    TagsQuery,
+    TotalQuery,
+)
 
 router = APIGatewayHttpRouter()
 
@@ -113,6 +122,7 @@ def list_jobs(
     sort: Annotated[
         JobSort | None, Query(description="Default: `newest`. `name` lists live jobs that have a name.")
     ] = None,
+    total: TotalQuery = False,
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> answers.JobPage:
@@ -127,7 +137,8 @@ def list_jobs(
         tags=parse_tag_filter(tag or ()),
     )
     page, now = browse.list_jobs(where, limit, cursor, sort), instant.now()
-    return answers.JobPage(items=[job_view(job, now) for job in page.items], cursor=page.cursor)
+    counted = total_view(page, cursor, partial(browse.count_jobs, where, sort) if total else None)
+    return answers.JobPage(items=[job_view(job, now) for job in page.items], cursor=page.cursor, **counted)
 
 
 @router.get("/jobs/<job_id>", summary="Get a job", tags=["jobs"], responses=GET_RESPONSES)

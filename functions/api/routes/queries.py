@@ -17,6 +17,7 @@ NameQuery = Annotated[str | None, Query(min_length=1, max_length=200)]
 JobNameQuery = Annotated[
     str | None, Query(min_length=1, max_length=200, description="The beginning of the name of the job, in any case.")
 ]
+TotalQuery = Annotated[bool, Query(description="Count the items of all pages, if an index serves all filters.")]
 LimitQuery = Annotated[int, Query(ge=1, le=100, description="Maximum number of items per page.")]
 CursorQuery = Annotated[
     str | None, Query(min_length=1, max_length=2000, description="The `cursor` of the previous page.")

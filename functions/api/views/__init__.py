@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 import answers
 import bodies
@@ -20,6 +21,7 @@ from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.long_lane.part import Part
 from punctual.domain.planning.upstreams import Upstream
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
+from punctual.domain.requests.page import Page, Total
 from punctual.domain.schedules.cron import Occurrence
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import FINAL, Status
@@ -71,6 +73,15 @@ def job_view(job: Job, now: datetime) -> answers.Job:
         next_due_at=_text(next_due_at),
         execution_id=execution_id(job.job_id, next_due_at) if next_due_at else None,
     )
+
+
+def total_view(page: Page[Any], cursor: str | None, count: Callable[[], Total | None] | None) -> dict[str, Any]:
+    """The fields of the total. A list that fits on its first page is counted for free."""
+    if cursor is None and page.cursor is None:
+        total: Total | None = Total(len(page.items), is_exact=True)
+    else:
+        total = count() if count else None
+    return {"total": total.count, "total_is_exact": total.is_exact} if total else {}
 
 
 def execution_view(

@@ -164,6 +164,9 @@ class ExecutionIndex(Protocol):
 
     def ids_of_owner(self, owner: str, low: str, high: str) -> Iterator[list[str]]: ...
 
+    def count_of_owner(self, owner: str, low: str, high: str, at_most: int) -> int:
+        """Count the ids from ``low`` up to but not including ``high``; no further than to ``at_most``."""
+
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
         """Return the ids of running executions, as one sequence of pages per shard."""
 

@@ -80,6 +80,12 @@ class JobIndex(Protocol):
     def named(self, owner: str, prefix: str, after: str | None) -> Iterator[list[tuple[str, str]]]:
         """Yield pages of positions and ids of an owner's live jobs whose name starts with the prefix, by name."""
 
+    def count_listed(self, owner: str, listing: Listing, at_most: int) -> int:
+        """Count the jobs of a list; no further than to ``at_most``."""
+
+    def count_named(self, owner: str, prefix: str, at_most: int) -> int:
+        """Count an owner's live jobs whose name starts with the prefix; no further than to ``at_most``."""
+
     def fetch(self, job_ids: Iterable[str]) -> dict[str, Job]:
         """Return the jobs that exist, by id, with an eventually consistent read."""
 

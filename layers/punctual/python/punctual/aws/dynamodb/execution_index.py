@@ -25,6 +25,11 @@ class DynamoExecutionIndex:
     def ids_of_owner(self, owner: str, low: str, high: str) -> Iterator[list[str]]:
         return self._ids("owner", owner, low, high, index="by_owner")
 
+    def count_of_owner(self, owner: str, low: str, high: str, at_most: int) -> int:
+        condition = "#owner = :owner AND #execution_id BETWEEN :low AND :high"  # no id is equal to a bound
+        values = {"owner": owner, "low": low or "0", "high": high}
+        return self.executions.table.count(condition, values, index="by_owner", at_most=at_most)
+
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
         """The executions in the ``running`` index, and the holders of their own job's gate.
 

@@ -22,6 +22,7 @@ NAME_KEYS = ("named", "name_key")
 """The keys of the index of names, which has only live jobs."""
 IDS_PER_PAGE = 200
 BEYOND_ALL_NAMES = "\U0010ffff"
+NAMED = "#named = :owner AND #name_key BETWEEN :low AND :high"
 
 
 @dataclass(frozen=True)
@@ -178,10 +179,16 @@ class DynamoJobs:
             yield [(item["job_id"], item["job_id"]) for item in page]
 
     def named(self, owner: str, prefix: str, after: str | None) -> Iterator[list[tuple[str, str]]]:
-        low, high = max(prefix.lower(), after or ""), f"{prefix.lower()}{BEYOND_ALL_NAMES}"
-        condition, values = "#named = :owner AND #name_key BETWEEN :low AND :high", {"low": low or "\x01", "high": high}
-        for page in self.table.query(condition, {"owner": owner, **values}, index="by_name", page_size=IDS_PER_PAGE):
+        values = _name_range(owner, prefix, after or "")
+        for page in self.table.query(NAMED, values, index="by_name", page_size=IDS_PER_PAGE):
             yield [(item["name_key"], item["job_id"]) for item in page if item["name_key"] != after]
+
+    def count_listed(self, owner: str, listing: Listing, at_most: int) -> int:
+        values = {"listing": listing_key(owner, listing)}
+        return self.table.count("#listing = :listing", values, index="by_listing", at_most=at_most)
+
+    def count_named(self, owner: str, prefix: str, at_most: int) -> int:
+        return self.table.count(NAMED, _name_range(owner, prefix), index="by_name", at_most=at_most)
 
     def fetch(self, job_ids: Iterable[str]) -> dict[str, Job]:
         items = self.table.get_many({"job_id": job_id} for job_id in job_ids)
@@ -226,6 +233,11 @@ class DynamoJobs:
 
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())
+
+
+def _name_range(owner: str, prefix: str, after: str = "") -> Item:
+    low = max(prefix.lower(), after)
+    return {"owner": owner, "low": low or "\x01", "high": f"{prefix.lower()}{BEYOND_ALL_NAMES}"}
 
 
 if TYPE_CHECKING:

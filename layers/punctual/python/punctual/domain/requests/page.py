@@ -28,6 +28,9 @@ POSITION = re.compile(r"[0-9][0-9A-Za-z_-]{1,200}")
 MAX_PAGE_BYTES = 4_000_000
 """Bytes of parameters and results per page: the response of a Lambda function is limited to 6 MB."""
 
+MAX_COUNTED = 10_000
+"""Counting stops here."""
+
 T = TypeVar("T")
 
 
@@ -36,6 +39,25 @@ class Page(Generic[T]):
     items: list[T]
     cursor: str | None
     """Where the next page starts; ``None`` on the last page."""
+
+
+@dataclass(frozen=True)
+class Total:
+    """How many items a list has on all its pages."""
+
+    count: int
+    is_exact: bool
+    """``False`` if there are more."""
+
+
+def total_of(counts: Iterable[Callable[[int], int]]) -> Total:
+    """Add up counts, each a function of the number to stop at, no further than to ``MAX_COUNTED``."""
+    counted = 0
+    for count in counts:
+        counted += count(MAX_COUNTED + 1 - counted)
+        if counted > MAX_COUNTED:
+            return Total(MAX_COUNTED, is_exact=False)
+    return Total(counted, is_exact=True)
 
 
 Candidate = tuple[str, T | None]

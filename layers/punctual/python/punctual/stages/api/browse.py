@@ -8,8 +8,9 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,12 @@ from punctual.domain.requests.page import (
     FETCH_SIZE,
     Candidate,
     Page,
+    Total,
     candidates,
     decode_cursor,
     page_of,
     response_size,
+    total_of,
 )
 from punctual.domain.status import Status
 
@@ -65,6 +68,26 @@ class Browse:
         found = (self._candidates(one, where, after if one == source else None, limit, sort) for one in left)
         return page_of(chain.from_iterable(found), limit, response_size)
 
+    def count_jobs(self, where: JobFilter, sort: JobSort | None = None) -> Total | None:
+        """Count the jobs of a list without reading them; ``None`` if a filter needs the jobs themselves."""
+        by_name = sort is JobSort.NAME
+        if not _is_served(where, by_name=by_name):
+            return None
+        owners, prefix = self._owners(where.owner), where.name or ""
+        if by_name:
+            return total_of(partial(self.jobs.count_named, owner, prefix) for owner in owners)
+        return total_of(partial(self.jobs.count_listed, owner, one) for owner in owners for one in where.listings)
+
+    def count_executions(self, where: ExecutionFilter) -> Total | None:
+        """Count the executions of a list without reading them; ``None`` if a filter needs the executions."""
+        if not where.is_range or where.job_id is not None:
+            return None
+        low, high = self._id_range(where, None)
+        if low >= high:
+            return Total(0, is_exact=True)
+        owners = self._owners(where.owner)
+        return total_of(partial(self.executions.count_of_owner, owner, low, high) for owner in owners)
+
     def list_executions(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
         """List executions, latest due instant first. Raises ``Invalid`` for an unknown cursor or an inverted range."""
         low, high = self._id_range(where, decode_cursor(cursor))
@@ -85,7 +108,7 @@ class Browse:
         def matches(job: Job) -> bool:  # a job that has just ended is listed among the ended ones
             return listing_of(job.state) is listing and where.matches(job)
 
-        size = limit if where.is_whole_listing else FETCH_SIZE
+        size = limit if _is_served(where, by_name=source == NAMED) else FETCH_SIZE
         for position, job in candidates(merged, self.jobs.fetch, matches, size):
             yield f"{source}/{position}", job
 
@@ -117,6 +140,11 @@ class Browse:
         if where.statuses == {Status.RUNNING}:
             return self.executions.ids_running(low, high)
         return [self.executions.ids_of_owner(owner, low, high) for owner in self._owners(where.owner)]
+
+
+def _is_served(where: JobFilter, *, by_name: bool) -> bool:
+    """Whether an index serves all conditions. That of names serves the beginning of a name."""
+    return (replace(where, name=None) if by_name else where).is_whole_listing
 
 
 def _sources(where: JobFilter, sort: JobSort | None) -> list[str]:

@@ -13,14 +13,19 @@ from punctual.domain.errors import Invalid
 from punctual.domain.executions.deadline_outlook import BY_URGENCY, DeadlineState, danger_key_range
 from punctual.domain.executions.execution import Execution
 from punctual.domain.requests.execution_filter import ExecutionFilter
-from punctual.domain.requests.page import FETCH_SIZE, Page, candidates, decode_cursor, page_of, response_size
+from punctual.domain.requests.page import (
+    FETCH_SIZE,
+    MAX_COUNTED,
+    Page,
+    candidates,
+    decode_cursor,
+    page_of,
+    response_size,
+)
 from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
     from punctual.ports.executions import DeadlineIndex
-
-MAX_COUNTED = 10_000
-"""Counting stops here."""
 
 
 @dataclass(frozen=True, kw_only=True)
