@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
     "PUNCTUAL_STAGE": "bench",
+    "ALARM_PREFIX": "Punctual-",
     "RETENTION_DAYS": "1",
     "TIMER_SHARDS": "1",
     "TASK_DEFINITIONS": "{}",

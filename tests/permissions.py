@@ -19,6 +19,7 @@ SCHEDULES = f"arn:AWS::Partition:scheduler:{HERE}:schedule/Punctual-long/*"
 EVERY_SCHEDULE = f"arn:AWS::Partition:scheduler:{HERE}:schedule/*/*"
 TASKS = f"arn:AWS::Partition:ecs:{HERE}:task/FargateCluster/*"
 DEFINITIONS = f"arn:AWS::Partition:ecs:{HERE}:task-definition"
+ALARMS = f"arn:AWS::Partition:cloudwatch:{HERE}:alarm:*"
 IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
 
 DEAD_LETTER_QUEUES = ("high", "normal", "low", "intake", "checks", "notices", "planner", "settler", "admission")
@@ -45,7 +46,13 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesJobs.Arn/index/by_name": ("dynamodb:Query",),
         "TablesExecutions.Arn": (*USE_GATED, "dynamodb:PutItem", "dynamodb:Query"),
         "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
-        "TablesSignals.Arn": ("dynamodb:GetItem",),
+        "TablesSignals.Arn": (
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",
+            "dynamodb:DeleteItem",
+        ),
+        ALARMS: ("cloudwatch:DescribeAlarms",),
         "TablesExecutions.Arn/index/by_owner": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/long": ("dynamodb:Query",),
@@ -240,7 +247,7 @@ def needed(service: str, operation: str, parameters: dict[str, Any]) -> Iterator
         case "ecs":
             yield f"ecs:{operation}", TASKS
         case "cloudwatch":
-            yield f"cloudwatch:{operation}", "*"
+            yield f"cloudwatch:{operation}", ALARMS if operation == "DescribeAlarms" else "*"
         case _:
             raise NotImplementedError(f"{service}.{operation}")
 

@@ -89,6 +89,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "ISSUER": "https://cognito-idp.us-east-1.amazonaws.com/pool",
         "SIGN_IN_CLIENT_ID": "console-client",
         "SIGN_IN_URL": "https://punctual-test.auth.us-east-1.amazoncognito.com",
+        "ALARM_PREFIX": "Punctual-",
         "LONG_VCPUS": "4",
         "LONG_TASKS": "4",
         "LONG_STARTS_PER_SECOND": "20",

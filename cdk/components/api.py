@@ -2,7 +2,7 @@
 
 import json
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import ArnFormat, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_apigatewayv2 as http
 from aws_cdk import aws_logs as logs
 from aws_cdk.aws_apigatewayv2_authorizers import HttpJwtAuthorizer
@@ -26,6 +26,7 @@ from cdk.components.tables import (
     WAITING_INDEX,
     Tables,
 )
+from cdk.names import alarm_name
 from cdk.settings import Settings
 
 OPEN_ROUTES = {
@@ -97,6 +98,7 @@ class Api(Construct):
             memory_mb=512,
             environment={
                 "LONG_IMAGES": ",".join(settings.long.images),
+                "ALARM_PREFIX": alarm_name(self, ""),
                 **settings.alerts.backlog_limits,
                 **settings.long.limits,
                 **settings.concurrency.limits,
@@ -111,14 +113,29 @@ class Api(Construct):
         tables.parts.grant(function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
         tables.parts.grant_query(function, WAITING_INDEX, HOLDING_INDEX)
         tables.grant_gates(function)
-        tables.signals.grant(function, "GetItem")
+        # Acknowledgements of attention items.
+        tables.signals.grant(function, "GetItem", "BatchGetItem", "PutItem", "DeleteItem")
         tables.logs.grant(function, "Query")
         tables.statistics.grant(function, "BatchGetItem", "Query")
         tables.idempotency.grant(function, "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")
         results.grant(function, "GetObject")
         queues.grant_backlog(function)
         queues.intake.queue.grant(function, "SendMessage")
+        self._allow_alarms(function)
         return function
+
+    @staticmethod
+    def _allow_alarms(function: Function) -> None:
+        """Allow reading the states of alarms, which the overview shows."""
+        arn = Stack.of(function).format_arn(
+            service="cloudwatch", resource="alarm", resource_name="*", arn_format=ArnFormat.COLON_RESOURCE_NAME
+        )
+        function.allow("cloudwatch:DescribeAlarms", on=[arn])
+        acknowledge(
+            function.role,
+            "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:cloudwatch:<AWS::Region>:<AWS::AccountId>:alarm:*]",
+            "A request for the alarms with a prefix is authorized on all alarms.",
+        )
 
     def _stage(self, settings: Settings) -> None:
         access_logs = logs.LogGroup(

@@ -8,6 +8,7 @@ import problems
 from resolver import Resolver
 from routes import (
     about,
+    attention,
     deadlines,
     executions,
     jobs,
@@ -29,6 +30,7 @@ for routes in (
     schedules,
     deadlines,
     overview,
+    attention,
     lane,
     tasks,
     about,

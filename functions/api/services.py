@@ -12,7 +12,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from views import changes_view
 
-from punctual.aws.clients import dynamodb, s3, sqs
+from punctual.aws.clients import cloudwatch, dynamodb, s3, sqs
+from punctual.aws.cloudwatch.alarms import CloudWatchAlarms
 from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.dynamodb.keyed_requests import DynamoKeyedRequests
 from punctual.aws.dynamodb.table import Table
@@ -28,6 +29,8 @@ from punctual.domain.requests.keyed_request import KeyedRequest
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import logger
 from punctual.runtime.lambdas.settings import ApiSettings
+from punctual.stages.api.agenda import AgendaReader
+from punctual.stages.api.attention import Acknowledge, AttentionList
 from punctual.stages.api.backfill import Backfill
 from punctual.stages.api.browse import Browse
 from punctual.stages.api.browse_deadlines import BrowseDeadlines
@@ -138,6 +141,15 @@ lane_status = LaneStatus(
     limits=limits,
     clock=instant.now,
 )
+attention = AttentionList(
+    deadlines=browse_deadlines,
+    alarms=CloudWatchAlarms(settings.alarm_prefix, cloudwatch, instant.now, logger.warning),
+    acknowledgements=wiring.acknowledgements(settings),
+    broken_modules=lambda: {one.name: str(one) for one in catalog.broken},
+    clock=instant.now,
+)
+acknowledge = Acknowledge(acknowledgements=wiring.acknowledgements(settings), find=find, clock=instant.now)
+agenda = AgendaReader(jobs=job_store, executions=execution_index, clock=instant.now)
 results = S3Results(settings.results_bucket, s3)
 log_reader = LogReader(logs=wiring.execution_logs(settings), clock=instant.now)
 

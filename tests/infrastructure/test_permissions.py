@@ -5,6 +5,7 @@ import pytest
 from punctual.domain.metrics import NAMESPACE
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 from tests.permissions import (
+    ALARMS,
     DEFINITIONS,
     EVERY_SCHEDULE,
     HERE,
@@ -22,6 +23,7 @@ UNRESTRICTABLE = {
     ("scheduler:ListSchedules", EVERY_SCHEDULE),
     ("ecr:GetAuthorizationToken", "*"),
     ("cloudwatch:PutMetricData", "*"),
+    ("cloudwatch:DescribeAlarms", ALARMS),
 }
 TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 

@@ -64,6 +64,14 @@ def test_the_list_of_tasks_names_a_broken_module_and_the_fix(world: World, modul
     assert "add pandas_of_the_year_3000 to layers/vendor/requirements.txt" in found["unavailable"][0]["reason"]
 
 
+def test_a_broken_module_needs_attention_in_the_overview(world: World, module: Path) -> None:
+    module.write_text(BROKEN)
+    [item] = world.request("GET", "/overview")[1]["attention"]
+    assert (item["id"], item["kind"], item["subject"]["type"]) == ("module.tasks.report", "module", "module")
+    assert "cannot be imported: tasks/report.py, line 8: ModuleNotFoundError" in item["cause"]
+    assert (item["subject"]["owner"], item["since"]) == (None, None)
+
+
 def test_an_execution_of_a_broken_module_is_retried_with_the_reason(world: World, module: Path) -> None:
     module.write_text(WORKS)
     job = world.submit(task="report", retry={"max_attempts": 2, "backoff_seconds": 60})

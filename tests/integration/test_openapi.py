@@ -83,8 +83,9 @@ def test_every_example_of_a_body_is_accepted_as_it_stands(world: World) -> None:
     failed = world.submit(task="fail", retry={"max_attempts": 1})
     world.run_until_idle()
     ids = {"job_id": job["job_id"], "execution_id": world.executions(failed["job_id"])[0]["execution_id"]}
+    ids["attention_id"] = "queue.low"
     found = [(name, operation["requestBody"]) for name, operation in operations(world) if "requestBody" in operation]
-    assert len(found) == 8
+    assert len(found) == 9
     for name, body in found:
         of_messages = {"job_id": queue_job["job_id"]} if name.endswith("/messages") else {}
         method, path = name.format(**{**ids, **of_messages}).split(" ")

@@ -27,6 +27,7 @@ ORDER = {
         "notices",
         "forecasts",
         "statistics",
+        "attention",
     ),
     "stages": ("run", "plan", "dispatch", "settle", "long_lane", "watch", "api"),
     "aws": ("dynamodb", "cloudwatch", "ecs", "s3", "sns", "sqs", "step_functions"),

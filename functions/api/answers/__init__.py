@@ -296,39 +296,6 @@ class SlotUsage(BaseModel):
     waiting: int
 
 
-class Deadlines(BaseModel):
-    """The number of live executions that have missed their deadline or are in danger of missing it."""
-
-    missed: int
-    will_miss: int
-    at_risk: int
-
-
-class LaneActivity(BaseModel):
-    """What the executions of a lane did within the sampled interval."""
-
-    started: int
-    finished: int
-    failed: int
-    busy_seconds: float
-
-
-class Overview(BaseModel):
-    """The state of the whole system: counts as of now, queues and rates from the latest sample of the monitor."""
-
-    at: str = Field(description="When the sample was taken.")
-    running: int
-    queues: list[QueueStatus]
-    slots: SlotUsage
-    deadlines: Deadlines
-    seconds: float | None = Field(description="Length of the sampled interval, which the fields below refer to.")
-    lanes: dict[str, LaneActivity]
-    lateness_p99_seconds: float | None = Field(
-        description="99th percentile of the seconds from due to started, of first attempts."
-    )
-    failure_percent: float | None = Field(description="Percentage of attempts that failed.")
-
-
 class LogLine(BaseModel):
     at: str = Field(description="When the line was written.")
     level: str

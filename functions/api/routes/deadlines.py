@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from answers.deadlines import DeadlinePage, LiveDeadlines
+from answers.deadlines import DeadlinePage
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
 from services import authorize, browse_deadlines
 from views import execution_view
+from views.deadlines import deadline_counts
 
 from punctual.domain import instant
 from punctual.domain.executions.deadline_outlook import DeadlineState
@@ -53,5 +54,5 @@ def list_deadlines(
     return DeadlinePage(
         items=[execution_view(one) for one in page.items],
         cursor=page.cursor,
-        counts=LiveDeadlines(**{str(one): count for one, count in browse_deadlines.count(where).items()}),
+        counts=deadline_counts(browse_deadlines.count(where)),
     )

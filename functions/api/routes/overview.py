@@ -5,13 +5,27 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import answers
+from answers.overview import LaneActivity, Overview
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
-from services import authorize, gates, lane_outlooks, limits, part_store, queue_status, watched_executions
+from services import (
+    agenda,
+    attention,
+    authorize,
+    browse_deadlines,
+    gates,
+    lane_outlooks,
+    limits,
+    part_store,
+    queue_status,
+    watched_executions,
+)
 from views import queue_views
+from views.deadlines import deadline_counts
+from views.overview import alarm_views, attention_views, due_views, late_view
 
-from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.instant import to_text
+from punctual.stages.api.browse_deadlines import DeadlineFilter
 
 router = APIGatewayHttpRouter()
 TAGS = ["overview"]
@@ -34,12 +48,12 @@ def list_queues() -> answers.Queues:
     "/overview",
     summary="Get the state of the whole system",
     tags=TAGS,
-    responses=openapi_responses(answers.Overview),
+    responses=openapi_responses(Overview),
 )
-def overview() -> answers.Overview:
+def overview() -> Overview:
     authorize(router)
     sample, lane, occupancy = queue_status.current(), lane_outlooks.latest(), part_store.occupancy()
-    return answers.Overview(
+    return Overview(
         at=to_text(sample.at),
         running=watched_executions.count_running() + sum(1 for _ in gates.holders_of_job_gates()),
         queues=queue_views(sample),
@@ -50,13 +64,13 @@ def overview() -> answers.Overview:
             taken_vcpus=occupancy.cpu / 1024,
             waiting=lane.waiting if lane else 0,
         ),
-        deadlines=answers.Deadlines(
-            missed=watched_executions.count_in_state(DeadlineState.MISSED),
-            will_miss=watched_executions.count_in_state(DeadlineState.WILL_MISS),
-            at_risk=watched_executions.count_in_state(DeadlineState.AT_RISK),
-        ),
+        deadlines=deadline_counts(browse_deadlines.count(DeadlineFilter())),
+        attention=attention_views(attention.current(sample)),
+        due_next=due_views(agenda.due_next()),
+        late=late_view(agenda.late()),
+        alarms=alarm_views(attention.raised_alarms()),
         seconds=sample.seconds,
-        lanes={name: answers.LaneActivity(**asdict(flow)) for name, flow in sample.lanes.items()},
+        lanes={name: LaneActivity(**asdict(flow)) for name, flow in sample.lanes.items()},
         lateness_p99_seconds=sample.lateness_p99_seconds,
         failure_percent=sample.failure_percent,
     )

@@ -49,6 +49,10 @@ class CloudWatch:
         self.data += [(Namespace, one) for one in MetricData]
         return {}
 
+    @operation
+    def describe_alarms(self, **_: Any) -> Response:
+        return {"MetricAlarms": []}
+
 
 class Logs:
     """Keeps no log lines."""

@@ -177,6 +177,18 @@ class ExecutionIndex(Protocol):
         """Return the executions that exist, by id, with an eventually consistent read."""
 
 
+class Agenda(Protocol):
+    """The executions of an owner around an instant."""
+
+    def ids_of_owner(self, owner: str, low: str, high: str) -> Iterator[list[str]]:
+        """Yield ids from ``low`` up to but not including ``high``, latest due instant first, in pages."""
+
+    def ids_due_from(self, owner: str, low: str, page_size: int) -> Iterator[list[str]]:
+        """Yield ids from ``low`` on, earliest due instant first, in pages."""
+
+    def fetch(self, execution_ids: list[str]) -> dict[str, Execution]: ...
+
+
 class DeadlineIndex(Protocol):
     """The live executions with a deadline, sorted by ``danger_key``."""
 

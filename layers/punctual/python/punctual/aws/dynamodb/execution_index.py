@@ -30,6 +30,11 @@ class DynamoExecutionIndex:
         values = {"owner": owner, "low": low or "0", "high": high}
         return self.executions.table.count(condition, values, index="by_owner", at_most=at_most)
 
+    def ids_due_from(self, owner: str, low: str, page_size: int) -> Iterator[list[str]]:
+        condition, values = "#owner = :owner AND #execution_id >= :low", {"owner": owner, "low": low}
+        for page in self.executions.table.query(condition, values, index="by_owner", page_size=page_size):
+            yield [item["execution_id"] for item in page]
+
     def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
         """The executions in the ``running`` index, and the holders of their own job's gate.
 
@@ -80,7 +85,8 @@ class DynamoExecutionIndex:
 
 
 if TYPE_CHECKING:
-    from punctual.ports.executions import DeadlineIndex, ExecutionIndex
+    from punctual.ports.executions import Agenda, DeadlineIndex, ExecutionIndex
 
+    _agenda: type[Agenda] = DynamoExecutionIndex
     _execution_index: type[ExecutionIndex] = DynamoExecutionIndex
     _deadline_index: type[DeadlineIndex] = DynamoExecutionIndex

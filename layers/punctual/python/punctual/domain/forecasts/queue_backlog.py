@@ -30,6 +30,9 @@ from punctual.domain.metrics import Metric
 MIN_INTERVAL_SECONDS = 1.0
 """Two samples that are closer together have no rates."""
 
+WARNED_MINUTES = 60.0
+"""How long before it exceeds its limit a queue needs attention."""
+
 MAX_DRAIN_MINUTES = 7 * 24 * 60.0
 """Upper bound of a drain time. It stands for infinity, which JSON lacks, when a queue does not drain at all."""
 
@@ -65,6 +68,11 @@ class Backlog:
     limit_minutes: int
     limit_messages: int
 
+    @property
+    def is_near_limit(self) -> bool:
+        """Whether it exceeds a limit, or will within ``WARNED_MINUTES``."""
+        return self.minutes_until_breach is not None and self.minutes_until_breach <= WARNED_MINUTES
+
 
 @dataclass(frozen=True, kw_only=True)
 class LaneFlow:
@@ -94,7 +102,7 @@ class Sample:
 
     def to_fields(self) -> dict[str, Any]:
         """The stored form, as JSON types; ``read_sample`` is the inverse."""
-        memory = {queue: asdict(one) | {"flow": one.flow.to_fields()} for queue, one in self.memory.items()}
+        memory = {queue: _memory_fields(one) for queue, one in self.memory.items()}
         return asdict(self) | {"at": to_text(self.at), "memory": memory}
 
     def figures(self) -> dict[Metric, float]:
@@ -117,7 +125,7 @@ def read_sample(text: str) -> Sample | None:
     """Parse a stored sample; ``None`` for one of another format, so that the next sample starts anew."""
     try:
         fields = json.loads(text)
-        memory = {queue: QueueMemory(**one | {"flow": flow_of(one["flow"])}) for queue, one in fields["memory"].items()}
+        memory = {queue: _memory_of(one) for queue, one in fields["memory"].items()}
         return Sample(
             **fields
             | {
@@ -129,6 +137,17 @@ def read_sample(text: str) -> Sample | None:
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def _memory_fields(memory: QueueMemory) -> dict[str, Any]:
+    since = memory.near_limit_since
+    return asdict(memory) | {"flow": memory.flow.to_fields(), "near_limit_since": to_text(since) if since else None}
+
+
+def _memory_of(fields: Mapping[str, Any]) -> QueueMemory:
+    since = fields.get("near_limit_since")
+    parsed = {"flow": flow_of(fields["flow"]), "near_limit_since": from_text(since) if since else None}
+    return QueueMemory(**{**fields, **parsed})
 
 
 def sample_of(
@@ -154,6 +173,8 @@ def sample_of(
         memory[queue] = replace(memory[queue], capacity=updated_capacity(interval, memory[queue]))
         oldest = _oldest_seconds(now, seconds, earlier, depth, memory[queue].flow)
         queues[queue] = _backlog(depth, interval, capacity_of(memory[queue], workers), oldest, limits)
+        since = (memory[queue].near_limit_since or now) if queues[queue].is_near_limit else None
+        memory[queue] = replace(memory[queue], near_limit_since=since)
     short = reduce(Flow.plus, (added[queue] for queue in concurrency if queue != INTAKE), Flow())
     return Sample(
         at=now,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from punctual.domain.forecasts.queue_flow import Flow, mean_lateness
 
@@ -52,6 +53,8 @@ class QueueMemory:
     """Messages per minute, as last measured while messages waited."""
     run_seconds: float | None = None
     """Mean run time of a task."""
+    near_limit_since: datetime | None = None
+    """Since when its backlog is near its limit; ``None`` unless it is."""
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,7 @@ class ApiSettings(_Lane, _Signals, _Statistics, _Gates, _Logs, _BacklogQueues, _
     idempotency_table: str
     results_bucket: str
     long_images: str
+    alarm_prefix: str
     timer_shards: int
     punctual_stage: str
     issuer: str

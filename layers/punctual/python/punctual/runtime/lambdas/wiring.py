@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Protocol
 
+    from punctual.aws.dynamodb.acknowledgements import DynamoAcknowledgements
     from punctual.aws.dynamodb.conducted_parts import DynamoConductedParts
     from punctual.aws.dynamodb.dependants import DynamoDependants
     from punctual.aws.dynamodb.execution_logs import DynamoExecutionLogs
@@ -232,6 +233,12 @@ def samples(settings: _WithSignals) -> DynamoSamples:
     from punctual.aws.dynamodb.monitor_state import DynamoSamples
 
     return DynamoSamples(Table(settings.signals_table, dynamodb()))
+
+
+def acknowledgements(settings: _WithSignals) -> DynamoAcknowledgements:
+    from punctual.aws.dynamodb.acknowledgements import DynamoAcknowledgements
+
+    return DynamoAcknowledgements(Table(settings.signals_table, dynamodb()))
 
 
 def lane_outlooks(settings: _WithSignals) -> DynamoLaneOutlooks:

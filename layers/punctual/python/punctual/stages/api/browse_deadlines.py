@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Invalid
@@ -65,6 +65,13 @@ class BrowseDeadlines:
 
         found = candidates(keys, self.executions.fetch, matches, size)
         return page_of(found, limit, response_size)
+
+    def endangered(self, limit: int) -> Sequence[Execution]:
+        """The executions that are in danger, or have missed their deadline: the first ``limit`` of them."""
+        missed, at_risk = danger_key_range(DeadlineState.MISSED), danger_key_range(DeadlineState.AT_RISK)
+        ids = [key.split("-", 2)[2] for key in islice(self._positions(missed[0], at_risk[1], ""), limit)]
+        found = self.executions.fetch(ids)
+        return [found[one] for one in ids if one in found and found[one].status not in FINAL]
 
     def count(self, where: DeadlineFilter) -> dict[DeadlineState, int]:
         """Count the executions of each state in the time range of ``where``; no further than to ``MAX_COUNTED``."""

@@ -1,0 +1,107 @@
+"""Response models of ``/overview`` and ``/attention``."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from answers import QueueStatus, SlotUsage
+from answers.deadlines import LiveDeadlines
+from punctual.domain.attention.acknowledgement import AttentionState
+from punctual.domain.attention.attention_item import AttentionKind, SubjectType
+from punctual.domain.executions.deadline_outlook import DeadlineState
+from punctual.domain.status import Status
+
+
+class Acknowledgement(BaseModel):
+    """What an operator decided about an attention item."""
+
+    by: str
+    at: str
+    until: str = Field(description="From then on, the item is open again.")
+    note: str | None
+
+
+class AttentionAnswer(BaseModel):
+    """The state of an attention item after a request."""
+
+    id: str
+    state: AttentionState
+    acknowledgement: Acknowledgement | None
+
+
+class Subject(BaseModel):
+    type: SubjectType
+    id: str = Field(description="The id of the execution, or the name of the queue, module or alarm.")
+    name: str | None = Field(description="The name of the job.")
+    owner: str | None = Field(description="The team that it belongs to; null if it concerns all teams.")
+
+
+class AttentionItem(AttentionAnswer):
+    """Something that needs an operator."""
+
+    id: str = Field(description="Stable: the same whenever the subject needs attention for this kind of reason.")
+    state: AttentionState = Field(description="Open until an operator acknowledges or snoozes it.")
+    kind: AttentionKind
+    subject: Subject
+    deadline_state: DeadlineState | None = Field(description="Only for the kind `deadline`.")
+    cause: str
+    remedy: str | None
+    since: str | None = Field(description="Null if unknown.")
+
+
+class DueExecution(BaseModel):
+    """The fields of an execution that identify it, and when it is due."""
+
+    execution_id: str
+    job_id: str
+    job_name: str | None
+    owner: str
+    task: str
+    status: Status
+    reason: str | None
+    scheduled_at: str
+    earliest_start: str = Field(description="The due instant plus jitter, or the time of the request for a past one.")
+    deadline_at: str | None
+
+
+class LateExecutions(BaseModel):
+    items: list[DueExecution] = Field(description="Not started a minute after the earliest start; the oldest first.")
+    examined_since: str | None = Field(
+        description="Executions that came due before were not examined; null if all were."
+    )
+
+
+class RaisedAlarm(BaseModel):
+    name: str
+    description: str
+    reason: str = Field(description="Why CloudWatch raised it.")
+    since: str
+
+
+class LaneActivity(BaseModel):
+    """What the executions of a lane did within the sampled interval."""
+
+    started: int
+    finished: int
+    failed: int
+    busy_seconds: float
+
+
+class Overview(BaseModel):
+    """The state of the whole system: counts as of now, queues and rates from the latest sample of the monitor."""
+
+    at: str = Field(description="When the sample was taken.")
+    running: int
+    queues: list[QueueStatus]
+    slots: SlotUsage
+    deadlines: LiveDeadlines
+    attention: list[AttentionItem] = Field(description="The open items first.")
+    due_next: list[DueExecution] = Field(description="The next 20 planned executions, soonest first.")
+    late: LateExecutions
+    alarms: list[RaisedAlarm] | None = Field(description="Alarms in the state ALARM; null if they cannot be read.")
+    seconds: float | None = Field(description="Length of the sampled interval, which the fields below refer to.")
+    lanes: dict[str, LaneActivity]
+    lateness_p99_seconds: float | None = Field(
+        description="99th percentile of the seconds from due to started, of first attempts."
+    )
+    failure_percent: float | None = Field(description="Percentage of attempts that failed.")

@@ -1,0 +1,79 @@
+"""Convert what the overview shows to its response models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from answers import overview as answers
+
+from punctual.domain.attention.acknowledgement import Acknowledgement, AttentionState
+from punctual.domain.executions.execution import Execution
+from punctual.domain.instant import to_text
+from punctual.ports.attention import RaisedAlarm
+from punctual.stages.api.agenda import Late
+from punctual.stages.api.attention import Attention
+
+
+def attention_answer(item_id: str, one: Acknowledgement | None) -> answers.AttentionAnswer:
+    return answers.AttentionAnswer(id=item_id, state=_state(one), acknowledgement=_acknowledgement_view(one))
+
+
+def attention_views(found: Iterable[Attention]) -> list[answers.AttentionItem]:
+    return [_attention_view(one) for one in found]
+
+
+def _attention_view(attention: Attention) -> answers.AttentionItem:
+    item = attention.item
+    return answers.AttentionItem(
+        id=item.id,
+        kind=item.kind,
+        subject=answers.Subject(type=item.type, id=item.subject, name=item.name, owner=item.owner),
+        deadline_state=item.state,
+        cause=item.cause,
+        remedy=item.remedy,
+        since=to_text(item.since) if item.since else None,
+        state=_state(attention.acknowledgement),
+        acknowledgement=_acknowledgement_view(attention.acknowledgement),
+    )
+
+
+def _state(one: Acknowledgement | None) -> AttentionState:
+    return one.state if one else AttentionState.OPEN
+
+
+def _acknowledgement_view(one: Acknowledgement | None) -> answers.Acknowledgement | None:
+    if one is None:
+        return None
+    return answers.Acknowledgement(by=one.by, at=to_text(one.at), until=to_text(one.until), note=one.note)
+
+
+def due_views(executions: Iterable[Execution]) -> list[answers.DueExecution]:
+    return [
+        answers.DueExecution(
+            execution_id=one.execution_id,
+            job_id=one.job_id,
+            job_name=one.job_name,
+            owner=one.owner,
+            task=one.task,
+            status=one.status,
+            reason=one.reason,
+            scheduled_at=to_text(one.scheduled_at),
+            earliest_start=to_text(one.earliest_start),
+            deadline_at=to_text(one.deadline_at) if one.deadline_at else None,
+        )
+        for one in executions
+    ]
+
+
+def late_view(late: Late) -> answers.LateExecutions:
+    since = late.examined_since
+    return answers.LateExecutions(items=due_views(late.items), examined_since=to_text(since) if since else None)
+
+
+def alarm_views(raised: Iterable[RaisedAlarm] | None) -> list[answers.RaisedAlarm] | None:
+    if raised is None:
+        return None
+    return [
+        answers.RaisedAlarm(name=one.name, description=one.description, reason=one.reason, since=to_text(one.since))
+        for one in raised
+    ]
