@@ -57,6 +57,7 @@ class Job(BaseModel):
 
 
 class CountedPage(BaseModel):
+    items: list[Any]
     cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")
     total: int | None = Field(
         None, description="The number of items on all pages: with `total=true`, if an index serves all filters."
