@@ -23,6 +23,7 @@ from punctual.runtime.lambdas.streams import Change, StreamLag, changes_in, proc
 from punctual.stages.dispatch.send import ExecutionSender
 from punctual.stages.plan.finish_job import JobFinisher
 from punctual.stages.plan.plan import Planner
+from punctual.stages.plan.planned_executions import PlannedExecutions
 from punctual.stages.plan.upstreams import UpstreamGuard, UpstreamLookup
 
 settings = PlannerSettings.from_env()
@@ -38,19 +39,27 @@ upstream_guard = UpstreamGuard(
     timers=timers,
     clock=instant.now,
 )
+misfire_records = wiring.misfires(settings)
+planned = PlannedExecutions(
+    executions=executions,
+    misfire_records=misfire_records,
+    timers=timers,
+    machines=machines,
+    upstream_guard=upstream_guard,
+    clock=instant.now,
+)
 planner = Planner(
     jobs=jobs,
     executions=executions,
-    misfire_records=wiring.misfires(settings),
-    timers=timers,
-    machines=machines,
+    misfire_records=misfire_records,
+    planned=planned,
     gatekeeper=gatekeeper,
-    upstream_guard=upstream_guard,
     finisher=JobFinisher(jobs=jobs, executions=executions, clock=instant.now),
     clock=instant.now,
 )
 sender = ExecutionSender(
     planner=planner,
+    planned=planned,
     jobs=jobs,
     executions=executions,
     work_queues=SqsWorkQueues(settings.queue_urls, sqs),

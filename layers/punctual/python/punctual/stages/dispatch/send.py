@@ -38,12 +38,14 @@ if TYPE_CHECKING:
     from punctual.ports.monitoring import Checks
     from punctual.ports.planning import WorkQueues
     from punctual.stages.plan.plan import Planner
+    from punctual.stages.plan.planned_executions import PlannedExecutions
     from punctual.stages.plan.upstreams import UpstreamGuard
 
 
 @dataclass(frozen=True)
 class ExecutionSender:
     planner: Planner
+    planned: PlannedExecutions
     jobs: Jobs
     executions: Executions
     work_queues: WorkQueues
@@ -160,5 +162,5 @@ class ExecutionSender:
         not_before = execution.retry_at or execution.earliest_start
         if not_before <= self.clock() + MAX_SQS_DELAY:
             return work_order_for(execution, not_before, self.clock())
-        self.planner.set_timer(execution, not_before, TimerReason.RETRY)
+        self.planned.set_timer(execution, not_before, TimerReason.RETRY)
         return None

@@ -22,24 +22,21 @@ and the leader after all others. After a crash, the redelivered record therefore
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from punctual.domain.executions.deadline_outlook import IN_DANGER
 from punctual.domain.executions.execution import Execution, LiveExecution, as_live
 from punctual.domain.executions.execution_factory import execution_of
-from punctual.domain.executions.horizon import PLANNER_HORIZON, SWEEP_HORIZON, StartTrigger, start_trigger
+from punctual.domain.executions.horizon import PLANNER_HORIZON, StartTrigger, start_trigger
 from punctual.domain.executions.lease import CANCEL_GRACE
-from punctual.domain.executions.timer import Timer, TimerReason, timer_for
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import LIVE_STATES, REMOVED_STATES, Job, JobState
 from punctual.domain.jobs.misfire import MisfireDecision
-from punctual.domain.lane import Lane
 from punctual.domain.planning.disposal import (
     CHANGED_REASON,
     DEFERRED_REASON,
@@ -56,10 +53,8 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions, Misfires
     from punctual.ports.jobs import Jobs
-    from punctual.ports.long_lane import StateMachines
-    from punctual.ports.planning import Timers
     from punctual.stages.plan.finish_job import JobFinisher
-    from punctual.stages.plan.upstreams import UpstreamGuard
+    from punctual.stages.plan.planned_executions import PlannedExecutions
     from punctual.stages.run.gates import Gatekeeper
 
 PLAN_BATCH_SIZE = 300
@@ -72,10 +67,8 @@ class Planner:
     jobs: Jobs
     executions: Executions
     misfire_records: Misfires
-    timers: Timers
-    machines: StateMachines
+    planned: PlannedExecutions
     gatekeeper: Gatekeeper
-    upstream_guard: UpstreamGuard
     finisher: JobFinisher
     clock: Clock
 
@@ -89,7 +82,7 @@ class Planner:
         current = self.jobs.get(job.job_id) or job
         if before is not None and before.schedule != job.schedule and job.state in LIVE_STATES:
             is_planned = (current.state, current.revision) == (JobState.ACTIVE, job.revision)
-            self._record_skipped(before, [] if is_planned else self._unplanned(job, before))
+            self.planned.record_skipped(before, [] if is_planned else self._unplanned(job, before), CHANGED_REASON)
         if job.state is JobState.ACTIVE:
             self.jobs.register_owner(job.owner)
             if (current.state, current.revision) == (JobState.ACTIVE, job.revision):
@@ -108,7 +101,7 @@ class Planner:
 
     def _plan_current(self, job: Job, before: Job | None) -> None:
         if job.schedule.kind == "queue" and job.paused_at is not None:
-            self._queue_deferred(job, job.paused_at)
+            self.planned.queue_deferred(job, job.paused_at)
         if before is not None and before.state is JobState.PAUSED:
             assert job.paused_at is not None  # kept after the resume
             last = self.executions.last_planned(job, up_to=job.paused_at)
@@ -117,16 +110,6 @@ class Planner:
             self._plan(job, after=job.created_at - MILLISECOND)
         else:
             self._plan_edited(job, before)
-
-    def _queue_deferred(self, job: Job, paused_at: datetime) -> None:
-        """Queue the messages that a pause has deferred, oldest first. Idempotent."""
-        live = self.executions.live_of(job.job_id, since=job.waiting_since(paused_at))
-        deferred = sorted((one for one in live if one.is_deferred), key=lambda one: one.scheduled_at)
-        timers = (
-            Timer(at=one.scheduled_at, job_id=job.job_id, execution_id=one.execution_id, reason=TimerReason.DUE)
-            for one in deferred
-        )
-        self.executions.queue_all(timers, self.clock())
 
     def _unplanned(self, job: Job, before: Job) -> list[datetime]:
         """Return the instants that came due under the rules before ``job`` and were never planned."""
@@ -167,10 +150,10 @@ class Planner:
             return False
         if job.has_instant(one.scheduled_at):
             decision = self._decide_misfires(job, [one.scheduled_at])
-            self._store(self._execution(job, one.scheduled_at, decision, None, exhausted=False), job)
+            self.planned.store(self._execution(job, one.scheduled_at, decision, None, exhausted=False), job)
         else:
             disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
-            self._dispose(job, one, disposal, CHANGED_REASON)
+            self.planned.dispose(job, one, disposal, CHANGED_REASON)
         return True
 
     def stop(self, job_id: str, an_execution_id: str, reason: str) -> None:
@@ -190,19 +173,8 @@ class Planner:
         disposal = disposal_on_pause(job, one, self.clock())
         if disposal is Disposal.DEFER:
             self.misfire_records.of(job).defer(one, DEFERRED_REASON)
-        self._dispose(job, one, disposal, PAUSED_REASON)
+        self.planned.dispose(job, one, disposal, PAUSED_REASON)
         return disposal is not Disposal.KEEP
-
-    def _dispose(self, job: Job, one: LiveExecution, disposal: Disposal, reason: str) -> None:
-        if disposal is Disposal.SKIP:
-            self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
-        elif disposal is Disposal.REMOVE and self.executions.remove_planned(
-            job.job_id, one.execution_id, one.revision, reason, self.clock()
-        ):
-            if one.lane is Lane.LONG:  # a state machine run that has started finds the execution gone when it is due
-                self.machines.delete_schedule(one.execution_id)
-            if job.is_upstream:
-                self.upstream_guard.upstream_removed(one.execution_id)
 
     def _plan(self, job: Job, after: datetime | None) -> None:
         """Store the next batch of executions after ``after``.
@@ -225,13 +197,13 @@ class Planner:
         planned = [self._execution(job, due, decision, instants[-1], exhausted=exhausted) for due in instants]
         # In order, the leader last: so no instant before a stored one is missing. The first one tells whether an
         # earlier call has stored the batch, or a part of it.
-        existing = self._store(planned[0], job)
+        existing = self.planned.store(planned[0], job)
         misfired = list(takewhile(lambda one: one.status in FINAL, planned[1:-1])) if existing is None else []
         self.misfire_records.of(job).add_all(misfired)  # many, after an outage
         for one in planned[1 + len(misfired) :]:
             if existing is not None and existing.is_leader and not _ended_unstarted(existing):
                 return None  # an earlier call has stored this batch, and the existing leader plans its own successors
-            existing = self._store(one, job)
+            existing = self.planned.store(one, job)
         return self._continue_after(existing, exhausted=exhausted)
 
     def _continue_after(self, last: Execution | None, *, exhausted: bool) -> datetime | None:
@@ -256,13 +228,14 @@ class Planner:
         instants, exhausted = self._next_instants(job, old_rules_until(job))
         dues = [*plan.kept, *instants]
         decision = self._decide_misfires(job, [due for due in dues if due not in plan.in_time])
-        self._record_skipped(before, plan.dropped)
+        if before is not None:
+            self.planned.record_skipped(before, plan.dropped, CHANGED_REASON)
         existing = None
         for due in dues:
-            existing = self._store(self._execution(job, due, decision, dues[-1], exhausted=exhausted), job)
+            existing = self.planned.store(self._execution(job, due, decision, dues[-1], exhausted=exhausted), job)
         for one in plan.obsolete(instants.__contains__):
             disposal = disposal_of_unstarted(one, due_by=old_rules_until(job), now=self.clock())
-            self._dispose(job, one, disposal, CHANGED_REASON)
+            self.planned.dispose(job, one, disposal, CHANGED_REASON)
         self._plan(job, after=self._continue_after(existing, exhausted=exhausted))
 
     def _decide_misfires(self, job: Job, instants: Sequence[datetime]) -> MisfireDecision:
@@ -281,18 +254,7 @@ class Planner:
         until = removed.updated_at - MILLISECOND
         last = self.executions.last_planned(previous, up_to=previous.planned_until(until))
         latest, _ = missed_at_removal(previous, last, until)
-        self._record_skipped(previous, latest, removal_reason(previous.state, removed.state))
-
-    def _record_skipped(self, job: Job | None, instants: Iterable[datetime], reason: str = CHANGED_REASON) -> None:
-        """Store a ``skipped`` execution for each instant that came due under earlier rules and was not planned."""
-        if job is not None:
-            for due in instants:
-                self.executions.add(self._skipped(job, due, reason))
-
-    def _skipped(self, job: Job, due: datetime, reason: str) -> Execution:
-        now = self.clock()
-        execution = execution_of(job, due, status=Status.SKIPPED, now=now)
-        return replace(execution, reason=reason, ended_at=now, check_at=None)
+        self.planned.record_skipped(previous, latest, removal_reason(previous.state, removed.state))
 
     def _execution(
         self, job: Job, due: datetime, decision: MisfireDecision, last_due: datetime | None, *, exhausted: bool
@@ -326,53 +288,7 @@ class Planner:
                 break
         return dues, due is None
 
-    def _store(self, execution: Execution, job: Job) -> Execution | None:
-        """Store an execution, with a timer or EventBridge schedule if it is not queued yet.
-
-        Return ``None`` if the execution was added or replaced an earlier revision. Otherwise return the existing one,
-        after setting its timer or queueing it, because an earlier call may have crashed before that. Raises
-        ``JobChanged`` for a misfire if the job has changed.
-        """
-        records = self.misfire_records.of(job) if execution.status in FINAL else self.executions
-        existing = records.add(execution)
-        if existing is not None and existing.revision < execution.revision:
-            execution = _with_previous_outlook(execution, existing)
-        if existing is not None and existing.revision < execution.revision and records.replace(execution):
-            if existing.lane is Lane.LONG and (execution.lane is not Lane.LONG or execution.has_pending_upstreams):
-                self.machines.delete_schedule(execution.execution_id)
-            existing = None
-        planned = existing or execution  # the existing execution has this or a later revision, or has started
-        if planned.status is not Status.SCHEDULED:
-            return existing
-        match start_trigger(planned, self.clock()):
-            case StartTrigger.NOW:
-                self.executions.queue(timer_for(planned, planned.earliest_start, TimerReason.DUE), self.clock())
-            case StartTrigger.SCHEDULE:
-                self.machines.create_schedule(planned)
-            case StartTrigger.TIMER:
-                self.set_timer(planned, planned.earliest_start, TimerReason.DUE)
-        return existing
-
-    def set_timer(self, execution: Execution, at: datetime, reason: TimerReason) -> None:
-        """Set a timer. If the sweep may pass its instant before it can see the timer, queue the execution at once.
-
-        That is the case when less than half of the margin between the two horizons is left.
-        """
-        timer = timer_for(execution, at, reason)
-        self.timers.set(timer)
-        if at <= self.clock() + (SWEEP_HORIZON + PLANNER_HORIZON) / 2:
-            self.executions.queue(timer, self.clock())
-
 
 def _ended_unstarted(execution: Execution) -> bool:
     """Whether an execution ended without an attempt."""
     return execution.status in FINAL and execution.attempt == 0
-
-
-def _with_previous_outlook(execution: Execution, replaced: Execution) -> Execution:
-    """Carry over the outlook of a replaced execution in danger, so that the same danger triggers no second notice.
-
-    Its recovery then triggers a notice, too.
-    """
-    in_danger = replaced.outlook is not None and replaced.outlook.state in IN_DANGER
-    return replace(execution, outlook=replaced.outlook) if in_danger and execution.deadline_at else execution
