@@ -12,12 +12,14 @@ from punctual.runtime.lambdas import log, wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import ConductorSettings
 from punctual.stages.long_lane.conduct import Conductor
+from punctual.stages.long_lane.create_parts import PartCreator
 
 settings = ConductorSettings.from_env()
+executions, parts = wiring.long_executions(settings), wiring.conducted_parts(settings)
 conductor = Conductor(
-    jobs=wiring.jobs(settings),
-    executions=wiring.long_executions(settings),
-    parts=wiring.conducted_parts(settings),
+    executions=executions,
+    parts=parts,
+    creator=PartCreator(wiring.jobs(settings), executions, parts, instant.now),
     results=S3Results(settings.results_bucket, s3),
     containers=wiring.containers(settings),
     callbacks=wiring.callbacks(),

@@ -57,6 +57,11 @@ def status_of_parts(parts: Sequence[Part]) -> PartsStatus | None:
     )
 
 
+def are_all_created(parts: Sequence[Part]) -> bool:
+    """Whether every partition has its part: a conductor may crash while it creates them."""
+    return bool(parts) and sum(part.name != COLLECT for part in parts) == parts[0].count
+
+
 def outcome_when_cancelled(parts: Sequence[Part], reason: str | None) -> PartsOutcome:
     """Return the outcome of an execution that was cancelled and has not succeeded. Its parts may not have ended."""
     return replace(outcome_of_parts(parts, None), status=Status.CANCELLED, reason=reason)

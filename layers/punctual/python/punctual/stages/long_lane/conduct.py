@@ -15,25 +15,23 @@ from typing import TYPE_CHECKING, Any
 from punctual.domain.errors import Invalid
 from punctual.domain.executions.attempt_decision import FATAL_REASON
 from punctual.domain.executions.execution import Execution, Failure, Result
-from punctual.domain.forecasts.run_history import expected_seconds
-from punctual.domain.jobs.batch import Batch
 from punctual.domain.jobs.gate import Entrant, queue_key
-from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.partitions import Partition
 from punctual.domain.long_lane.container_death import IMPOSSIBLE, infer_result
-from punctual.domain.long_lane.kept_work import keep_work
-from punctual.domain.long_lane.laxity import latest_start
-from punctual.domain.long_lane.part import COLLECT, WHOLE, Part, kind_of
+from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
 from punctual.domain.long_lane.part_decision import decide_part
-from punctual.domain.long_lane.parts_status import PartsOutcome, outcome_of_parts, outcome_when_cancelled
-from punctual.domain.schedules.due_window import zone_of
+from punctual.domain.long_lane.parts_status import (
+    PartsOutcome,
+    are_all_created,
+    outcome_of_parts,
+    outcome_when_cancelled,
+)
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.jobs import Jobs
     from punctual.ports.long_lane import Callbacks, ConductedParts, Containers, LongExecutions
     from punctual.ports.running import Results
+    from punctual.stages.long_lane.create_parts import PartCreator
     from punctual.stages.run.gates import Gatekeeper
 
 SLOT_REQUEST_RETRY_DELAY = timedelta(seconds=15)
@@ -67,9 +65,9 @@ class Conclusion:
 
 @dataclass(frozen=True)
 class Conductor:
-    jobs: Jobs
     executions: LongExecutions
     parts: ConductedParts
+    creator: PartCreator
     results: Results
     containers: Containers
     callbacks: Callbacks
@@ -96,8 +94,8 @@ class Conductor:
                     return NextStep(not_before=execution.earliest_start, call_again=True)
                 if not self._acquire_gates(execution):
                     return self._after_denial(execution)
-            if not _are_all_created(parts):
-                if not self.parts.add_all(self._new_parts(execution), run_arn):
+            if not are_all_created(parts):
+                if not self.parts.add_all(self.creator.parts_of(execution), run_arn):
                     return NextStep.end(self.clock())
                 parts = self.parts.of(execution_id)  # parts that existed before are unchanged, and may have run
         except Invalid as error:  # the window cannot be split into these partitions
@@ -110,7 +108,7 @@ class Conductor:
             self._close(execution, parts)
             return NextStep.end(self.clock())
         if not todo and _needs_collector(execution, parts):
-            todo = [self._collector(execution, parts)]
+            todo = [self.creator.collector(execution, parts)]
             if not self.parts.add_all(todo, run_arn):
                 return NextStep.end(self.clock())
         if not todo:
@@ -197,71 +195,6 @@ class Conductor:
         after, decision = decide_part(part, infer_result(part, error), now=self.clock(), uniform=self.uniform)
         self.parts.conclude(after, decision, self.clock())
 
-    def _new_parts(self, execution: Execution) -> list[Part]:
-        """The parts of an execution, with the work that it keeps from the execution that it retries."""
-        job, kept, now = self.jobs.get(execution.job_id), self._kept_parts(execution), self.clock()
-        batch = execution.batch or Batch()
-        if batch.partitions is None:
-            return [keep_work(self._part(execution, job, WHOLE), kept.get(WHOLE), now)]
-        pieces = batch.partitions.split(execution.window, zone_of(job.schedule) if job else "UTC")
-        parts = [self._part(execution, job, piece.name, piece) for piece in pieces]
-        return [keep_work(part, kept.get(part.name), now) for part in parts]
-
-    def _collector(self, execution: Execution, parts: Sequence[Part]) -> Part:
-        job = self.jobs.get(execution.job_id)
-        collector = self._part(execution, job, COLLECT, Partition(number=0, count=len(parts)))
-        if not all(part.has_kept_result for part in parts):  # its checkpoint belongs to other results
-            return collector
-        return keep_work(collector, self._kept_parts(execution).get(COLLECT), self.clock())
-
-    def _kept_parts(self, execution: Execution) -> dict[str, Part]:
-        """The parts of the execution that this one continues, by name.
-
-        That one may have ended before its own parts were created: the missing ones are those of the execution that it
-        continues itself. An edit of the task leaves nothing to keep.
-        """
-        kept: dict[str, Part] = {}
-        earlier: Execution | None = execution
-        while earlier is not None and earlier.continues is not None:
-            earlier = self.executions.get(execution.job_id, earlier.continues)
-            if earlier is None or earlier.task != execution.task:
-                break
-            parts = self.parts.of(earlier.execution_id)
-            kept = {part.name: part for part in parts} | kept
-            if _are_all_created(parts):
-                break
-        return kept
-
-    def _part(self, execution: Execution, job: Job | None, name: str, piece: Partition | None = None) -> Part:
-        batch = execution.batch or Batch()
-        run_times, declared = (job.run_times, job.expected_seconds) if job else ({}, None)
-        seconds = expected_seconds(run_times.get(kind_of(name), ()), declared, execution.timeout_seconds)
-        needed = seconds * _rounds(batch, name, piece)
-        if name not in (WHOLE, COLLECT) and batch.collects and COLLECT in run_times:
-            needed += expected_seconds(run_times[COLLECT], None, execution.timeout_seconds)
-        return Part(
-            execution_id=execution.execution_id,
-            name=name,
-            job_id=execution.job_id,
-            owner=execution.owner,
-            status=Status.QUEUED,
-            cpu=batch.resources.cpu,
-            memory_mb=batch.resources.memory_mb,
-            spot=batch.resources.spot,
-            latest_start=latest_start(execution.deadline_at, execution.earliest_start, execution.priority, needed),
-            expected_seconds=seconds,
-            image=batch.image,
-            command=batch.command,
-            timeout_seconds=execution.timeout_seconds,
-            retry=execution.retry,
-            priority=execution.priority,
-            preemptible=batch.preemptible,
-            number=piece.number if piece else 0,
-            count=piece.count if piece else 1,
-            value=piece.value if piece else None,
-            window=(piece.window if piece else None) or execution.window,
-        )
-
     def _close(self, execution: Execution, parts: list[Part]) -> None:
         complete = all(part.status is Status.SUCCEEDED for part in parts) and not _needs_collector(execution, parts)
         if execution.cancel_at is not None and not complete:  # a success in time is kept
@@ -285,21 +218,9 @@ def _needs_collector(execution: Execution, parts: Sequence[Part]) -> bool:
     return all(part.status is Status.SUCCEEDED and part.name != COLLECT for part in parts)
 
 
-def _are_all_created(parts: Sequence[Part]) -> bool:
-    """Whether every partition has its part: a conductor may crash while it creates them."""
-    return bool(parts) and sum(part.name != COLLECT for part in parts) == parts[0].count
-
-
 def _max_parallel(execution: Execution, parts: int) -> int:
     partitions = execution.batch.partitions if execution.batch else None
     return partitions.parallel(parts) if partitions else 1
-
-
-def _rounds(batch: Batch, name: str, piece: Partition | None) -> int:
-    """How many rounds the partitions need when ``at_once`` of them run in parallel."""
-    if batch.partitions is None or piece is None or name == COLLECT:
-        return 1
-    return -(-piece.count // batch.partitions.parallel(piece.count))
 
 
 def _value_or_location(result: Result | None) -> Any:
