@@ -57,12 +57,16 @@ def is_due(job: Job, instant: datetime) -> bool:
 
 
 def may_be_due(versions: Sequence[JobVersion], instant: datetime, *, planned_ahead: bool) -> bool:
-    """Whether a revision has this instant and was in force, or the planner had not yet processed its successor."""
+    """Whether a revision has this instant and was in force, or the planner had not yet processed its successor.
+
+    The instants before a change belong to the earlier revision, by the clock of the api. It may be ahead of the time at
+    which the planner processes the change.
+    """
     for revision, group in itertools.groupby(versions, key=lambda version: version.job.revision):
         job = next(iter(group)).job
         start = job.created_at if revision == 1 else job.updated_at
         later = [one for one in versions if one.job.revision > revision or one.job.state in REMOVED_STATES]
-        ends = later[0].known_at if later else None
-        if start <= instant and (planned_ahead or ends is None or instant <= ends) and is_due(job, instant):
+        is_superseded = later and later[0].known_at and instant > max(later[0].known_at, later[0].job.updated_at)
+        if start <= instant and (planned_ahead or not is_superseded) and is_due(job, instant):
             return True
     return False
