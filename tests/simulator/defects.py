@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -283,6 +284,11 @@ def container_of_an_ended_execution() -> Patches:
     yield mock.patch.object(report, "FINAL", frozenset())
 
 
+def restarted_execution_sent_to_workers() -> Patches:
+    """The dispatcher sends work orders for executions of the long lane that the reconciler has just queued again."""
+    yield mock.patch.object(sweep, "Lane", SimpleNamespace(LONG=None))
+
+
 _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)
 _ENDED = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, *_RUNS}
 _sweep = Gatekeeper.sweep
@@ -328,6 +334,7 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
         message_of_a_batch_lost,
         full_gate_without_rule,
         container_of_an_ended_execution,
+        restarted_execution_sent_to_workers,
     )
 }
 

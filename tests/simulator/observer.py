@@ -188,6 +188,8 @@ class Observer:
         if self.kernel.current is not None:
             self.claims.pop(self.kernel.current, None)
         earlier = self.tasks[execution.execution_id]
+        if execution.lane is Lane.LONG:
+            self.violated(f"a worker runs an execution of the long lane: {describe(execution)}")
         if any(run.execution.attempt >= execution.attempt for run in earlier):
             self.violated(f"attempt {execution.attempt} runs twice: {describe(execution)}")
         if clock < execution.earliest_start:
