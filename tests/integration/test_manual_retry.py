@@ -275,7 +275,7 @@ def test_a_short_execution_can_have_its_own_timeout(world: World) -> None:
         ({}, {"resources": {"vcpu": 1}}, "resources", 'requires "lane": "long"'),
         ({"lane": "long"}, {"resources": {"vcpu": 3}}, "resources.vcpu", "nearest to 3: 2 or 4"),
         ({"lane": "long"}, {"resources": {"vcpu": 8}}, "resources.vcpu", "it would never get a slot"),
-        ({"lane": "long"}, {"from": "middle"}, "from", "'checkpoint' or 'start'|unknown|Extra|permitted|known"),
+        ({"lane": "long"}, {"from": "middle"}, "from", "one of checkpoint, start|unknown|Extra|permitted|known"),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, dict) else "",
 )
