@@ -1,4 +1,4 @@
-"""The record of a job counts each ended execution once, in whatever order and however often it is told."""
+"""The record of a job counts each ended execution once, in any order, and however often its end is reported."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class HourOfSlots:
 def uses_of_parts(
     holders: Sequence[Part], waiting: Sequence[Part], limits: LaneLimits, now: datetime
 ) -> Iterator[SlotUse]:
-    """The slots of the parts that hold one, and of those that wait, as a simulation of the lane admits them."""
+    """The slots of the holders, and of the waiting parts as a simulation of the lane admits them."""
     for part in holders:
         yield SlotUse(now, expected_release(part, now), 1, part.cpu)
     for part, start in zip(waiting, expected_starts(holders, waiting, limits, now), strict=True):

@@ -96,7 +96,7 @@ def count(record: JobRecord, ends: Iterable[CountedEnd], pages: Mapping[str, Led
 
 
 def _days(record: JobRecord, new: Iterable[CountedEnd]) -> dict[str, Counts]:
-    """The counts by day: those of the record's day, and those that ``new`` adds to any day."""
+    """The counts by day: of the record's day, and of each day to which ``new`` adds."""
     days = {record.day: record.counts} if record.day else {}
     for end in new:
         days[end.ended.day] = add(days.get(end.ended.day, {}), end.of_job)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredOutcome:
-    """What is stored about an upstream execution."""
+    """The stored outcome of an upstream execution."""
 
     status: str
     window: DataWindow | None

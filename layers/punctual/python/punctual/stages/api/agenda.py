@@ -1,4 +1,4 @@
-"""Agenda: the executions that are due next, and those that should have started.
+"""Agenda: the executions that are due next, and the executions that are late.
 
 Both read a bounded number of entries of the index of owners around now, however many executions there are.
 """

@@ -38,7 +38,7 @@ MAX_CANDIDATES = 100
 class YieldedSlots:
     execution: Execution
     parts: tuple[Part, ...]
-    """Those that release their slots."""
+    """The parts that release their slots."""
     next_parts: tuple[Part, ...] = ()
     """Of a dry run: the waiting parts that would get these slots now, in the order of admission."""
 
