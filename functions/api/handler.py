@@ -15,6 +15,7 @@ from routes import (
     lane,
     messages,
     overview,
+    queues,
     schedules,
     tasks,
 )
@@ -29,6 +30,7 @@ for routes in (
     executions,
     schedules,
     deadlines,
+    queues,
     overview,
     attention,
     lane,

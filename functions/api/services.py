@@ -121,6 +121,7 @@ queue_status = QueueStatus(
     depths=SqsQueueDepths(settings.backlog_queue_urls, sqs, logger.warning),
     concurrency=concurrency,
     limits=BacklogLimits(minutes=settings.backlog_minutes, messages=settings.backlog_messages),
+    hours=wiring.queue_hours(settings),
     clock=instant.now,
 )
 forecaster = Forecaster(

@@ -25,6 +25,7 @@ from punctual.stages.plan.upstreams import UpstreamLookup
 from punctual.stages.watch.check_deadlines import DeadlineChecker, Forecaster
 from punctual.stages.watch.check_overruns import OverrunChecker
 from punctual.stages.watch.measure import Monitor, QueueSampler
+from punctual.stages.watch.record_queues import QueueRecorder
 
 settings = MonitorSettings.from_env()
 executions = wiring.watched_executions(settings)
@@ -67,6 +68,7 @@ monitor = Monitor(
         concurrency=concurrency,
         limits=BacklogLimits(minutes=settings.backlog_minutes, messages=settings.backlog_messages),
     ),
+    recorder=QueueRecorder(wiring.queue_hours(settings)),
     executions=executions,
     slots=parts,
     lane_outlooks=lane_outlooks,

@@ -264,6 +264,23 @@ class ExecutionPage(CountedPage):
     items: list[Execution]
 
 
+class QueuePoint(BaseModel):
+    """A queue in an interval of five minutes."""
+
+    at: str = Field(description="The beginning of the interval.")
+    depth: int = Field(description="The highest one.")
+    arrival_per_minute: float | None
+    finished_per_minute: float | None
+
+
+class QueueHistory(BaseModel):
+    points: list[QueuePoint] = Field(description="Of the last 24 hours, oldest first. Intervals may be missing.")
+    usual_arrival_per_minute: float | None = Field(
+        description="Median of the same hour on the previous seven days; without those, of the last 24 hours."
+    )
+    usual_finished_per_minute: float | None
+
+
 class QueueStatus(BaseModel):
     """A queue of the short lane in the latest sample of the monitor. Null means unknown."""
 
@@ -280,6 +297,7 @@ class QueueStatus(BaseModel):
     minutes_until_breach: float | None = Field(description="Until a limit is reached at current rates; null if never.")
     limit_minutes: int
     limit_messages: int
+    history: QueueHistory | None = Field(None, description="Only for a single queue, and with `history=true`.")
 
 
 class Queues(BaseModel):

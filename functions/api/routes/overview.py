@@ -1,4 +1,4 @@
-"""``/queues`` and ``/overview``: the state of the system."""
+"""``/overview``: the state of the system."""
 
 from __future__ import annotations
 
@@ -20,28 +20,15 @@ from services import (
     queue_status,
     watched_executions,
 )
-from views import queue_views
 from views.deadlines import deadline_counts
 from views.overview import alarm_views, attention_views, due_views, late_view
+from views.queues import queue_views
 
 from punctual.domain.instant import to_text
 from punctual.stages.api.browse_deadlines import DeadlineFilter
 
 router = APIGatewayHttpRouter()
 TAGS = ["overview"]
-
-
-@router.get(
-    "/queues",
-    summary="List the queues with depth, rates and forecast",
-    tags=TAGS,
-    responses=openapi_responses(answers.Queues),
-)
-def list_queues() -> answers.Queues:
-    """From the latest sample of the monitor, which runs every minute; before the first one, without rates."""
-    authorize(router)
-    sample = queue_status.current()
-    return answers.Queues(at=to_text(sample.at), items=queue_views(sample))
 
 
 @router.get(

@@ -13,7 +13,6 @@ import bodies
 from punctual.domain.executions.deadline_outlook import Outlook
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Result
 from punctual.domain.executions.progress import Progress, completed
-from punctual.domain.forecasts.queue_backlog import Sample
 from punctual.domain.identity import execution_id
 from punctual.domain.instant import MILLISECOND, from_epoch_ms, to_text
 from punctual.domain.jobs.job import Job, JobState
@@ -182,10 +181,6 @@ def _deadline_view(execution: Execution, outlook: Outlook | None) -> answers.Exe
         runs_used=outlook.runs_used if outlook else None,
         checked_at=to_text(outlook.checked_at) if outlook else None,
     )
-
-
-def queue_views(sample: Sample) -> list[answers.QueueStatus]:
-    return [answers.QueueStatus(queue=name, **asdict(backlog)) for name, backlog in sample.queues.items()]
 
 
 def backfill_view(execution: Execution) -> answers.BackfillEntry:

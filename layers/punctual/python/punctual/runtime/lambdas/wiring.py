@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks, DynamoSamples
     from punctual.aws.dynamodb.parts import DynamoParts
     from punctual.aws.dynamodb.queue_flows import DynamoFlows
+    from punctual.aws.dynamodb.queue_history import DynamoQueueHours
     from punctual.aws.dynamodb.statistics import DynamoStatistics
     from punctual.aws.dynamodb.timers import DynamoTimers
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
@@ -239,6 +240,12 @@ def acknowledgements(settings: _WithSignals) -> DynamoAcknowledgements:
     from punctual.aws.dynamodb.acknowledgements import DynamoAcknowledgements
 
     return DynamoAcknowledgements(Table(settings.signals_table, dynamodb()))
+
+
+def queue_hours(settings: _WithSignals) -> DynamoQueueHours:
+    from punctual.aws.dynamodb.queue_history import DynamoQueueHours
+
+    return DynamoQueueHours(Table(settings.signals_table, dynamodb()))
 
 
 def lane_outlooks(settings: _WithSignals) -> DynamoLaneOutlooks:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from punctual.domain.forecasts.queue_backlog import BacklogLimits, Sample, sample_of
+from punctual.domain.forecasts.queue_history import QueueHistory, history_of, hours_read
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.monitoring import QueueDepths, Samples
+    from punctual.ports.queue_history import QueueHours
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class QueueStatus:
     concurrency: Mapping[str, int]
     """Maximum number of workers per queue."""
     limits: BacklogLimits
+    hours: QueueHours
     clock: Clock
 
     def current(self) -> Sample:
@@ -29,3 +32,9 @@ class QueueStatus:
             now = self.clock()
             sample = sample_of(now, self.depths.read(), {}, None, concurrency=self.concurrency, limits=self.limits)
         return sample
+
+    def histories(self, queues: Iterable[str]) -> Mapping[str, QueueHistory]:
+        """Return the history of each of these queues."""
+        now = self.clock()
+        hours = self.hours.read(hours_read(now))
+        return {queue: history_of(queue, hours, now) for queue in queues}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from punctual.ports.long_lane import Slots
     from punctual.ports.monitoring import Flows, LaneOutlooks, LongRunFailures, QueueDepths, Samples, WatchedExecutions
     from punctual.ports.planning import Timers
+    from punctual.stages.watch.record_queues import QueueRecorder
 
 MAX_SIMULATED_WAITERS = 1000
 """Waiters beyond this number are left out of the simulation of the long lane: they wait even longer."""
@@ -79,6 +80,7 @@ class Monitor:
     """Measures all metrics of one tick."""
 
     sampler: QueueSampler
+    recorder: QueueRecorder
     executions: WatchedExecutions
     slots: Slots
     lane_outlooks: LaneOutlooks
@@ -98,6 +100,7 @@ class Monitor:
             measured.figures[Metric.TICK_GAP_SECONDS] = sample.seconds or TICK.total_seconds()
             self._try(measured, lambda: self._add_failed_runs(measured, now, sample))
             measured.details += _details(sample, lane)
+            self._try(measured, lambda: self.recorder.record(sample))
         for measure in (self.deadlines, self._dead_letters, self._sweep_lag):
             measured.figures |= self._try(measured, measure) or {}
         return measured

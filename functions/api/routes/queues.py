@@ -1,0 +1,48 @@
+"""``/queues``."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+import answers
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from openapi import openapi_responses
+from services import authorize, queue_status
+from views.queues import queue_views
+
+from punctual.domain.errors import NotFound
+from punctual.domain.instant import to_text
+
+router = APIGatewayHttpRouter()
+HistoryQuery = Annotated[bool, Query(description="Also return the last 24 hours and the usual rates of each queue.")]
+
+
+@router.get(
+    "/queues",
+    summary="List the queues with depth, rates and forecast",
+    tags=["overview"],
+    responses=openapi_responses(answers.Queues),
+)
+def list_queues(history: HistoryQuery = False) -> answers.Queues:
+    """From the latest sample of the monitor, which runs every minute; before the first one, without rates."""
+    authorize(router)
+    sample = queue_status.current()
+    histories = queue_status.histories(sample.queues) if history else {}
+    return answers.Queues(at=to_text(sample.at), items=queue_views(sample, histories))
+
+
+@router.get(
+    "/queues/<queue>",
+    summary="Get a queue with its last 24 hours and its usual rates",
+    tags=["overview"],
+    responses=openapi_responses(answers.QueueStatus, HTTPStatus.NOT_FOUND),
+)
+def get_queue(queue: str) -> answers.QueueStatus:
+    authorize(router)
+    sample = queue_status.current()
+    if queue not in sample.queues:
+        raise NotFound("queue", queue, field="queue")
+    views = queue_views(sample, queue_status.histories([queue]))
+    return next(one for one in views if one.queue == queue)
