@@ -17,6 +17,7 @@ from routes import (
     overview,
     queues,
     schedules,
+    statistics,
     tasks,
 )
 
@@ -28,6 +29,7 @@ for routes in (
     jobs,
     messages,
     executions,
+    statistics,
     schedules,
     deadlines,
     queues,

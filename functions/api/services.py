@@ -44,6 +44,7 @@ from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.api.lane_status import LaneStatus
 from punctual.stages.api.queue_status import QueueStatus
 from punctual.stages.api.read_logs import LogReader
+from punctual.stages.api.read_statistics import StatisticsReading
 from punctual.stages.api.rerun import Rerun
 from punctual.stages.api.send_messages import MessageSender
 from punctual.stages.api.submission import JobBuilder
@@ -94,6 +95,7 @@ rerun = Rerun(
 )
 execution_index = DynamoExecutionIndex(execution_store, gates)
 browse = Browse(jobs=job_store, executions=execution_index, clock=instant.now)
+statistics = StatisticsReading(statistics=wiring.statistics(settings), jobs=job_store)
 browse_deadlines = BrowseDeadlines(execution_index)
 backfill = Backfill(
     jobs=job_store,

@@ -7,6 +7,7 @@ from typing import Any
 from bodies import MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
+from answers.statistics import RecentExecution
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin, Outcome
 from punctual.domain.executions.remedy import CauseCode, RemedyAction
@@ -54,6 +55,15 @@ class Job(BaseModel):
         description="The next due instant; null if there is none. In the response to a submission: the first."
     )
     execution_id: str | None = Field(description="The execution at `next_due_at`.")
+    last_execution: RecentExecution | None = Field(None, description="The execution that ended last.")
+    recent_executions: list[RecentExecution] | None = Field(
+        None, description="The last 20 ended executions, the latest first. Null in the answer to a change."
+    )
+    success_rate: float | None = Field(
+        None, description="The share of `recent_executions` that succeeded, among those that ran; from 0 to 1."
+    )
+    median_seconds: float | None = Field(None, description="The median run time of those that succeeded.")
+    p95_seconds: float | None = Field(None, description="The 95th percentile of their run times.")
 
 
 class CountedPage(BaseModel):

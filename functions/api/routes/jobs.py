@@ -23,9 +23,10 @@ from services import (
     job_state,
     rerun,
     run_once,
+    statistics,
     submit,
 )
-from views import backfill_view, batch_view, changes_view, job_view, run_view, submitted_view, total_view
+from views import backfill_view, batch_view, changes_view, job_view, job_views, run_view, submitted_view, total_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Invalid
@@ -138,13 +139,16 @@ def list_jobs(
     )
     page, now = browse.list_jobs(where, limit, cursor, sort), instant.now()
     counted = total_view(page, cursor, partial(browse.count_jobs, where, sort) if total else None)
-    return answers.JobPage(items=[job_view(job, now) for job in page.items], cursor=page.cursor, **counted)
+    records = statistics.records(job.job_id for job in page.items)
+    return answers.JobPage(items=job_views(page.items, records, now), cursor=page.cursor, **counted)
 
 
 @router.get("/jobs/<job_id>", summary="Get a job", tags=["jobs"], responses=GET_RESPONSES)
 def get_job(job_id: str) -> answers.Job:
     authorize(router)
-    return job_view(find.job(job_id), instant.now())
+    job = find.job(job_id)
+    [view] = job_views([job], statistics.records([job.job_id]), instant.now())
+    return view
 
 
 @router.patch("/jobs/<job_id>", summary="Edit a job", tags=["jobs"], responses=EDIT_RESPONSES)

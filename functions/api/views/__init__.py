@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -23,12 +23,14 @@ from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
 from punctual.domain.requests.page import Page, Total
 from punctual.domain.schedules.cron import Occurrence
 from punctual.domain.schedules.data_window import DataWindow
+from punctual.domain.statistics.job_record import JobRecord
 from punctual.domain.status import FINAL, Status
 from punctual.stages.api.explain import WaitingFor
 from punctual.stages.api.read_logs import LogPage
 from punctual.stages.api.rerun import ManualExecution
 from punctual.stages.api.submit import Submitted
 from views.instants import text_of as _text
+from views.statistics import recent_fields
 
 
 def submitted_view(submitted: Submitted, now: datetime) -> answers.Job:
@@ -36,7 +38,8 @@ def submitted_view(submitted: Submitted, now: datetime) -> answers.Job:
     return job_view(submitted.job, submitted.job.created_at - MILLISECOND if submitted.created else now)
 
 
-def job_view(job: Job, now: datetime) -> answers.Job:
+def job_view(job: Job, now: datetime, record: JobRecord | None = None) -> answers.Job:
+    """A job, with its recent executions if its statistics have been read."""
     batch, next_due_at = job.batch, job.next_due_at(now)
     return answers.Job(
         job_id=job.job_id,
@@ -71,6 +74,7 @@ def job_view(job: Job, now: datetime) -> answers.Job:
         updated_at=to_text(job.updated_at),
         next_due_at=_text(next_due_at),
         execution_id=execution_id(job.job_id, next_due_at) if next_due_at else None,
+        **(recent_fields(record) if record else {}),
     )
 
 
@@ -81,6 +85,10 @@ def total_view(page: Page[Any], cursor: str | None, count: Callable[[], Total | 
     else:
         total = count() if count else None
     return {"total": total.count, "total_is_exact": total.is_exact} if total else {}
+
+
+def job_views(jobs: Iterable[Job], records: Mapping[str, JobRecord], now: datetime) -> list[answers.Job]:
+    return [job_view(job, now, records.get(job.job_id) or JobRecord(job_id=job.job_id)) for job in jobs]
 
 
 def execution_view(

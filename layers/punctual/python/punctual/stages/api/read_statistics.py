@@ -1,0 +1,56 @@
+"""Read statistics: summaries of ended executions, and the past of jobs. Only from counters, never from a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from punctual.domain.requests.statistics_range import SummaryRange
+from punctual.domain.statistics.ended import Counts, add
+from punctual.domain.statistics.job_record import JobRecord
+
+if TYPE_CHECKING:
+    from punctual.ports.jobs import JobIndex
+    from punctual.ports.statistics import StatisticsReader
+
+
+@dataclass(frozen=True)
+class JobHistory:
+    """The counts of a job by day, without the days before its first end: nothing is known about them."""
+
+    since: date | None
+    """The first day that was counted; ``None`` if no execution has ended yet."""
+    days: Mapping[date, Counts]
+
+
+@dataclass(frozen=True)
+class StatisticsReading:
+    statistics: StatisticsReader
+    jobs: JobIndex
+
+    def records(self, job_ids: Iterable[str]) -> Mapping[str, JobRecord]:
+        """The records of up to 100 jobs, with one request, and none without jobs."""
+        names = list(job_ids)
+        return self.statistics.records(names) if names else {}
+
+    def summary(self, wanted: SummaryRange, owner: str | None) -> list[tuple[datetime, Counts]]:
+        """The counts of each bucket, oldest first, of one owner or all. Makes one query per owner."""
+        totals: dict[datetime, Counts] = {start: {} for start in wanted.starts}
+        for one in [owner] if owner is not None else self.jobs.owners():
+            for quarter, counts in self.statistics.quarters(one, wanted.since, wanted.until).items():
+                start = wanted.bucket.start_of(quarter)
+                totals[start] = add(totals[start], counts)
+        return list(totals.items())
+
+    def history(self, job_id: str, first: date, last: date) -> JobHistory:
+        """The counts of each day from the first end of the job on; a day without an end has no counts."""
+        record = self.statistics.records([job_id]).get(job_id)
+        if record is None:
+            return JobHistory(None, {})
+        since = date.fromisoformat(record.since)
+        start = max(first, since)
+        found = self.statistics.days(record, start, last) if start <= last else {}
+        days = [start + timedelta(days=number) for number in range((last - start).days + 1)]
+        return JobHistory(since, {day: found.get(f"{day}", {}) for day in days})
