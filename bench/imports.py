@@ -31,8 +31,10 @@ ENVIRONMENT = {
     **dict.fromkeys(("BACKLOG_MINUTES", "BACKLOG_MESSAGES"), "1"),
     **dict.fromkeys(("JOBS_TABLE", "EXECUTIONS_TABLE", "PARTS_TABLE", "TIMERS_TABLE", "IDEMPOTENCY_TABLE"), "x"),
     **dict.fromkeys(("SIGNALS_TABLE", "GATES_TABLE", "PAGE_TOPIC_ARN", "NOTICE_TOPIC_ARN", "API_URL"), "x"),
-    **dict.fromkeys(("INTAKE_QUEUE_URL", "CHECKS_QUEUE_URL", "NOTICES_QUEUE_URL"), "x"),
-    **dict.fromkeys(("RESULTS_BUCKET", "LOGS_TABLE", "STATISTICS_TABLE", "DEAD_LETTER_QUEUE_URL"), "x"),
+    **dict.fromkeys(("INTAKE_QUEUE_URL", "CHECKS_QUEUE_URL", "NOTICES_QUEUE_URL", "BULK_QUEUE_URL"), "x"),
+    **dict.fromkeys(
+        ("RESULTS_BUCKET", "LOGS_TABLE", "OPERATIONS_TABLE", "STATISTICS_TABLE", "DEAD_LETTER_QUEUE_URL"), "x"
+    ),
     **dict.fromkeys(("STATE_MACHINE_ARN", "SCHEDULE_GROUP", "SCHEDULE_ROLE_ARN", "CLUSTER", "LONG_IMAGES"), "x"),
     **{f"{one}_{kind}QUEUE_URL": "x" for one in ("HIGH", "NORMAL", "LOW") for kind in ("", "DEAD_LETTER_")},
 }

@@ -8,6 +8,7 @@ from constructs import Construct
 from cdk.components.admission import Admission
 from cdk.components.alarms import Alarms
 from cdk.components.api import Api
+from cdk.components.bulk import Bulk
 from cdk.components.cluster import Cluster
 from cdk.components.conductor import Conductor
 from cdk.components.containers import Containers
@@ -37,7 +38,7 @@ from cdk.settings import Settings
 FUNCTIONS = (
     *("api", "planner", "dispatcher", "worker", "settler", "intake"),
     *("conductor", "reporter", "admission", "reconciler"),
-    *("monitor", "notifier"),
+    *("monitor", "notifier", "bulk"),
 )
 
 
@@ -113,6 +114,9 @@ class PunctualStack(Stack):
 
         # notices queue ─▶ notifier ─▶ topics
         self.notifier = Notifier(self, "Notifier", queues=queues, topics=self.topics, api=self.api, **shared)
+
+        # api, monitor ─▶ bulk queue ─▶ bulk ─▶ operations table, jobs table, executions table
+        self.bulk = Bulk(self, "Bulk", queues=queues, **shared)
 
         # metrics ─▶ alarms ─▶ topics
         self.alarms = Alarms(

@@ -8,10 +8,21 @@ from local.private_file import write_private
 
 FUNCTIONS = (
     *("api", "planner", "dispatcher", "worker", "settler", "intake"),
-    *("conductor", "reporter", "admission", "reconciler", "monitor", "notifier"),
+    *("conductor", "reporter", "admission", "reconciler", "monitor", "notifier", "bulk"),
 )
-TABLES = ("jobs", "executions", "timers", "idempotency", "parts", "gates", "signals", "logs", "statistics")
-QUEUES = ("high", "normal", "low", "intake", "checks", "notices")
+TABLES = (
+    "jobs",
+    "executions",
+    "timers",
+    "idempotency",
+    "parts",
+    "gates",
+    "signals",
+    "logs",
+    "statistics",
+    "operations",
+)
+QUEUES = ("high", "normal", "low", "intake", "checks", "notices", "bulk")
 TOPICS = ("page", "notice")
 DEAD_LETTERS = (*QUEUES, "planner", "settler", "admission")
 

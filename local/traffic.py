@@ -25,7 +25,7 @@ SCHEDULING = ("dispatcher", "admission", "reconciler")
 CALLED = ("api", *SCHEDULING)
 # The event sources of these functions are disabled as well. With a concurrency of 0 alone, received messages would stay
 # invisible for minutes, and stream records would be retried in a loop.
-READING = ("worker", "intake", "admission")
+READING = ("worker", "intake", "admission", "bulk")
 QUIET_SECONDS = 1.5
 PATIENCE_SECONDS = 15.0
 # Log lines of the emulator for a batch from a stream or a queue, and for an invocation by a schedule or an event. Other

@@ -22,7 +22,10 @@ DEFINITIONS = f"arn:AWS::Partition:ecs:{HERE}:task-definition"
 ALARMS = f"arn:AWS::Partition:cloudwatch:{HERE}:alarm:*"
 IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
 
-DEAD_LETTER_QUEUES = ("high", "normal", "low", "intake", "checks", "notices", "planner", "settler", "admission")
+DEAD_LETTER_QUEUES = (
+    *("high", "normal", "low", "intake", "checks", "notices", "bulk"),
+    *("planner", "settler", "admission"),
+)
 USE_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
 USE_GATED = (
     "dynamodb:GetItem",
@@ -68,6 +71,11 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesStatistics.Arn": ("dynamodb:BatchGetItem", "dynamodb:Query"),
         **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low")},
         "QueuesIntake.Arn": ("sqs:GetQueueAttributes", "sqs:SendMessage"),
+        "QueuesBulk.Arn": ("sqs:SendMessage",),
+        "TablesOperations.Arn": (
+            *("dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem"),
+            *("dynamodb:UpdateItem", "dynamodb:BatchWriteItem"),
+        ),
     },
     "planner": {
         "TablesGates.Arn": USE_GATES,
@@ -190,10 +198,26 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem"),
         **{f"Queues{name.title()}.Arn": ("sqs:GetQueueAttributes",) for name in ("high", "normal", "low", "intake")},
         **{f"Queues{name.title()}DeadLetters.Arn": ("sqs:GetQueueAttributes",) for name in DEAD_LETTER_QUEUES},
+        "TablesOperations.Arn": ("dynamodb:BatchGetItem", "dynamodb:Query"),
+        "QueuesBulk.Arn": ("sqs:SendMessage",),
         "QueuesChecks.Arn": (*READ_QUEUE, "sqs:SendMessage"),
         "QueuesChecksDeadLetters.Arn": ("sqs:GetQueueAttributes", "sqs:SendMessage"),
         "QueuesNotices.Arn": ("sqs:SendMessage",),
         STATE_MACHINE: ("states:ListExecutions",),
+    },
+    "bulk": {
+        "TablesGates.Arn": USE_GATES,
+        "TablesJobs.Arn": (
+            *("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+            *("dynamodb:PutItem", "dynamodb:UpdateItem"),
+        ),
+        "TablesExecutions.Arn": (*USE_GATED, "dynamodb:PutItem", "dynamodb:Query"),
+        "TablesOperations.Arn": (
+            *("dynamodb:GetItem", "dynamodb:PutItem"),
+            *("dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+        ),
+        "QueuesBulk.Arn": (*READ_QUEUE, "sqs:SendMessage"),
+        "QueuesBulkDeadLetters.Arn": ("sqs:SendMessage",),
     },
     "notifier": {
         "TablesSignals.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),

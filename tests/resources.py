@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 PRIORITIES = ("high", "normal", "low")
-DEAD_LETTER_QUEUE_OWNERS = (*PRIORITIES, "intake", "planner", "settler", "admission", "monitor", "notifier")
+DEAD_LETTER_QUEUE_OWNERS = (*PRIORITIES, "intake", "planner", "settler", "admission", "monitor", "notifier", "bulk")
 TOPICS = ("page", "notice")
 ROLE = "arn:aws:iam::123456789012:role/schedules"
 STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
@@ -36,6 +36,7 @@ TABLES: dict[str, tuple[list[str], dict[str, list[str]], str | None]] = {
     "gates": (["gate", "entry"], {}, None),
     "logs": (["execution_id", "entry"], {}, None),
     "statistics": (["series", "bucket"], {}, None),
+    "operations": (["operation", "entry"], {}, None),
 }
 """By name: the key, the secondary indexes, and what the stream contains."""
 
@@ -65,7 +66,7 @@ def create_tables(dynamodb: Any) -> None:
 
 def queue_names() -> list[str]:
     dead_letters = [f"{one}-dead" for one in DEAD_LETTER_QUEUE_OWNERS]
-    return [*PRIORITIES, "intake", "checks", "notices", *dead_letters]
+    return [*PRIORITIES, "intake", "checks", "notices", "bulk", *dead_letters]
 
 
 def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str]:
@@ -80,6 +81,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "RESULTS_BUCKET": "results",
         "LOGS_TABLE": "logs",
         "STATISTICS_TABLE": "statistics",
+        "OPERATIONS_TABLE": "operations",
         "PARTS_TABLE": "parts",
         "CLUSTER": "long",
         "STATE_MACHINE_ARN": STATE_MACHINE,
@@ -103,7 +105,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "BACKLOG_MINUTES": "2",
         "BACKLOG_MESSAGES": "1000",
         "DEAD_LETTER_QUEUE_URLS": json.dumps([queues[f"{one}-dead"] for one in DEAD_LETTER_QUEUE_OWNERS]),
-        **{f"{one.upper()}_QUEUE_URL": queues[one] for one in ("intake", "checks", "notices", *PRIORITIES)},
+        **{f"{one.upper()}_QUEUE_URL": queues[one] for one in ("intake", "checks", "notices", "bulk", *PRIORITIES)},
         **{f"{one.upper()}_DEAD_LETTER_QUEUE_URL": queues[f"{one}-dead"] for one in PRIORITIES},
         **{f"{one.upper()}_TOPIC_ARN": arn for one, arn in topics.items()},
     }

@@ -119,6 +119,8 @@ class Api(Construct):
         tables.statistics.grant(function, "BatchGetItem", "Query")
         tables.idempotency.grant(function, "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")
         results.grant(function, "GetObject")
+        tables.operations.grant(function, "GetItem", "Query", "PutItem", "UpdateItem", "BatchWriteItem")
+        queues.bulk.queue.grant(function, "SendMessage")
         queues.grant_backlog(function)
         queues.intake.queue.grant(function, "SendMessage")
         self._allow_alarms(function)

@@ -38,6 +38,7 @@ class Function(Construct):
         memory_mb: int = 256,
         tasks: bool = False,
         retry_attempts: int | None = None,
+        recursive_loop: lambda_.RecursiveLoop | None = None,
     ) -> None:
         super().__init__(scope, "Function")
         self.log_group = logs.LogGroup(
@@ -68,6 +69,7 @@ class Function(Construct):
             timeout=timeout,
             memory_size=memory_mb,
             retry_attempts=retry_attempts,
+            recursive_loop=recursive_loop,
             environment={
                 "PUNCTUAL_STAGE": settings.stage,
                 "LOG_LEVEL": "INFO",

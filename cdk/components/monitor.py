@@ -53,6 +53,8 @@ class Monitor(Construct):
         tables.parts.grant_query(self.function, WAITING_INDEX, HOLDING_INDEX)
         tables.timers.grant(self.function, "GetItem")
         tables.signals.grant(self.function, "GetItem", "BatchGetItem", "PutItem")
+        tables.operations.grant(self.function, "BatchGetItem", "Query")
+        queues.bulk.queue.grant(self.function, "SendMessage")
         queues.checks.queue.grant(self.function, "SendMessage")
         queues.notices.queue.grant(self.function, "SendMessage")
         queues.grant_depths(self.function)

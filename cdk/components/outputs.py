@@ -26,6 +26,7 @@ def publish(stack: PunctualStack) -> None:
         "LogsTable": stack.tables.logs.resource.table_name,
         "StatisticsTable": stack.tables.statistics.resource.table_name,
         "SignalsTable": stack.tables.signals.resource.table_name,
+        "OperationsTable": stack.tables.operations.resource.table_name,
         "IdempotencyTable": stack.tables.idempotency.resource.table_name,
         "ResultsBucket": stack.results.bucket.bucket_name,
         **{f"{name.title()}QueueUrl": pair.queue.resource.queue_url for name, pair in queues.all_work.items()},

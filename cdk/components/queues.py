@@ -1,4 +1,4 @@
-"""The SQS queues: one per priority of the short lane, intake, checks, notices, and a dead-letter queue per consumer."""
+"""The SQS queues: one per priority of the short lane, intake, checks, notices, bulk, and dead-letter queues."""
 
 import json
 
@@ -16,11 +16,12 @@ WORKER_TIMEOUT = Duration.minutes(15)
 INTAKE_TIMEOUT = Duration.seconds(30)
 MONITOR_TIMEOUT = Duration.seconds(55)
 NOTIFIER_TIMEOUT = Duration.seconds(30)
+BULK_TIMEOUT = Duration.seconds(60)
 # The visibility timeout redelivers a message whose consumer crashed before it claimed the execution. After the claim,
 # the sweep of expired leases detects a crash. Lambda requires at least the consumer's timeout. It recommends six times
 # that for consumers that are throttled; here a throttled message is redelivered MAX_RECEIVES times instead.
 WORKER_VISIBILITY = Duration.minutes(16)
-INTAKE_VISIBILITY = CHECKS_VISIBILITY = NOTICES_VISIBILITY = Duration.minutes(3)
+INTAKE_VISIBILITY = CHECKS_VISIBILITY = NOTICES_VISIBILITY = BULK_VISIBILITY = Duration.minutes(3)
 # Consumers dead-letter an unreadable message at once. All other failures are outages of AWS: consumers back off, and
 # this many receives outlast an outage of hours.
 MAX_RECEIVES = 100
@@ -41,6 +42,7 @@ class Queues(Construct):
         self.intake = self._work_queue("intake", INTAKE_VISIBILITY)
         self.checks = self._work_queue("checks", CHECKS_VISIBILITY)
         self.notices = self._work_queue("notices", NOTICES_VISIBILITY)
+        self.bulk = self._work_queue("bulk", BULK_VISIBILITY)
         self.planner_dead_letters = self._dead_letters("planner")
         self.settler_dead_letters = self._dead_letters("settler")
         self.admission_dead_letters = self._dead_letters("admission")
@@ -59,7 +61,7 @@ class Queues(Construct):
     @property
     def all_work(self) -> dict[str, WorkQueue]:
         """Every queue except dead-letter queues, by name."""
-        return {**self.work, "checks": self.checks, "notices": self.notices}
+        return {**self.work, "checks": self.checks, "notices": self.notices, "bulk": self.bulk}
 
     @property
     def dead_letters(self) -> dict[str, Queue]:

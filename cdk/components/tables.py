@@ -1,4 +1,4 @@
-"""The nine DynamoDB tables. docs/data-model.md explains keys and indexes."""
+"""The ten DynamoDB tables. docs/data-model.md explains keys and indexes."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def _index(name: str, key: str, sort: str, projection: dynamodb.ProjectionType) 
 
 
 class Tables(Construct):
-    """Nine tables, on demand, with point-in-time recovery."""
+    """Ten tables, on demand, with point-in-time recovery."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -99,6 +99,8 @@ class Tables(Construct):
         self.logs = self._table("Logs", partition_key=_text("execution_id"), sort_key=_text("entry"))
         # Counters of ended executions, which outlive the executions.
         self.statistics = self._table("Statistics", partition_key=_text("series"), sort_key=_text("bucket"))
+        # Bulk operations, the ids of their items, and their problems.
+        self.operations = self._table("Operations", partition_key=_text("operation"), sort_key=_text("entry"))
         self.idempotency = self._table("Idempotency", partition_key=_text("id"))
 
     def grant_gates(self, function: Function) -> None:

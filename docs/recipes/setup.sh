@@ -48,3 +48,12 @@ until_count() {
   done
   echo "$2 did not have $1 $3 executions in time" >&2 && return 1
 }
+
+# until_ended OPERATION: wait until a bulk operation has ended.
+until_ended() {
+  for _ in $(seq 600); do
+    [ "$(curl -s "$API/operations/$1" "${AUTH[@]}" | show state)" != running ] && return
+    sleep 0.5
+  done
+  echo "$1 did not end in time" >&2 && return 1
+}

@@ -50,6 +50,9 @@ from punctual.stages.api.send_messages import MessageSender
 from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
 from punctual.stages.api.yield_slot import YieldSlot
+from punctual.stages.operations.find import OperationFinder
+from punctual.stages.operations.select import Selector
+from punctual.stages.operations.start import OperationStarter
 from punctual.stages.plan.upstreams import UpstreamLookup
 from punctual.stages.watch.check_deadlines import Forecaster
 
@@ -104,6 +107,16 @@ backfill = Backfill(
     gatekeeper=gatekeeper,
     clock=instant.now,
     find=find,
+)
+operations = wiring.operations(settings)
+operation_finder = OperationFinder(operations=operations, clock=instant.now)
+operation_starter = OperationStarter(
+    operations=operations,
+    find=operation_finder,
+    jobs=job_store,
+    queue=wiring.operation_queue(settings),
+    selector=Selector(browse=browse, clock=instant.now),
+    clock=instant.now,
 )
 message_sender = MessageSender(
     find=find,

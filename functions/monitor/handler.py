@@ -26,6 +26,7 @@ from punctual.stages.watch.check_deadlines import DeadlineChecker, Forecaster
 from punctual.stages.watch.check_overruns import OverrunChecker
 from punctual.stages.watch.measure import Monitor, QueueSampler
 from punctual.stages.watch.record_queues import QueueRecorder
+from punctual.stages.watch.revive_operations import OperationReviver
 
 settings = MonitorSettings.from_env()
 executions = wiring.watched_executions(settings)
@@ -80,6 +81,10 @@ monitor = Monitor(
     clock=instant.now,
 )
 
+operations = OperationReviver(
+    operations=wiring.operations(settings), queue=wiring.operation_queue(settings), clock=instant.now
+)
+
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
@@ -93,8 +98,9 @@ def _tick() -> dict[str, Any]:
     for figures, dimensions in measured.details:
         print(emf(figures, now, dimensions))
     sent = checker.send_due(range(settings.timer_shards))
-    overrun = overruns.tick()
-    logger.info("measured", extra={"figures": measured.figures, "checks_sent": sent, "overrun": overrun})
+    overrun, revived = overruns.tick(), operations.tick()
+    extra = {"figures": measured.figures, "checks_sent": sent, "overrun": overrun, "revived": revived}
+    logger.info("measured", extra=extra)
     if measured.failures:
         raise RuntimeError(f"some metrics could not be measured: {'; '.join(measured.failures)}")
     return {"figures": measured.figures, "checks_sent": sent}

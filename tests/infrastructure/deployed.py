@@ -11,9 +11,9 @@ from aws_cdk import App
 Resource = dict[str, Any]
 SHORT_LANE = ("api", "planner", "dispatcher", "worker", "settler", "intake")
 LONG_LANE = ("conductor", "reporter", "admission", "reconciler")
-WATCH = ("monitor", "notifier")
+WATCH = ("monitor", "notifier", "bulk")
 FUNCTIONS = (*SHORT_LANE, *LONG_LANE, *WATCH)
-QUEUES = ("high", "normal", "low", "intake", "checks", "notices")
+QUEUES = ("high", "normal", "low", "intake", "checks", "notices", "bulk")
 DEAD_LETTER_READERS = (*QUEUES, "planner", "settler", "admission")
 
 

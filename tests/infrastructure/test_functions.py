@@ -44,7 +44,7 @@ def test_every_log_group_has_a_retention_period(prod: Deployed, local: Deployed)
 
 
 def test_a_function_gets_the_url_of_its_own_dead_letter_queue(prod: Deployed) -> None:
-    for name in ("planner", "settler", "intake", "admission"):
+    for name in ("planner", "settler", "intake", "admission", "bulk"):
         assert prod.environment(name)["DEAD_LETTER_QUEUE_URL"] == f"Queues{name.title()}DeadLetters"
     assert prod.environment("monitor")["DEAD_LETTER_QUEUE_URL"] == "QueuesChecksDeadLetters"
     assert prod.environment("notifier")["DEAD_LETTER_QUEUE_URL"] == "QueuesNoticesDeadLetters"
@@ -75,3 +75,8 @@ def test_a_failed_tick_is_not_retried_because_the_next_one_catches_up(prod: Depl
     retries = {readable(config["FunctionName"]): config["MaximumRetryAttempts"] for config in configs}
     ticking = ("Dispatcher", "Admission", "Reconciler", "Monitor")
     assert retries == {f"{name}Function": 0 for name in ticking}
+
+
+def test_only_the_bulk_function_may_send_itself_many_messages_in_a_row(prod: Deployed) -> None:
+    allowed = [name for name in FUNCTIONS if prod.function(name).get("RecursiveLoop") == "Allow"]
+    assert allowed == ["bulk"]

@@ -6,7 +6,7 @@ from tests.infrastructure.deployed import DEAD_LETTER_READERS, QUEUES, Deployed,
 
 READERS = {
     **{"high": "worker", "normal": "worker", "low": "worker", "intake": "intake"},
-    **{"checks": "monitor", "notices": "notifier"},
+    **{"checks": "monitor", "notices": "notifier", "bulk": "bulk"},
 }
 
 
@@ -59,6 +59,7 @@ def test_every_queue_refuses_plain_http(prod: Deployed) -> None:
         ("intake", 10, 20),
         ("checks", 10, 5),
         ("notices", 10, 5),
+        ("bulk", 1, 2),
     ],
 )
 def test_each_queue_has_its_own_batch_size_and_concurrency(

@@ -67,6 +67,9 @@ def test_every_header_is_documented(world: World) -> None:
     assert keyed == {
         "POST /jobs",
         "POST /jobs/batch",
+        "POST /jobs/bulk",
+        "POST /executions/bulk",
+        "POST /operations/{operation_id}/undo",
         "POST /jobs/{job_id}/run",
         "POST /jobs/{job_id}/backfill",
         "POST /jobs/{job_id}/messages",
@@ -85,7 +88,7 @@ def test_every_example_of_a_body_is_accepted_as_it_stands(world: World) -> None:
     ids = {"job_id": job["job_id"], "execution_id": world.executions(failed["job_id"])[0]["execution_id"]}
     ids["attention_id"] = "queue.low"
     found = [(name, operation["requestBody"]) for name, operation in operations(world) if "requestBody" in operation]
-    assert len(found) == 9
+    assert len(found) == 11
     for name, body in found:
         of_messages = {"job_id": queue_job["job_id"]} if name.endswith("/messages") else {}
         method, path = name.format(**{**ids, **of_messages}).split(" ")

@@ -315,6 +315,15 @@ class World:
         if messages := self.receive("intake"):
             self.call("intake", {"Records": messages})
 
+    def deliver_bulk(self) -> int:
+        """Deliver messages about bulk operations until none is left. Returns how many there were."""
+        delivered = 0
+        while messages := self.receive("bulk"):
+            for message in messages:
+                assert self.call("bulk", {"Records": [message]}) == {"batchItemFailures": []}
+            delivered += len(messages)
+        return delivered
+
     def monitor_tick(self) -> dict[str, Any]:
         """The monitor's invocation each minute."""
         return self.call("monitor", {"do": "tick"})

@@ -17,6 +17,7 @@ from punctual.domain.statistics.ended import Ended, counted_end
 from punctual.domain.statistics.job_record import SHOWN
 from punctual.domain.status import FINAL, Status
 from tests.resources import DEAD_LETTER_QUEUE_OWNERS
+from tests.simulator import bulk
 from tests.simulator.aws.account import Account
 from tests.simulator.due_instants import due_instants, instants, is_due, is_own, may_be_due
 from tests.simulator.observer import Observer, describe
@@ -40,6 +41,7 @@ class AtRest:
         yield from self._of_messages()
         yield from self._of_dead_letters()
         yield from self._of_statistics()
+        yield from bulk.violations(self.account, self.observer)
 
     def uncovered(self) -> Iterator[str]:
         """Executions that are covered by an execution that does not exist."""
@@ -51,9 +53,12 @@ class AtRest:
             yield f"{describe(one)}: {one.covered_by} does not exist"
 
     def unfinished(self, due_before: datetime) -> list[str]:
-        """Executions that were due before this instant and have not ended."""
+        """Bulk operations, and executions that were due before this instant, which have not ended."""
         live = [one for one in self.observer.executions.values() if one.status not in FINAL]
-        return [describe(one) for one in live if one.earliest_start < due_before and not self.may_wait(one)]
+        operations = bulk.running(self.account)
+        return operations + [
+            describe(one) for one in live if one.earliest_start < due_before and not self.may_wait(one)
+        ]
 
     def may_wait(self, one: Execution, behind: frozenset[str] = frozenset()) -> bool:
         """Whether it may stay live while nothing happens.

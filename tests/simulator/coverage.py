@@ -77,7 +77,10 @@ PARTS: dict[str, Callable[[Part | None, Part], bool]] = {
         new.status is Status.FAILED and old is not None and old.status is Status.WAITING
     ),
 }
-OTHERS = ("holder evicted", "gate contention", "TTL removed a timer", "answered 2xx", "answered 4xx")
+OTHERS = (
+    *("holder evicted", "gate contention", "TTL removed a timer", "answered 2xx", "answered 4xx"),
+    *("bulk step", "bulk step lost"),
+)
 
 
 @dataclass

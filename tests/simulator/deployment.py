@@ -41,6 +41,7 @@ TIMEOUTS = {
     "reconciler": 300,
     "monitor": 55,
     "notifier": 30,
+    "bulk": 60,
 }
 """The timeout of each function in seconds."""
 VISIBILITY = {"high": 960, "normal": 960, "low": 960}

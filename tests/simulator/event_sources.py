@@ -25,8 +25,15 @@ STREAMS = (
 PARALLEL_BATCHES = 3
 """How many batches of a stream are processed concurrently. Records with one partition key stay in order."""
 BATCH_SIZE = 100
-QUEUES = {"high": "worker", "normal": "worker", "low": "worker", "intake": "intake", "checks": "monitor"}
-CONCURRENCY = {"high": 10, "normal": 10, "low": 4, "intake": 2, "checks": 2}
+QUEUES = {
+    "high": "worker",
+    "normal": "worker",
+    "low": "worker",
+    "intake": "intake",
+    "checks": "monitor",
+    "bulk": "bulk",
+}
+CONCURRENCY = {"high": 10, "normal": 10, "low": 4, "intake": 2, "checks": 2, "bulk": 2}
 MESSAGES_PER_BATCH = {"intake": 10}
 TICKS = (("dispatcher", {"shard": 0}), ("monitor", {"do": "tick"}), ("admission", {"do": "tick"}))
 RECONCILE_INTERVAL = 300.0

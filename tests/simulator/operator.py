@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 from punctual.domain.instant import to_text
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, LIVE_STATUSES, Status
+from tests.simulator import bulk
 from tests.simulator.event_sources import Invoker
 from tests.simulator.kernel import Process
 from tests.simulator.observer import Observer
@@ -84,6 +85,7 @@ class Operator:
         self._recurring = some("operator/recurring", RECURRING)
         self._keys = some("operator/keys", KEYS)
         self._lanes = some("operator/lanes", ("short", "short", "long"))
+        self._is_bulky = self.invoker.faults.choices.any("operator/bulk", (False, False, True))
         self._is_varied = self.invoker.faults.choices.any("operator/varied", (False, True))
 
     def start(self) -> None:
@@ -102,6 +104,8 @@ class Operator:
         act(self, str(number))
         if self._is_varied and (request := self.choose(f"{number}/rare", RARE_REQUESTS)):
             request(self, f"{number}/rare")
+        if self._is_bulky and (request := self.choose(f"{number}/bulk", bulk.REQUESTS)):
+            request(self, f"{number}/bulk")
         self._schedule(number + 1)
 
     # requests

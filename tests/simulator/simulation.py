@@ -227,8 +227,10 @@ class Simulation:
 
     def _after_call(self, service: str, operation: str, parameters: dict[str, Any], outcome: Any) -> None:
         self.contention.after_call()
-        if operation == "transact_write_items" and isinstance(outcome, dict):
-            update = parameters["TransactItems"][0].get("Update", {})
+        update = parameters["TransactItems"][0].get("Update", {}) if operation == "transact_write_items" else {}
+        if update.get("TableName") == "operations":
+            self.observer.coverage.counts["bulk step" if isinstance(outcome, dict) else "bulk step lost"] += 1
+        if update and isinstance(outcome, dict):
             is_eviction = update.get("TableName") == "gates" and "REMOVE" in update["UpdateExpression"]
             self.observer.coverage.counts["holder evicted"] += is_eviction
         self.observer.poll()

@@ -23,6 +23,7 @@ DESCRIPTION = (
 TAGS = [
     Tag(name="jobs", description="Submit, edit, pause, run and delete jobs."),
     Tag(name="executions", description="The executions of jobs: their state, results, logs and cancellation."),
+    Tag(name="operations", description="Bulk operations: one action on many jobs or executions."),
     Tag(name="schedules", description="Preview schedules."),
     Tag(name="tasks", description="The tasks that jobs can run."),
     Tag(name="overview", description="The state of the whole system."),

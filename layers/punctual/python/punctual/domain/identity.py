@@ -34,6 +34,11 @@ def new_job_id(now: datetime, seed: str | None = None) -> str:
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 
+def new_operation_id(now: datetime, seed: str | None = None) -> str:
+    """Generate the id of an operation: a ULID, like that of a job."""
+    return new_job_id(now, seed)
+
+
 def created_at(job_id: str) -> datetime:
     """The creation time that a job id contains."""
     number = 0

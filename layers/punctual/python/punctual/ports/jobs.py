@@ -35,10 +35,11 @@ class Jobs(Protocol):
     def get_many(self, job_ids: Iterable[str]) -> dict[str, Job]:
         """Return the existing jobs by id. The read is strongly consistent."""
 
-    def change_state(self, job: Job, state: JobState, now: datetime) -> bool:
-        """Pause, resume, cancel or delete a job.
+    def change_state(self, job: Job, state: JobState, now: datetime, paused_by: str | None = None) -> bool:
+        """Pause, resume, cancel or delete a job. ``paused_by`` is the operation that pauses it.
 
-        Compare-and-swap on state and revision: returns ``False`` when the stored job differs from ``job``.
+        Compare-and-swap on state and revision, and on the operation that paused the job: returns ``False`` when the
+        stored job differs from ``job``.
         """
 
     def replace(self, job: Job) -> bool:

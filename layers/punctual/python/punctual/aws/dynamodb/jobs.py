@@ -67,12 +67,13 @@ class DynamoJobs:
         items = self.table.get_many(({"job_id": job_id} for job_id in job_ids), consistent=True)
         return {item["job_id"]: item_to_job(item) for item in items}
 
-    def change_state(self, job: Job, state: JobState, now: datetime) -> bool:
-        moved = job.with_state(state, now)
+    def change_state(self, job: Job, state: JobState, now: datetime, paused_by: str | None = None) -> bool:
+        moved = job.with_state(state, now, paused_by)
         changes = {
             "state": str(state),
             "updated_at": instant_text(now),
             "paused_at": instant_text(moved.paused_at),
+            "paused_by": moved.paused_by,
             "resumed_at": instant_text(moved.resumed_at),
             "expires_at": None if state in LIVE_STATES else self._expiry(now),
             **listing_attributes(moved),
@@ -82,11 +83,13 @@ class DynamoJobs:
             "#state = :state AND #revision = :revision",
             {"state": str(job.state), "revision": job.revision},
         )
+        if job.paused_by is not None:
+            condition, values = f"{condition} AND #paused_by = :paused_by", {**values, "paused_by": job.paused_by}
         if moved.live_since is not None and moved.live_since != job.live_since:
             since = changes["live_since"] = instant_text(moved.live_since)
             condition += " AND (attribute_not_exists(#live_since) OR #live_since >= :since)"
             values |= {"since": since}
-        removed = [] if state in LIVE_STATES else NAME_KEYS
+        removed = [*(() if state in LIVE_STATES else NAME_KEYS), *(() if moved.paused_by else ("paused_by",))]
         written = self.table.update(
             {"job_id": job.job_id}, set=changes, remove=removed, condition=condition, values=values
         )

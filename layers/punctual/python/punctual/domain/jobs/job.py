@@ -95,6 +95,8 @@ class Job:
     state: JobState = JobState.ACTIVE
     paused_at: datetime | None = None
     """When it was last paused."""
+    paused_by: str | None = None
+    """The bulk operation that paused it last, unless it was edited since."""
     resumed_at: datetime | None = None
     """When it was last resumed. Instants due before that and not planned count as missed."""
     revised_at: datetime | None = None
@@ -149,11 +151,11 @@ class Job:
         since = self.created_at if may_wait else max(self.created_at, now - QUEUE_RETENTION - LONG_DELAY)
         return min(since, self.live_since or since)
 
-    def with_state(self, state: JobState, now: datetime) -> Job:
-        """A copy of the job, paused, resumed, cancelled or deleted at ``now``."""
+    def with_state(self, state: JobState, now: datetime, paused_by: str | None = None) -> Job:
+        """A copy of the job, paused, resumed, cancelled or deleted at ``now``. A bulk operation pauses as itself."""
         changed = replace(self, state=state, updated_at=now)
         if state is JobState.PAUSED:
-            return replace(changed, paused_at=now)
+            return replace(changed, paused_at=now, paused_by=paused_by)
         if state is not JobState.ACTIVE:
             return changed
         resumed = replace(changed, resumed_at=now)

@@ -107,13 +107,25 @@ class _StateMachine(Settings):
     schedule_role_arn: str
 
 
-class ApiSettings(_Lane, _Signals, _Statistics, _Gates, _Logs, _BacklogQueues, _Retention):
+class _Operations(Settings):
+    operations_table: str
+    bulk_queue_url: str
+
+
+class _Images(Settings):
+    long_images: str
+
+    @property
+    def images(self) -> list[str]:
+        return [name for name in self.long_images.split(",") if name]
+
+
+class ApiSettings(_Lane, _Images, _Signals, _Statistics, _Gates, _Logs, _Operations, _BacklogQueues, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str
     idempotency_table: str
     results_bucket: str
-    long_images: str
     alarm_prefix: str
     timer_shards: int
     punctual_stage: str
@@ -121,9 +133,12 @@ class ApiSettings(_Lane, _Signals, _Statistics, _Gates, _Logs, _BacklogQueues, _
     sign_in_client_id: str
     sign_in_url: str
 
-    @property
-    def images(self) -> list[str]:
-        return [name for name in self.long_images.split(",") if name]
+
+class BulkSettings(_Lane, _Images, _Gates, _Operations, _Retention):
+    jobs_table: str
+    executions_table: str
+    dead_letter_queue_url: str
+    timer_shards: int
 
 
 class PlannerSettings(_StateMachine, _ShortQueues, _Gates, _Retention):
@@ -211,7 +226,7 @@ class IntakeSettings(_Signals, _Retention):
     timer_shards: int
 
 
-class MonitorSettings(_Lane, _Signals, _Notices, _BacklogQueues, _Gates, _Retention):
+class MonitorSettings(_Lane, _Signals, _Notices, _Operations, _BacklogQueues, _Gates, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from punctual.aws.clients import dynamodb, ecs, scheduler, states
+from punctual.aws.clients import dynamodb, ecs, scheduler, sqs, states
 from punctual.aws.dynamodb.table import Table
 from punctual.domain import instant
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
     from punctual.aws.dynamodb.misfires import DynamoMisfires
     from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks, DynamoSamples
+    from punctual.aws.dynamodb.operations import DynamoOperations
     from punctual.aws.dynamodb.parts import DynamoParts
     from punctual.aws.dynamodb.queue_flows import DynamoFlows
     from punctual.aws.dynamodb.queue_history import DynamoQueueHours
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.timers import DynamoTimers
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
     from punctual.aws.ecs.containers import FargateContainers
+    from punctual.aws.sqs.operation_queue import SqsOperationQueue
     from punctual.aws.step_functions.long_runs import LongRuns, LongStateMachine, StepFunctionsCallbacks
     from punctual.runtime.lambdas.alarm_metric import AlarmMetric
     from punctual.runtime.tasks.registry import Catalog
@@ -83,6 +85,12 @@ if TYPE_CHECKING:
 
     class _WithStatistics(Protocol):
         statistics_table: str
+
+    class _WithOperations(_WithRetention, Protocol):
+        operations_table: str
+
+    class _WithOperationQueue(Protocol):
+        bulk_queue_url: str
 
     class _WithLogs(_WithRetention, Protocol):
         logs_table: str
@@ -252,6 +260,18 @@ def lane_outlooks(settings: _WithSignals) -> DynamoLaneOutlooks:
     from punctual.aws.dynamodb.monitor_state import DynamoLaneOutlooks
 
     return DynamoLaneOutlooks(Table(settings.signals_table, dynamodb()))
+
+
+def operations(settings: _WithOperations) -> DynamoOperations:
+    from punctual.aws.dynamodb.operations import DynamoOperations
+
+    return DynamoOperations(Table(settings.operations_table, dynamodb()), settings.retention)
+
+
+def operation_queue(settings: _WithOperationQueue) -> SqsOperationQueue:
+    from punctual.aws.sqs.operation_queue import SqsOperationQueue
+
+    return SqsOperationQueue(settings.bulk_queue_url, sqs)
 
 
 def catalog() -> Catalog:

@@ -39,19 +39,22 @@ class JobStateChanger:
     clock: Clock
     find: Finder
 
-    def change_state(self, job_id: str, state: JobState, caller: Caller) -> Job:
+    def change_state(self, job_id: str, state: JobState, caller: Caller, paused_by: str | None = None) -> Job:
         """Change the state of a job and return the job.
 
+        ``paused_by`` is the bulk operation that pauses the job; a resume applies only to a job that it has paused.
         Idempotent, except that deleting a deleted job is a ``Conflict``. Raises ``NotFound``, ``Forbidden``, or
         ``Conflict`` when the current state does not allow the change.
         """
         for _ in range(MAX_STATE_CHANGE_TRIES):
             job = self._find_changeable(job_id, state, caller)
             now = self.clock()
+            if state is JobState.ACTIVE and paused_by not in (None, job.paused_by):
+                raise Conflict(f"the job was paused by another request, or changed after {paused_by}", field="job_id")
             if job.state is state:
                 return job
-            if self.jobs.change_state(job, state, now):
-                return job.with_state(state, now)
+            if self.jobs.change_state(job, state, now, paused_by):
+                return job.with_state(state, now, paused_by)
         raise Conflict("the job kept changing during this request: read it and try again", field="job_id")
 
     def preview(self, job_id: str, state: JobState, caller: Caller) -> DryRunChanges:
