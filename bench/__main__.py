@@ -6,12 +6,16 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from bench import cost, dashboard, graph, imports, lateness, partitions, sweep, week
+from bench import cost, dashboard, graph, imports, lateness, partitions, reads, sweep, week
 from bench.report import Report, console
 from bench.stack import deployed
 from tests.e2e.punctual import Punctual
 
-WITHOUT_STACK: dict[str, Callable[[], Report]] = {"imports": imports.measure, "week": week.measure}
+WITHOUT_STACK: dict[str, Callable[[], Report]] = {
+    "imports": imports.measure,
+    "reads": reads.measure,
+    "week": week.measure,
+}
 # cost runs first: work orders of jobs that another benchmark has deleted would be counted.
 ON_STACK: dict[str, Callable[[Punctual], Report]] = {
     "cost": cost.measure,

@@ -1,0 +1,35 @@
+"""Read units per request of the API, over 10,000 jobs and 100,000 executions.
+
+Counted on the model of AWS, from the sizes of what DynamoDB returns: the emulator reports too little for queries. The
+limits are those that docs/api.md states, for records below one kilobyte.
+"""
+
+from __future__ import annotations
+
+from bench.report import Report
+from tests.simulator.stored_lists import EXECUTIONS_PER_JOB, job_of, stored
+
+JOBS = 10_000
+JOB = job_of(JOBS // 2).job_id
+LIMITS = {
+    "/jobs?owner=finance": 29,
+    "/jobs": 32,
+    "/jobs?sort=name": 32,
+    "/jobs?name=job-0": 32,
+    "/jobs?tag=dataset:rare&sort=newest": 530,
+    f"/jobs/{JOB}": 1,
+    "/executions?owner=finance": 29,
+    "/executions": 32,
+    "/executions?tag=dataset:rare": 530,
+    f"/jobs/{JOB}/executions": 50,
+}
+"""By path."""
+
+
+def measure() -> Report:
+    report = Report(f"Read units of one request, over {JOBS:,} jobs and {JOBS * EXECUTIONS_PER_JOB:,} executions")
+    with stored(JOBS) as api:
+        for path, most in LIMITS.items():
+            _, reads = api.get(path)
+            report.limit(path.replace(JOB, "…"), reads.units, most)
+    return report

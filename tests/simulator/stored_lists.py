@@ -1,0 +1,123 @@
+"""A deployment with thousands of jobs and executions, and what its API reads from DynamoDB to answer a request."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from math import ceil
+from typing import Any
+
+from punctual.aws.dynamodb.execution_item import execution_to_item
+from punctual.aws.dynamodb.items import Item, typed
+from punctual.aws.dynamodb.job_item import job_to_item
+from punctual.domain.executions.execution import Execution
+from punctual.domain.identity import execution_id, new_job_id
+from punctual.domain.instant import to_text
+from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.schedules.every import Every
+from punctual.domain.status import Status
+from tests.simulator.aws.account import Account
+from tests.simulator.aws.table import Table
+from tests.simulator.deployment import Deployment, installed
+from tests.simulator.kernel import Kernel
+from tests.simulator.operator import event
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+OWNERS = ("data-quality", "finance")
+EXECUTIONS_PER_JOB = 10
+PER_READ_UNIT = 4096
+"""Bytes."""
+
+
+@dataclass
+class Reads:
+    """What the requests to DynamoDB read."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+    records: int = 0
+    """Read by key."""
+    units: float = 0
+    """Read units, as AWS computes them from sizes: a query rounds up its page, every other read each item."""
+
+    def count(self, _service: str, operation: str, parameters: Any, response: Any) -> None:
+        self.requests[f"{operation} {parameters.get('IndexName', '')}"] += 1
+        batches = [item for items in response.get("Responses", {}).values() for item in items]
+        sizes = [size_of(item) for item in batches or response.get("Items") or [response.get("Item", {})]]
+        self.records += len(batches)
+        factor = 1 if "'ConsistentRead': True" in str(parameters) else 0.5
+        self.units += sum(max(1, ceil(size / PER_READ_UNIT)) * factor for size in (sizes if batches else [sum(sizes)]))
+
+
+def size_of(item: Item) -> int:
+    return sum(len(name) + len(str(value)) for name, typed_value in item.items() for value in typed_value.values())
+
+
+@dataclass
+class Api:
+    deployment: Deployment
+
+    def get(self, path: str) -> tuple[dict[str, Any], Reads]:
+        """A page, and what it read."""
+        reads = Reads()
+        self.deployment.account.hooks.after_call = reads.count
+        response = self.deployment.call("api", event("GET", path, None))
+        assert response["statusCode"] == 200, response["body"]
+        return json.loads(response["body"]), reads
+
+
+@contextmanager
+def stored(jobs: int) -> Iterator[Api]:
+    """A deployment with this many jobs of two owners, nine of ten live, and ten ended executions of each."""
+    kernel = Kernel()
+    account = Account(lambda: kernel.now)
+    with installed(kernel, account) as deployment:
+        kernel.now = START + timedelta(days=30)
+        tables = account.dynamodb.tables
+        put(tables["jobs"], typed({"job_id": "#owners", "owners": frozenset(OWNERS)}))
+        for number in range(jobs):
+            job = job_of(number)
+            put(tables["jobs"], typed(job_to_item(job)))
+            first = typed(execution_to_item(execution_of(job)))
+            for minute in range(EXECUTIONS_PER_JOB):
+                due = START + timedelta(minutes=number + minute)
+                changed = {"execution_id": execution_id(job.job_id, due), "scheduled_at": to_text(due)}
+                put(tables["executions"], first | typed(changed))
+        yield Api(deployment)
+
+
+def job_of(number: int) -> Job:
+    created_at = START + timedelta(seconds=number)
+    return Job(
+        job_id=new_job_id(created_at, str(number)),
+        name=f"job-{number:05d}",
+        owner=OWNERS[number % 2],
+        created_by="ann",
+        task="echo",
+        schedule=Every(60, START),
+        created_at=created_at,
+        updated_at=created_at,
+        tags={"dataset": "rare" if number == 0 else "orders"},
+        state=JobState.DONE if number % 10 == 9 else JobState.ACTIVE,
+    )
+
+
+def execution_of(job: Job) -> Execution:
+    return Execution(
+        job_id=job.job_id,
+        execution_id=execution_id(job.job_id, START),
+        owner=job.owner,
+        task=job.task,
+        scheduled_at=START,
+        status=Status.SUCCEEDED,
+        tags=job.tags,
+        job_name=job.name,
+        ended_at=START,
+    )
+
+
+def put(table: Table, item: Item) -> None:
+    table.write(table.key_of(item), item, 0, START)
