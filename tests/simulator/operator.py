@@ -85,7 +85,7 @@ class Operator:
         self._recurring = some("operator/recurring", RECURRING)
         self._keys = some("operator/keys", KEYS)
         self._lanes = some("operator/lanes", ("short", "short", "long"))
-        self._is_bulky = self.invoker.faults.choices.any("operator/bulk", (False, False, True))
+        self._is_bulky = self.invoker.faults.choices.any("operator/bulky", (False, False, False, True))
         self._is_varied = self.invoker.faults.choices.any("operator/varied", (False, True))
 
     def start(self) -> None:
