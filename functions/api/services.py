@@ -37,6 +37,7 @@ from punctual.stages.api.browse_deadlines import BrowseDeadlines
 from punctual.stages.api.cancel import Cancel
 from punctual.stages.api.dependencies import DependencyChecker
 from punctual.stages.api.edit import Edit
+from punctual.stages.api.execution_details import ExecutionDetails
 from punctual.stages.api.explain import Explain
 from punctual.stages.api.find import Finder
 from punctual.stages.api.idempotency import Idempotency
@@ -127,7 +128,12 @@ message_sender = MessageSender(
 )
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 explain = Explain(
-    gates=gates, executions=execution_store, samples=samples, lane_outlooks=lane_outlooks, clock=instant.now
+    gates=gates,
+    executions=execution_store,
+    samples=samples,
+    lane_outlooks=lane_outlooks,
+    slots=part_store,
+    clock=instant.now,
 )
 limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
 concurrency: dict[str, int] = json.loads(settings.concurrency)
@@ -166,6 +172,13 @@ attention = AttentionList(
 )
 acknowledge = Acknowledge(acknowledgements=wiring.acknowledgements(settings), find=find, clock=instant.now)
 agenda = AgendaReader(jobs=job_store, executions=execution_index, clock=instant.now)
+execution_details = ExecutionDetails(
+    jobs=job_store,
+    executions=execution_index,
+    dependants=wiring.dependants(settings),
+    forecaster=forecaster,
+    clock=instant.now,
+)
 results = S3Results(settings.results_bucket, s3)
 log_reader = LogReader(logs=wiring.execution_logs(settings), clock=instant.now)
 

@@ -48,7 +48,9 @@ def test_after_its_backoff_an_execution_waits_for_a_worker_of_the_queue_with_its
     assert waiting_reason(world, job_id) == {
         "what": "worker",
         "detail": "waits for a worker of the queue normal",
+        "until": None,
         "ahead": None,
+        "executions_ahead": [],
         "executions": [],
         "as_of": None,
     }
@@ -186,7 +188,9 @@ def test_a_queued_execution_shows_the_queue_length_and_when_it_was_counted(world
     assert world.execution(name)["waiting_for"] == {
         "what": "worker",
         "detail": "waits for a worker of the queue normal",
+        "until": None,
         "ahead": None,
+        "executions_ahead": [],
         "executions": [],
         "as_of": None,
     }

@@ -7,6 +7,7 @@ from typing import Any
 from bodies import MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
+from answers.execution_details import Cost, Dependant, Event, ExpectedEnd, PartForecast
 from answers.statistics import RecentExecution
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin, Outcome
@@ -171,6 +172,12 @@ class Part(BaseModel):
     retry_at: str | None
     stopping: str | None = Field(description="Why it was asked to stop, while it still runs.")
     progress: Progress | None
+    usual_progress: float | None = Field(
+        description="While it runs: the percentage that earlier runs had usually done after this time."
+    )
+    forecast: PartForecast | None = Field(
+        description="Of a partitioned execution: when this part, if it has not ended, is expected to start and end."
+    )
     result: Result
     error: Failure | None
     attempts: list[Attempt]
@@ -181,7 +188,9 @@ class WaitingFor(BaseModel):
         description="`time`, `rest`, `rate`, `executions`, `key`, `upstream`, `worker`, `slot` or `resume`."
     )
     detail: str
+    until: str | None = Field(description="When the wait ends, or is expected to end; null if unknown.")
     ahead: int | None = Field(description="How many others go first; null if unknown.")
+    executions_ahead: list[str] = Field(description="The first 20 executions that go first, as far as they are known.")
     executions: list[str] = Field(description="The executions that have to end first.")
     as_of: str | None = Field(description="When `ahead` was counted; null if just now.")
 
@@ -228,6 +237,17 @@ class Execution(BaseModel):
         description="The end of the grace period of a running execution that was asked to stop."
     )
     waiting_for: WaitingFor | None = Field(description="Only for a single execution that has not started.")
+    events: list[Event] | None = Field(description="Only for a single execution: its timeline, up to 500 events.")
+    cost: Cost | None = Field(description="Only for a single execution: until now, or until its end.")
+    expected_end: ExpectedEnd | None = Field(
+        description="Only for a single live execution with recorded run times or `expected_seconds`."
+    )
+    usual_progress: float | None = Field(
+        description="Only for a single running execution: the percentage that earlier runs had usually done by now."
+    )
+    dependants: list[Dependant] | None = Field(
+        description="Only for a single execution: the first 100 executions that wait, or waited, for it."
+    )
     depends_on: list[dict[str, Any]]
     upstreams: list[Upstream] | None = Field(description="Only for a single execution that depends on other jobs.")
     parts: list[Part] | None = Field(description="Only for a single execution of the long lane.")

@@ -21,10 +21,9 @@ from services import (
     cancel,
     created_response,
     dry_run_response,
+    execution_details,
     explain,
     find,
-    forecaster,
-    job_store,
     log_reader,
     part_store,
     rerun,
@@ -182,12 +181,11 @@ def list_executions_of_job(
 def get_execution(execution_id: str) -> answers.Execution:
     execution = _find(execution_id)
     parts = _without_large_values(part_store.of(execution_id)) if execution.lane is Lane.LONG else None
-    job = job_store.get(execution.job_id) if execution.deadline_at else None
-    outlook = forecaster.outlook(execution, job) if job else None
+    details = execution_details.of(execution, parts or [])
     [found] = upstream_lookup.of([execution]) if execution.depends_on else [[]]
     waiting_for = explain.waiting_for(execution, parts or [], found)
     execution = replace(execution, reason=explain.current_reason(execution, waiting_for))
-    return execution_view(execution, parts, outlook, waiting_for, found)
+    return execution_view(execution, parts, details.outlook, waiting_for, found, details)
 
 
 @router.put(

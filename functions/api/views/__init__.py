@@ -25,10 +25,12 @@ from punctual.domain.schedules.cron import Occurrence
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.statistics.job_record import JobRecord
 from punctual.domain.status import FINAL, Status
+from punctual.stages.api.execution_details import Details
 from punctual.stages.api.explain import WaitingFor
 from punctual.stages.api.read_logs import LogPage
 from punctual.stages.api.rerun import ManualExecution
 from punctual.stages.api.submit import Submitted
+from views.execution_details import cost_view, dependant_views, event_views, expected_end_view, part_forecast_view
 from views.instants import text_of as _text
 from views.statistics import recent_fields
 
@@ -97,6 +99,7 @@ def execution_view(
     outlook: Outlook | None = None,
     waiting_for: WaitingFor | None = None,
     upstreams: Iterable[Upstream] = (),
+    details: Details | None = None,
 ) -> answers.Execution:
     return answers.Execution(
         execution_id=execution.execution_id,
@@ -128,15 +131,24 @@ def execution_view(
         retry_of=execution.retry_of,
         cancel_at=_text(execution.cancel_at),
         waiting_for=_waiting_view(waiting_for) if waiting_for else None,
+        events=event_views(details.events) if details else None,
+        cost=cost_view(details.cost) if details else None,
+        expected_end=expected_end_view(details.expected_end) if details else None,
+        usual_progress=_percent(details.usual_progress) if details else None,
+        dependants=dependant_views(details.dependants) if details else None,
         depends_on=[one.to_spec() for one in execution.depends_on],
         upstreams=[_upstream_view(one) for one in upstreams] or None,
-        parts=None if parts is None else [_part_view(part) for part in parts],
+        parts=None if parts is None else [_part_view(part, details) for part in parts],
     )
 
 
 def _progress_view(progress: Progress | None, status: Status) -> answers.Progress | None:
     shown = completed(progress) if status is Status.SUCCEEDED else progress
     return answers.Progress(**asdict(shown) | {"percent": round(shown.percent, 1)}) if shown else None
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
 
 
 def logs_view(page: LogPage) -> answers.Logs:
@@ -155,7 +167,9 @@ def logs_view(page: LogPage) -> answers.Logs:
 
 
 def _waiting_view(waiting_for: WaitingFor) -> answers.WaitingFor:
-    return answers.WaitingFor(**{**asdict(waiting_for), "as_of": _text(waiting_for.as_of)})
+    return answers.WaitingFor(
+        **{**asdict(waiting_for), "until": _text(waiting_for.until), "as_of": _text(waiting_for.as_of)}
+    )
 
 
 def _upstream_view(upstream: Upstream) -> answers.Upstream:
@@ -225,7 +239,7 @@ def changes_view(changes: DryRunChanges) -> answers.Changes:
     )
 
 
-def _part_view(part: Part) -> answers.Part:
+def _part_view(part: Part, details: Details | None) -> answers.Part:
     return answers.Part(
         part=part.name,
         status=part.status,
@@ -242,6 +256,8 @@ def _part_view(part: Part) -> answers.Part:
         retry_at=_text(part.retry_at),
         stopping=part.stopping,
         progress=_progress_view(part.progress, part.status),
+        usual_progress=_percent(details.usual_progress_of_parts.get(part.name)) if details else None,
+        forecast=part_forecast_view(details.parts.get(part.name)) if details else None,
         result=_result_view(part.result),
         error=_failure_view(part.error),
         attempts=[_attempt_view(attempt) for attempt in part.attempts],

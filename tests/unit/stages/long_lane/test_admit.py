@@ -74,10 +74,10 @@ class Lane:
         self.keys.append(key)
         return SlotResult.GRANTED
 
-    def preempt(self, part: Part, reason: str) -> bool:
+    def preempt(self, part: Part, reason: str, now: datetime) -> bool:
         if self.parts[part.execution_id].preempt_reason or part.status is not Status.RUNNING:
             return False
-        self.parts[part.execution_id] = replace(part, preempt_reason=reason)
+        self.parts[part.execution_id] = replace(part, preempt_reason=reason, preempt_requested_at=now)
         return True
 
     def stop(self, task_arn: str, reason: str) -> None:

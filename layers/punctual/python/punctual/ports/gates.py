@@ -31,7 +31,7 @@ class GatedExecutions(ExecutionCanceller, Protocol):
     def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
         """Move it to ``skipped`` if it still has the revision and the attempt that it was sent for."""
 
-    def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
+    def ask_to_stop(self, execution: Execution, until: datetime, reason: str, now: datetime) -> Execution | None:
         """Ask a running execution to stop by ``until``; ``None`` if it no longer runs. Idempotent: the first wins."""
 
 

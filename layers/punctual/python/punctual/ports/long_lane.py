@@ -146,7 +146,7 @@ class Slots(Protocol):
         Begins the part's next attempt, whose container proves its identity with ``key``.
         """
 
-    def preempt(self, part: Part, reason: str) -> bool:
+    def preempt(self, part: Part, reason: str, now: datetime) -> bool:
         """Preempt a running part: ask it to stop at its next checkpoint.
 
         ``False`` if it does not run, or was asked already.

@@ -98,6 +98,7 @@ def item_to_execution(item: Item) -> Execution:
             rate_at=instant_of(item.get("rate_at")),
             cancel_at=instant_of(item.get("cancel_at")),
             cancel_reason=item.get("cancel_reason"),
+            stop_requested_at=instant_of(item.get("stop_requested_at")),
             covered_by=item.get("covered_by"),
             retry_of=item.get("retry_of"),
             from_start=item.get("from_start", False),

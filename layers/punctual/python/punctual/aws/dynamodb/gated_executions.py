@@ -29,10 +29,14 @@ class DynamoGatedExecutions(ExecutionTable):
     def skip_entrant(self, entrant: Entrant, reason: str, now: datetime) -> bool:
         return self.table.apply(self.skip_request(entrant, {"reason": reason}, now)).applied
 
-    def ask_to_stop(self, execution: Execution, until: datetime, reason: str) -> Execution | None:
+    def ask_to_stop(self, execution: Execution, until: datetime, reason: str, now: datetime) -> Execution | None:
         written = self.table.update(
             key_of(execution),
-            set={"cancel_at": instant_text(until), "cancel_reason": reason},
+            set={
+                "cancel_at": instant_text(until),
+                "cancel_reason": reason,
+                "stop_requested_at": instant_text(now),
+            },
             condition="#status = :running AND attribute_not_exists(#cancel_at)",
             values={"running": str(Status.RUNNING)},
         )

@@ -27,6 +27,8 @@ LANE = "long"
 LANE_KEY = {"execution_id": "#lane", "part": LANE}
 PARTS_PER_PAGE = 50
 NEVER = "never"
+PREEMPTION = ("preempt_reason", "preempt_requested_at")
+"""Removed when the attempt that was asked to release its slot has ended."""
 START_LEASE = timedelta(minutes=10)
 """How long a container may take to start, from the granted instant on: longer than Step Functions waits for its first
 heartbeat. A part that is ``starting`` for longer has lost its state machine run."""
@@ -86,7 +88,7 @@ class DynamoParts:
                 "tokens",
                 "task_arn",
                 "claimed_by",
-                "preempt_reason",
+                *PREEMPTION,
                 "progress",
                 "reason",
             ],
@@ -137,10 +139,10 @@ class DynamoParts:
     def record_checkpoint(self, assignment: Assignment, location: str, lease: datetime) -> Part | None:
         return self._update_running(assignment, {"lease_until": instant_text(lease), "checkpoint": location})
 
-    def preempt(self, part: Part, reason: str) -> bool:
+    def preempt(self, part: Part, reason: str, now: datetime) -> bool:
         return self.table.update(
             _key(part),
-            set={"preempt_reason": reason},
+            set={"preempt_reason": reason, "preempt_requested_at": instant_text(now)},
             condition="#status = :running AND #attempt = :attempt AND attribute_not_exists(#preempt_reason)",
             values={"running": str(Status.RUNNING), "attempt": part.attempt},
         ).applied
@@ -181,7 +183,7 @@ class DynamoParts:
                 "ended_at": instant_text(now) if final else None,
                 "expires_at": self._expiry(now) if final else None,
             },
-            remove=["holding", "lease_until", "tickets", "key", "preempt_reason"]
+            remove=["holding", "lease_until", "tickets", "key", *PREEMPTION]
             + ([] if error is not None else ["error"])
             + ([] if decision.reason is not None else ["reason"]),
             sources=SLOT_HOLDING_STATUSES,
@@ -193,7 +195,7 @@ class DynamoParts:
     def cancel(self, part: Part, reason: str, now: datetime) -> bool:
         """Cancel a part in any status and release its slot if it holds one; ``False`` if its status has changed."""
         ending = {"reason": reason, "ended_at": instant_text(now), "expires_at": self._expiry(now)}
-        removed = ["holding", "waiting", "admission_key", "lease_until", "tickets", "key", "preempt_reason", "retry_at"]
+        removed = ["holding", "waiting", "admission_key", "lease_until", "tickets", "key", *PREEMPTION, "retry_at"]
         ended = self._transition(part, Status.CANCELLED, ending, remove=removed, sources=[part.status])
         if part.status in SLOT_HOLDING_STATUSES:
             return all(transact(self.table.client, [{"Update": ended}, {"Update": self._slot_release(part)}]))

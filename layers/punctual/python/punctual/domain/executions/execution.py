@@ -144,6 +144,8 @@ class Execution:
     cancel_at: datetime | None = None
     """Cancelled: the end of the grace period in which the task may stop by itself."""
     cancel_reason: str | None = None
+    stop_requested_at: datetime | None = None
+    """Cancelled: when it was asked to stop."""
     covered_by: str | None = None
     """The execution that runs or ran instead of this one."""
     retry_of: str | None = None

@@ -101,6 +101,18 @@ def outlook_of(
     )
 
 
+def forecast_end(
+    execution: Execution,
+    job: Job,
+    load: SystemLoad,
+    now: datetime,
+    upstream: UpstreamEnd | None = None,
+    parts: Sequence[Part] = (),
+) -> Forecast:
+    """Forecast the end of a live execution, with or without a deadline."""
+    return _forecast(execution, job, load, now, upstream, parts)[0]
+
+
 def _explain(
     execution: Execution, expected: Forecast, basis: ForecastBasis | PartitionedBasis, load: SystemLoad, now: datetime
 ) -> Explanation:

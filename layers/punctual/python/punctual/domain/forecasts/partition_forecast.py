@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import erfc, exp, log, sqrt
-from statistics import NormalDist
+from statistics import NormalDist, median
 
 from punctual.domain.forecasts.forecast import NO_WAIT, Wait, remaining
 from punctual.domain.forecasts.pace import Pace
 from punctual.domain.forecasts.partition_times import PartitionTimes
 from punctual.domain.forecasts.run_time import NORMAL_P95, RunTime
-from punctual.domain.forecasts.slot_simulation import Scenario, SlotPlan, end_of
+from punctual.domain.forecasts.slot_simulation import COLLECTOR, Scenario, SlotPlan, end_of, spans_of
 
 MAX_SCENARIOS, MIN_SCENARIOS, MAX_DRAWS = 128, 40, 6000
 MAX_SECONDS = 10 * 366 * 86_400.0
@@ -108,6 +108,29 @@ def simulate(work: PartitionedWork, plan: SlotPlan) -> SimulatedEnd:
     possible = zip(ends, draws.stopped, strict=True)
     successes = [end for end, stopped in possible if not stopped and not work.has_failed and end < MAX_SECONDS]
     return SimulatedEnd(tuple(sorted(ends)), tuple(sorted(successes)))
+
+
+def expected_spans(work: PartitionedWork, plan: SlotPlan) -> dict[int, tuple[float, float]]:
+    """The expected start and end of each partition that has not ended, by its number, and of the ``COLLECTOR``.
+
+    One simulation with the median of each run time. A part that holds a slot starts at 0.
+    """
+    draws = _Draws.of(work)
+    running = [
+        (one.number, max(median(seconds) - one.reported_ago, 0.0))
+        for one, seconds in zip(work.running, draws.running, strict=True)
+    ]
+    pending = [
+        (one.not_before + median(draws.wait), median(seconds) + work.start_delay)
+        for one, seconds in zip(work.pending, draws.pending, strict=True)
+    ]
+    collect = median(draws.collect)
+    if work.collector_runs:
+        return {number: (0.0, end) for number, end in [*running, (COLLECTOR, collect)]}
+    scenario = Scenario([end for _, end in running], pending, collect + work.start_delay if work.collect else 0.0)
+    spans = spans_of(scenario, plan)
+    placed = {number if number == COLLECTOR else work.pending[number].number: span for number, span in spans.items()}
+    return {number: (0.0, end) for number, end in running} | placed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -94,6 +94,13 @@ def end_of(scenario: Scenario, plan: SlotPlan) -> float:
     return _Simulation(scenario, plan).run()
 
 
+def spans_of(scenario: Scenario, plan: SlotPlan) -> dict[int, tuple[float, float]]:
+    """Return the start and the end of each part that gets a slot, by its place in ``pending`` or as ``COLLECTOR``."""
+    simulation = _Simulation(scenario, plan)
+    simulation.run()
+    return simulation.spans
+
+
 def _end_when_alone(scenario: Scenario, slots: int) -> float:
     """The end of the last partition if a slot is free whenever one of these ``slots`` is."""
     busy = sorted(scenario.running)
@@ -118,6 +125,8 @@ class _Simulation:
     """Time, order, number of the partition, tasks and CPU units that become free; no tasks: a request."""
     _queue: list[tuple[float, int, int, int, int, float]] = field(default_factory=list)
     """Latest start, order, number of the partition, tasks, CPU units of each, run time."""
+    spans: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """Start and end of the parts of this execution that got a slot."""
 
     def __post_init__(self) -> None:
         self._order = count()
@@ -197,3 +206,5 @@ class _Simulation:
             else:
                 heapq.heapreplace(self._queue, (latest_start, order, number, tasks - fitting, cpu, seconds))
             self._take(at + seconds, number, fitting, fitting * cpu)
+            if number != OTHER:
+                self.spans[number] = (at, at + seconds)

@@ -80,6 +80,7 @@ class Part:
     """The container that claimed the attempt: its ECS task, or its token if that is unknown."""
     preempt_reason: str | None = None
     """Preemption: why the container was asked to stop at its next checkpoint."""
+    preempt_requested_at: datetime | None = None
     cancel_at: datetime | None = None
     """Cancelled: the end of the grace period in which the task may stop by itself."""
     cancel_reason: str | None = None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.work_order import aged_priority
+from punctual.domain.forecasts.queue_backlog import MAX_DRAIN_MINUTES, Backlog
 from punctual.domain.instant import to_text
 from punctual.domain.jobs.gate import OF_KEY, key_in_use
 from punctual.domain.lane import Lane, Priority
@@ -21,10 +23,15 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
     from punctual.ports.gates import Gates
+    from punctual.ports.long_lane import Slots
     from punctual.ports.monitoring import LaneOutlooks, Samples
 
 MAX_SAMPLE_AGE = timedelta(minutes=2)
 """An older sample of a queue says nothing about its current depth."""
+MAX_NAMED = 20
+"""Executions ahead that are named."""
+MAX_PARTS_AHEAD = 100
+"""Waiting parts that are read to find those ahead."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +39,12 @@ class WaitingFor:
     what: str
     """``time``, ``rest``, ``rate``, ``executions``, ``key``, ``upstream``, ``worker``, ``slot`` or ``resume``."""
     detail: str
+    until: datetime | None = None
+    """When the wait ends, or is expected to end."""
     ahead: int | None = None
     """How many others go first; ``None`` if unknown."""
+    executions_ahead: tuple[str, ...] = ()
+    """The first of them, as far as they are known."""
     executions: tuple[str, ...] = ()
     """The executions that have to end first, for ``executions``, ``key`` and ``upstream``."""
     as_of: datetime | None = None
@@ -46,6 +57,7 @@ class Explain:
     executions: Executions
     samples: Samples
     lane_outlooks: LaneOutlooks
+    slots: Slots
     clock: Clock
 
     def waiting_for(
@@ -66,10 +78,12 @@ class Explain:
         ):
             starts = to_text(execution.earliest_start)
             jitter = f"{to_text(execution.scheduled_at)}, and starts at {starts} because of its jitter"
-            return WaitingFor(what="time", detail=f"it is due at {jitter if execution.delay_seconds else starts}")
+            detail = f"it is due at {jitter if execution.delay_seconds else starts}"
+            return WaitingFor(what="time", detail=detail, until=execution.earliest_start)
         is_ready = execution.status in (Status.QUEUED, Status.RETRYING)
         if is_ready and execution.retry_at and execution.retry_at > now:
-            return WaitingFor(what="rest", detail=f"the next attempt is at {to_text(execution.retry_at)}")
+            detail = f"the next attempt is at {to_text(execution.retry_at)}"
+            return WaitingFor(what="rest", detail=detail, until=execution.retry_at)
         if is_ready and execution.lane is Lane.SHORT:
             return self._for_worker(execution)
         if (is_ready or execution.status in (Status.WAITING, Status.STARTING)) and execution.lane is Lane.LONG:
@@ -88,13 +102,14 @@ class Explain:
         queued = set(before) - recorded - {execution.execution_id}
         existing = self.executions.read_many([*recorded, *queued])
         holders = tuple(sorted(name for name in recorded & existing.keys() if existing[name].may_hold(gate)))
-        ahead = sum(existing[name].waits_at == gate for name in queued & existing.keys())
+        ahead = [name for name in before if name in queued & existing.keys() and existing[name].waits_at == gate]
         is_key = gate.startswith(OF_KEY)
         detail = key_in_use(len(holders)) if is_key else f"waits for {', '.join(holders)}"
         return WaitingFor(
             what="key" if is_key else "executions",
             detail=detail if holders else "a place is free: it starts when its turn comes",
-            ahead=ahead if execution.turn else None,
+            ahead=len(ahead) if execution.turn else None,
+            executions_ahead=tuple(ahead[:MAX_NAMED]),
             executions=holders,
         )
 
@@ -111,13 +126,30 @@ class Explain:
     def _for_rate(self, execution: Execution, starts_at: datetime, now: datetime) -> WaitingFor:
         rate = next((gate.rate for gate in execution.gates if gate.rate), None)
         detail = f"{execution.reason}: it starts at {to_text(starts_at)}"
-        return WaitingFor(what="rate", detail=detail, ahead=rate.before(starts_at, now) if rate else None)
+        ahead = rate.before(starts_at, now) if rate else None
+        return WaitingFor(what="rate", detail=detail, until=starts_at, ahead=ahead)
 
     def _for_slot(self, execution: Execution, parts: Sequence[Part]) -> WaitingFor:
         lane = self.lane_outlooks.latest()
         latest_starts = [part.latest_start for part in parts if part.status is Status.WAITING]
-        ahead = lane.ahead_of(min(latest_starts)) if lane and latest_starts else None
-        return WaitingFor(what="slot", detail=execution.reason or "waits for a slot of the long lane", ahead=ahead)
+        known = lane is not None and bool(latest_starts)
+        before = self._parts_before(execution.execution_id) if latest_starts else None
+        return WaitingFor(
+            what="slot",
+            detail=execution.reason or "waits for a slot of the long lane",
+            until=lane.start_of(min(latest_starts), self.clock()) if lane and known else None,
+            ahead=len(before) if before is not None else lane.ahead_of(min(latest_starts)) if lane and known else None,
+            executions_ahead=tuple(dict.fromkeys(part.execution_id for part in before or ()))[:MAX_NAMED],
+        )
+
+    def _parts_before(self, execution_id: str) -> list[Part] | None:
+        """The waiting parts of other executions that go first; ``None`` if there are too many to read."""
+        before: list[Part] = []
+        for part in islice(self.slots.waiting(), MAX_PARTS_AHEAD):
+            if part.execution_id == execution_id:
+                return before
+            before.append(part)
+        return None
 
     def _for_worker(self, execution: Execution) -> WaitingFor:
         queue, sample = _queue_of(execution), self.samples.latest()
@@ -127,9 +159,17 @@ class Explain:
         return WaitingFor(
             what="worker",
             detail=f"waits for a worker of the queue {queue}",
+            until=_expected_start(backlog, fresh.at) if backlog and fresh else None,
             ahead=backlog.depth if backlog else None,
             as_of=fresh.at if fresh and known else None,
         )
+
+
+def _expected_start(backlog: Backlog, at: datetime) -> datetime | None:
+    """When all messages of a queue have started; ``None`` if its capacity is unknown."""
+    if backlog.depth is None or not backlog.capacity_per_minute:
+        return None
+    return at + timedelta(minutes=min(backlog.depth / backlog.capacity_per_minute, MAX_DRAIN_MINUTES))
 
 
 def _queue_of(execution: Execution) -> Priority:

@@ -61,7 +61,8 @@ class YieldSlot:
         before = keyed.at if keyed and keyed.is_repeated else None
         running = self._running_parts(execution, before)
         reason = f"released by {caller.subject}"
-        asked = tuple(part for part in running if part.preempt_reason or self.slots.preempt(part, reason))
+        now = self.clock()
+        asked = tuple(part for part in running if part.preempt_reason or self.slots.preempt(part, reason, now))
         if running and not asked:
             raise Conflict("it stopped running during this request: read it to see how", field="execution_id")
         return YieldedSlots(execution, asked)

@@ -132,7 +132,8 @@ class Admission:
             for victim in self._choose_victims(projected, candidates):
                 candidates.remove(victim)
                 projected = projected.minus(victim.cpu)
-                if self.slots.preempt(victim, f"execution {part.execution_id} needs its slot to be in time"):
+                reason = f"execution {part.execution_id} needs its slot to be in time"
+                if self.slots.preempt(victim, reason, now):
                     self._stop(victim, f"preempted for {part.execution_id}")
                     yield victim
 

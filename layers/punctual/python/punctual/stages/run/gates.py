@@ -126,7 +126,8 @@ class Gatekeeper:
                 return None
             if current.status is Status.RUNNING and (current.lane is Lane.SHORT or grace):
                 longest = MAX_CONTAINER_STOP_GRACE if current.lane is Lane.LONG else grace
-                if asked := self.executions.ask_to_stop(current, self.clock() + min(grace, longest), reason):
+                now = self.clock()
+                if asked := self.executions.ask_to_stop(current, now + min(grace, longest), reason, now):
                     return asked
             elif cancelled := self.executions.cancel(current, reason, self.clock()):
                 self.release(cancelled.execution_id, cancelled.gates)

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, next_check
 from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts.deadline_check import Check
-from punctual.domain.forecasts.deadline_forecast import last_upstream_end, outlook_of
+from punctual.domain.forecasts.deadline_forecast import forecast_end, last_upstream_end, outlook_of
+from punctual.domain.forecasts.forecast import Forecast
+from punctual.domain.forecasts.part_forecast import PartForecast, forecast_parts
 from punctual.domain.forecasts.system_load import SystemLoad
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE
@@ -87,6 +89,18 @@ class Forecaster:
         [upstreams] = self.upstreams.of([execution]) if execution.has_pending_upstreams else [[]]
         upstream = last_upstream_end(upstreams, load, now, self._parts_of)
         return outlook_of(execution, job, load, now, upstream, self._parts_of(execution))
+
+    def end(self, execution: Execution, job: Job) -> Forecast:
+        """Forecast the end of a live execution, with or without a deadline."""
+        load, now = self.load(), self.clock()
+        [upstreams] = self.upstreams.of([execution]) if execution.has_pending_upstreams else [[]]
+        upstream = last_upstream_end(upstreams, load, now, self._parts_of)
+        return forecast_end(execution, job, load, now, upstream, self._parts_of(execution))
+
+    def parts_of_live(self, execution: Execution, job: Job) -> Mapping[str, PartForecast]:
+        """Forecast the parts of a live partitioned execution that have not ended, by name."""
+        parts = self._parts_of(execution)
+        return forecast_parts(execution, job, self.load(), self.clock(), parts) if parts else {}
 
     def _parts_of(self, execution: Execution) -> Sequence[Part]:
         """The parts of a partitioned execution. Those of any other execution add nothing to its own record."""
