@@ -9,6 +9,7 @@ from resolver import Resolver
 from routes import (
     about,
     attention,
+    calendar,
     deadlines,
     executions,
     jobs,
@@ -33,6 +34,7 @@ for routes in (
     statistics,
     operations,
     schedules,
+    calendar,
     deadlines,
     queues,
     overview,

@@ -34,6 +34,7 @@ from punctual.stages.api.attention import Acknowledge, AttentionList
 from punctual.stages.api.backfill import Backfill
 from punctual.stages.api.browse import Browse
 from punctual.stages.api.browse_deadlines import BrowseDeadlines
+from punctual.stages.api.calendar import Calendar
 from punctual.stages.api.cancel import Cancel
 from punctual.stages.api.dependencies import DependencyChecker
 from punctual.stages.api.edit import Edit
@@ -179,6 +180,7 @@ execution_details = ExecutionDetails(
     forecaster=forecaster,
     clock=instant.now,
 )
+calendar = Calendar(browse=browse, executions=execution_index, forecaster=forecaster, clock=instant.now)
 results = S3Results(settings.results_bucket, s3)
 log_reader = LogReader(logs=wiring.execution_logs(settings), clock=instant.now)
 

@@ -203,6 +203,18 @@ def preview(schedule: Schedule, after: datetime, count: int) -> list[Occurrence]
     return found
 
 
+def occurrences_between(schedule: Schedule, after: datetime, until: datetime) -> Iterator[Occurrence]:
+    """The occurrences later than ``after`` and before ``until``, in order, also those that do not run.
+
+    Lazy: a caller has to limit their number. An occurrence that does not run counts at its local time.
+    """
+    zone = zone_named(getattr(schedule, "timezone", "UTC"))
+    for found in _occurrences(schedule, after):
+        if (found.at or found.local.replace(tzinfo=zone)) >= until:
+            return
+        yield found
+
+
 def _occurrences(schedule: Schedule, after: datetime) -> Iterator[Occurrence]:
     if isinstance(schedule, Cron | Every | Bounded):
         base = base_of(schedule)

@@ -97,6 +97,11 @@ class Forecaster:
         upstream = last_upstream_end(upstreams, load, now, self._parts_of)
         return forecast_end(execution, job, load, now, upstream, self._parts_of(execution))
 
+    def end_alone(self, execution: Execution, job: Job) -> Forecast:
+        """Forecast an execution that is planned for later: in empty queues, and without its upstreams."""
+        load = SystemLoad(limits=self.limits, concurrency=self.concurrency)
+        return forecast_end(execution, job, load, self.clock())
+
     def parts_of_live(self, execution: Execution, job: Job) -> Mapping[str, PartForecast]:
         """Forecast the parts of a live partitioned execution that have not ended, by name."""
         parts = self._parts_of(execution)

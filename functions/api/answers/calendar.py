@@ -1,0 +1,65 @@
+"""Response models of the calendar."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
+from punctual.domain.jobs.job import JobState
+from punctual.domain.lane import Lane
+from punctual.domain.schedules.cron import OccurrenceFlag
+from punctual.domain.status import Status
+
+
+class CalendarDeadline(BaseModel):
+    at: str
+    state: DeadlineState | DeadlineResult | None = Field(
+        description="Of an execution: as in its record. Of one that is not planned yet: `on_track` if its 95% forecast"
+        " is in time, `will_miss` if not even its median forecast is, otherwise `at_risk`; null without a forecast."
+    )
+
+
+class CalendarEntry(BaseModel):
+    """An execution that ran, a due instant that is to come, or a date or local time that is skipped."""
+
+    at: str = Field(description="The due instant; of a skipped date, the instant of its local time.")
+    local: str = Field(description="The local time in the time zone of the job.")
+    flag: OccurrenceFlag | None = Field(
+        description="At a clock change `shifted`, `skipped` or `repeated`; on a skipped date `moved` or `excluded`."
+    )
+    execution_id: str | None = Field(description="Null if nothing runs: a skipped date or local time.")
+    status: Status | None = Field(description="Null if the execution is not planned yet.")
+    reason: str | None
+    started_at: str | None
+    ended_at: str | None
+    expected_end: str | None = Field(description="Of an execution that has not started: the median of its forecasts.")
+    p95_end: str | None
+    deadline: CalendarDeadline | None
+    tasks: int | None = Field(description="In the long lane: the slots that it needs at once.")
+    vcpus: float | None = Field(description="In the long lane: of all these slots together.")
+
+
+class CalendarJob(BaseModel):
+    job_id: str
+    job_name: str
+    tags: dict[str, str]
+    owner: str
+    task: str
+    state: JobState
+    lane: Lane
+    timezone: str
+    entries: list[CalendarEntry] = Field(description="By `at`.")
+    complete_from: str = Field(description="Of a job with more entries, earlier ones are missing.")
+    complete_to: str = Field(description="Of a job with more entries, later ones are missing.")
+
+
+class ClockChange(BaseModel):
+    timezone: str
+    at: str
+    shift_minutes: int = Field(description="Positive if the clocks are set forward.")
+
+
+class CalendarView(BaseModel):
+    items: list[CalendarJob] = Field(description="The jobs that have entries in the range, newest first.")
+    clock_changes: list[ClockChange] = Field(description="In the range, of the time zones of these jobs.")
+    cursor: str | None = Field(description="Pass it as `cursor` to get the next jobs; null on the last page.")
