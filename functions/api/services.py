@@ -41,6 +41,7 @@ from punctual.stages.api.edit import Edit
 from punctual.stages.api.execution_details import ExecutionDetails
 from punctual.stages.api.explain import Explain
 from punctual.stages.api.find import Finder
+from punctual.stages.api.forecast_submission import SubmissionForecaster
 from punctual.stages.api.idempotency import Idempotency
 from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.api.lane_status import LaneStatus
@@ -181,6 +182,7 @@ execution_details = ExecutionDetails(
     clock=instant.now,
 )
 calendar = Calendar(browse=browse, executions=execution_index, forecaster=forecaster, clock=instant.now)
+submission_forecaster = SubmissionForecaster(forecaster=forecaster, clock=instant.now)
 results = S3Results(settings.results_bucket, s3)
 log_reader = LogReader(logs=wiring.execution_logs(settings), clock=instant.now)
 

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Annotated
 
 import answers
+import answers.submission
 import bodies
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
@@ -24,9 +25,11 @@ from services import (
     rerun,
     run_once,
     statistics,
+    submission_forecaster,
     submit,
 )
 from views import backfill_view, batch_view, changes_view, job_view, job_views, run_view, submitted_view, total_view
+from views.submission import submission_preview_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Invalid
@@ -53,7 +56,7 @@ MAX_REVISION_DIGITS = 18
 SUBMISSION_ERRORS = (*BODY_ERRORS, HTTPStatus.CONFLICT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 DRY_RUN_RESPONSES = openapi_responses(answers.Changes)
 SUBMIT_RESPONSES = openapi_responses(answers.Job, *SUBMISSION_ERRORS, success=HTTPStatus.CREATED) | openapi_responses(
-    answers.Job | answers.Changes
+    answers.Job | answers.submission.SubmissionPreview
 )
 BATCH_RESPONSES = openapi_responses(
     answers.BatchResponse, *SUBMISSION_ERRORS, success=HTTPStatus.CREATED
@@ -83,11 +86,13 @@ RUN_RESPONSES = (
 @router.post("/jobs", summary="Submit a job", tags=["jobs"], status_code=HTTPStatus.CREATED, responses=SUBMIT_RESPONSES)
 def submit_job(
     submission: bodies.Submission, dry_run: DryRunQuery = False, idempotency_key: IdempotencyKey = None
-) -> Response[answers.Job | answers.Changes]:
+) -> Response[answers.Job | answers.submission.SubmissionPreview]:
     """Returns 201 with the new job, or 200 with the existing one if `on_duplicate` is `return_existing`."""
     caller = authorize(router, Role.OPERATOR)
     if dry_run:
-        return dry_run_response(submit.preview(submission.to_submission(), caller))
+        changes, job = submit.preview(submission.to_submission(), caller)
+        preview = submission_preview_view(changes, submission_forecaster.forecast(job) if job else None)
+        return created_response(preview, is_new=False)
 
     submitted = run_once(router, partial(submit.submit, submission.to_submission(), caller), caller, idempotency_key)
     return created_response(submitted_view(submitted, instant.now()), is_new=submitted.created)

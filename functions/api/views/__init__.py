@@ -123,7 +123,7 @@ def execution_view(
         worker_id=execution.worker_id,
         window=_window_view(execution.window),
         progress=_progress_view(execution.progress, execution.status),
-        deadline=_deadline_view(execution, outlook or execution.outlook),
+        deadline=deadline_view(execution, outlook or execution.outlook),
         result=_result_view(execution.result),
         error=_failure_view(execution.error),
         attempts=[_attempt_view(attempt) for attempt in execution.attempts],
@@ -182,7 +182,7 @@ def _upstream_view(upstream: Upstream) -> answers.Upstream:
     )
 
 
-def _deadline_view(execution: Execution, outlook: Outlook | None) -> answers.ExecutionDeadline | None:
+def deadline_view(execution: Execution, outlook: Outlook | None) -> answers.ExecutionDeadline | None:
     state = execution.deadline_state
     if execution.deadline_at is None or state is None:
         return None

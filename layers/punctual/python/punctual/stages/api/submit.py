@@ -91,13 +91,15 @@ class Submit:
             return self._answered(keyed.submitted)
         return self._store(self._batch_request(submissions, caller, keyed))
 
-    def preview(self, submission: Mapping[str, Any], caller: Caller) -> DryRunChanges:
-        """Dry run of ``submit``."""
-        return DryRunChanges(appear=tuple(one for _, one in self._upcoming(self._request(submission, caller))))
+    def preview(self, submission: Mapping[str, Any], caller: Caller) -> tuple[DryRunChanges, Job | None]:
+        """Dry run of ``submit``: also the new job, or ``None`` if an existing job would be returned."""
+        request = self._request(submission, caller)
+        new = self._new_jobs(request)
+        return DryRunChanges(appear=tuple(one for _, one in self._upcoming(new))), next(iter(new), None)
 
     def preview_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> DryRunChanges:
         """Dry run of ``submit_all``: the executions in order of time, each with the name of its job as note."""
-        upcoming = self._upcoming(self._batch_request(submissions, caller))
+        upcoming = self._upcoming(self._new_jobs(self._batch_request(submissions, caller)))
         named = [replace(one, note=job.name) for job, one in upcoming]
         return DryRunChanges(appear=tuple(sorted(named, key=lambda one: one.scheduled_at))).shortened()
 
@@ -118,10 +120,12 @@ class Submit:
         must_be_new = _must_be_new(jobs, submissions, "jobs.{}.dedupe_key")
         return _Request(jobs, must_be_new, lambda existing: self.dependencies.check_batch(jobs, existing), keyed)
 
-    def _upcoming(self, request: _Request) -> list[tuple[Job, ForeseenExecution]]:
-        keyed, now = request.keyed, self.clock()
-        existing = self.jobs.find_duplicates(keyed) if keyed else {}
-        new = [job for job in request.check(existing, existing).jobs if job.dedupe_key not in existing]
+    def _new_jobs(self, request: _Request) -> list[Job]:
+        existing = self.jobs.find_duplicates(request.keyed) if request.keyed else {}
+        return [job for job in request.check(existing, existing).jobs if job.dedupe_key not in existing]
+
+    def _upcoming(self, new: Iterable[Job]) -> list[tuple[Job, ForeseenExecution]]:
+        now = self.clock()
         return [(job, one) for job in new for one in upcoming_executions(job, job.created_at - MILLISECOND, now)]
 
     def _store(self, request: _Request) -> list[Submitted]:

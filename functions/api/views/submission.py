@@ -1,0 +1,36 @@
+"""Convert the dry run of a submission to its response model."""
+
+from __future__ import annotations
+
+from answers.submission import ExpectedRunTime, SubmissionForecast, SubmissionPreview
+
+from punctual.domain.requests.dry_run import DryRunChanges
+from punctual.stages.api import forecast_submission
+from views import changes_view, deadline_view
+from views.execution_details import COST_DIGITS, cost_view
+from views.instants import text_of
+
+
+def submission_preview_view(
+    changes: DryRunChanges, forecast: forecast_submission.SubmissionForecast | None
+) -> SubmissionPreview:
+    shown = _forecast_view(forecast) if forecast else None
+    return SubmissionPreview(**changes_view(changes).model_dump(), forecast=shown)
+
+
+def _forecast_view(forecast: forecast_submission.SubmissionForecast) -> SubmissionForecast:
+    cost, run_time, each_month = forecast.cost, forecast.run_time, forecast.due_per_month
+    is_priced = cost is not None and each_month is not None
+    return SubmissionForecast(
+        run_time=ExpectedRunTime(
+            median_seconds=round(run_time.median_seconds, 1),
+            p95_seconds=round(run_time.p95_seconds, 1),
+            source=run_time.source,
+        ),
+        expected_end=text_of(forecast.median_end),
+        p95_end=text_of(forecast.p95_end),
+        deadline=deadline_view(forecast.execution, forecast.outlook),
+        cost=cost_view(cost) if cost else None,
+        executions_per_month=None if each_month is None else round(each_month, 1),
+        dollars_per_month=round(cost.dollars * each_month, COST_DIGITS) if is_priced and cost and each_month else None,
+    )

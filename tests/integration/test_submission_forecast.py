@@ -1,0 +1,70 @@
+"""The dry run of a submission: expected run time, end against the deadline, and cost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from punctual.domain.instant import to_text
+from tests.integration.world import World
+
+
+def forecast(world: World, **submission: Any) -> dict[str, Any]:
+    status, preview = world.request("POST", "/jobs?dry_run=true", {"task": "echo", **submission})
+    assert status == 200, preview
+    assert preview["dry_run"] is True
+    assert world.items("jobs") == []
+    return preview["forecast"]
+
+
+def test_a_declared_run_time_gives_end_deadline_and_cost(world: World) -> None:
+    found = forecast(
+        world,
+        schedule={"cron": "0 2 * * *"},
+        lane="long",
+        resources={"vcpu": 2, "memory_mb": 4096},
+        expected_seconds=3600,
+        deadline={"within_seconds": 7200},
+    )
+    assert found["run_time"]["source"] == "declared"
+    assert found["run_time"]["median_seconds"] == pytest.approx(3600)
+    assert found["expected_end"] == "2026-11-17T03:00:00.000Z"
+    assert found["p95_end"] > found["expected_end"]
+    assert (found["deadline"]["at"], found["deadline"]["state"]) == ("2026-11-17T04:00:00.000Z", "on_track")
+    each = 2 * 0.03238 + 4 * 0.00356
+    assert found["cost"]["compute"] == pytest.approx(each, rel=1e-3)
+    assert found["executions_per_month"] == 30
+    assert found["dollars_per_month"] == pytest.approx(30 * found["cost"]["dollars"], rel=1e-3)
+
+
+def test_a_deadline_that_is_too_tight_is_named_with_cause(world: World) -> None:
+    found = forecast(world, lane="long", expected_seconds=3600, deadline={"within_seconds": 600})
+    assert found["deadline"]["state"] == "will_miss"
+    assert found["deadline"]["cause"]
+
+
+def test_partitions_cost_their_sum(world: World) -> None:
+    spec = {"lane": "long", "expected_seconds": 600, "resources": {"vcpu": 1, "memory_mb": 2048}}
+    one, six = forecast(world, **spec)["cost"], forecast(world, partitions={"count": 6}, **spec)["cost"]
+    assert six["compute"] == pytest.approx(6 * one["compute"], rel=1e-3)
+
+
+def test_without_a_known_run_time_there_is_no_end_and_no_cost(world: World) -> None:
+    found = forecast(world, schedule={"every_seconds": 60})
+    assert found["run_time"]["source"] == "timeout"
+    assert [found[name] for name in ("expected_end", "p95_end", "deadline", "cost", "dollars_per_month")] == [None] * 5
+    assert found["executions_per_month"] == pytest.approx(30 * 24 * 60, rel=0.01)
+
+
+def test_a_short_job_that_runs_once_costs_a_fraction_of_a_cent(world: World) -> None:
+    at = to_text(world.now + timedelta(hours=1))
+    found = forecast(world, schedule={"at": at}, expected_seconds=60)
+    assert found["expected_end"] == to_text(world.now + timedelta(seconds=3660))
+    assert 0 < found["cost"]["dollars"] < 0.001
+    assert (found["executions_per_month"], found["dollars_per_month"]) == (1, found["cost"]["dollars"])
+
+
+def test_a_queue_job_has_no_forecast_because_its_messages_decide(world: World) -> None:
+    assert forecast(world, schedule={"queue": True}) is None
