@@ -6,22 +6,29 @@ limits are those that docs/api.md states, for records below one kilobyte.
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from bench.report import Report
-from tests.simulator.stored_lists import EXECUTIONS_PER_JOB, job_of, stored
+from punctual.domain.identity import execution_id
+from tests.simulator.stored_lists import EXECUTIONS_PER_JOB, START, job_of, stored
 
 JOBS = 10_000
 JOB = job_of(JOBS // 2).job_id
+EXECUTION = execution_id(JOB, START + timedelta(minutes=JOBS // 2))
 LIMITS = {
     "/jobs?owner=finance": 29,
     "/jobs": 32,
     "/jobs?sort=name": 32,
     "/jobs?name=job-0": 32,
     "/jobs?tag=dataset:rare&sort=newest": 530,
-    f"/jobs/{JOB}": 1,
+    f"/jobs/{JOB}": 2,
     "/executions?owner=finance": 29,
     "/executions": 32,
     "/executions?tag=dataset:rare": 530,
     f"/jobs/{JOB}/executions": 50,
+    f"/executions/{EXECUTION}": 1,
+    "/calendar?from=2026-11-01T00:00:00Z&to=2026-11-15T00:00:00Z": 130,
+    "/lane": 3,
 }
 """By path."""
 
@@ -31,5 +38,5 @@ def measure() -> Report:
     with stored(JOBS) as api:
         for path, most in LIMITS.items():
             _, reads = api.get(path)
-            report.limit(path.replace(JOB, "…"), reads.units, most)
+            report.limit(path.replace(EXECUTION, "…").replace(JOB, "…"), reads.units, most)
     return report
