@@ -16,10 +16,10 @@ JOBS = 10_000
 JOB = job_of(JOBS // 2).job_id
 EXECUTION = execution_id(JOB, START + timedelta(minutes=JOBS // 2))
 LIMITS = {
-    "/jobs?owner=finance": 29,
-    "/jobs": 32,
-    "/jobs?sort=name": 32,
-    "/jobs?name=job-0": 32,
+    "/jobs?owner=finance": 54,
+    "/jobs": 57,
+    "/jobs?sort=name": 57,
+    "/jobs?name=job-0": 57,
     "/jobs?tag=dataset:rare&sort=newest": 530,
     f"/jobs/{JOB}": 2,
     "/executions?owner=finance": 29,

@@ -46,10 +46,13 @@ class Reads:
     def count(self, _service: str, operation: str, parameters: Any, response: Any) -> None:
         self.requests[f"{operation} {parameters.get('IndexName', '')}"] += 1
         batches = [item for items in response.get("Responses", {}).values() for item in items]
-        sizes = [size_of(item) for item in batches or response.get("Items") or [response.get("Item", {})]]
+        keys = sum(len(batch.get("Keys", ())) for batch in parameters.get("RequestItems", {}).values())
+        missing = [0] * (keys - len(batches))  # each costs as much as a small item
+        found = batches if keys else response.get("Items") or [response.get("Item", {})]
+        sizes = [*map(size_of, found), *missing]
         self.records += len(batches)
         factor = 1 if "'ConsistentRead': True" in str(parameters) else 0.5
-        self.units += sum(max(1, ceil(size / PER_READ_UNIT)) * factor for size in (sizes if batches else [sum(sizes)]))
+        self.units += sum(max(1, ceil(size / PER_READ_UNIT)) * factor for size in (sizes if keys else [sum(sizes)]))
 
 
 def size_of(item: Item) -> int:
