@@ -131,12 +131,22 @@ class Settings:
     http_call_networks: tuple[str, ...] = ()
     """Networks without public addresses that the task `http.call` may connect to, such as `10.1.0.0/16`."""
 
+    email_sender: str | None = None
+    """The address from which jobs send notices by e-mail: verify it, or its domain, in SES. `None` sends no e-mail."""
+
+    @property
+    def of_email(self) -> dict[str, str]:
+        """The environment variable of functions that check or use the sender of e-mail."""
+        return {"EMAIL_SENDER": self.email_sender or ""}
+
     @property
     def of_tasks(self) -> dict[str, str]:
         """The environment variables that tasks read, in both lanes."""
         return {"HTTP_CALL_NETWORKS": ",".join(self.http_call_networks)} if self.http_call_networks else {}
 
     def __post_init__(self) -> None:
+        if self.email_sender is not None and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", self.email_sender):
+            raise ValueError(f"email_sender: {self.email_sender!r} is not an e-mail address; write it as a@example.com")
         for network in self.http_call_networks:
             try:
                 ip_network(network)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import urllib3
-from urllib3.util import Url, parse_url
 
-from punctual import Context, Fatal, Retry, public_addresses, task
+from punctual import Context, Fatal, Retry, public_request, task
 
 MAX_BODY_BYTES = 16 * 1024
-PORTS = {"http": 80, "https": 443}
 
 
 @task(
@@ -49,32 +48,15 @@ def call(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _send(key: str, parameters: dict[str, Any]) -> urllib3.BaseHTTPResponse:
-    """Send the request to the first address of the host that accepts a connection."""
-    url = parse_url(parameters["url"])
-    port = url.port or PORTS[url.scheme or ""]
-    sent: dict[str, Any] = {"json": parameters["json"]} if "json" in parameters else {}
-    failure: urllib3.exceptions.HTTPError | None = None
-    for address in public_addresses((url.host or "").strip("[]"), port):
-        try:
-            return _connections(url, address, port).request(
-                parameters.get("method", "GET"),
-                url.request_uri,
-                headers={"Host": url.netloc or "", "Idempotency-Key": key, **parameters.get("headers", {})},
-                timeout=parameters.get("timeout_seconds", 30),
-                retries=False,
-                redirect=False,
-                preload_content=False,
-                **sent,
-            )
-        except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError) as error:
-            failure = error
-    raise failure or OSError("the host has no address")
-
-
-def _connections(url: Url, address: str, port: int) -> urllib3.HTTPConnectionPool:
-    """Connect to ``address``, which was checked: the name could resolve to another address meanwhile."""
-    if url.scheme == "http":
-        return urllib3.HTTPConnectionPool(address, port)
-    return urllib3.HTTPSConnectionPool(
-        address, port, cert_reqs="CERT_REQUIRED", server_hostname=url.host, assert_hostname=url.host
+    headers, body = parameters.get("headers", {}), None
+    if "json" in parameters:
+        body = json.dumps(parameters["json"], separators=(",", ":"), ensure_ascii=False).encode()
+        if not any(name.lower() == "content-type" for name in headers):
+            headers = {"Content-Type": "application/json", **headers}
+    return public_request(
+        parameters.get("method", "GET"),
+        parameters["url"],
+        headers={"Idempotency-Key": key, **headers},
+        body=body,
+        timeout_seconds=parameters.get("timeout_seconds", 30),
     )

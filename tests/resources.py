@@ -74,6 +74,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
     return {
         "PUNCTUAL_STAGE": "test",
         "API_URL": "https://api.example.com",
+        "EMAIL_SENDER": "punctual@example.com",
         "JOBS_TABLE": "jobs",
         "EXECUTIONS_TABLE": "executions",
         "TIMERS_TABLE": "timers",

@@ -100,6 +100,7 @@ class Api(Construct):
                 "LONG_IMAGES": ",".join(settings.long.images),
                 "ALARM_PREFIX": alarm_name(self, ""),
                 **settings.alerts.backlog_limits,
+                **settings.of_email,
                 **settings.long.limits,
                 **settings.concurrency.limits,
             },

@@ -1,5 +1,6 @@
 """notices queue ─▶ notifier ─▶ topics: publishes each notice once, and groups frequent ones into digests."""
 
+from aws_cdk import Stack
 from constructs import Construct
 
 from cdk.components.api import Api
@@ -36,12 +37,15 @@ class Notifier(Construct):
             settings=settings,
             layers=layers,
             timeout=NOTIFIER_TIMEOUT,
-            environment={"API_URL": api.http.api_endpoint},
+            environment={**settings.of_tasks, **settings.of_email, "API_URL": api.http.api_endpoint},
         )
         tables.signals.grant(self.function, "GetItem", "UpdateItem")
         # The notifier sends itself a delayed message at the end of each digest window.
         queues.notices.queue.grant(self.function, "SendMessage")
         topics.grant_publish(self.function)
+        tables.jobs.grant(self.function, "GetItem")  # the address and the secret of a webhook
+        if settings.email_sender:
+            self._grant_email(settings.email_sender)
         read_queue(
             self,
             "NoticesSource",
@@ -50,3 +54,12 @@ class Notifier(Construct):
             batch_size=10,
             concurrency=MAX_NOTICE_CONCURRENCY,
         )
+
+    def _grant_email(self, sender: str) -> None:
+        """Allow sending from this address only. It is verified as an address, or by its domain."""
+        identities = [self._identity(name) for name in (sender, sender.partition("@")[2])]
+        only_sender = {"StringEquals": {"ses:FromAddress": sender}}
+        self.function.allow("ses:SendEmail", on=identities, when=only_sender)
+
+    def _identity(self, name: str) -> str:
+        return Stack.of(self).format_arn(service="ses", resource="identity", resource_name=name)

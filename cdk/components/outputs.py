@@ -35,6 +35,7 @@ def publish(stack: PunctualStack) -> None:
         },
         "PageTopicArn": stack.topics.page.topic_arn,
         "NoticeTopicArn": stack.topics.notice.topic_arn,
+        "NotifierRoleArn": stack.notifier.function.role.role_arn,
         "Dashboard": stack.dashboard.name,
         "Cluster": stack.cluster.name,
         "StateMachineArn": stack.state_machine.resource.state_machine_arn,

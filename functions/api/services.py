@@ -67,7 +67,9 @@ execution_store, watched_executions = wiring.executions(settings), wiring.watche
 part_store = wiring.parts(settings)
 gates, gatekeeper, catalog = wiring.gates(settings), wiring.gatekeeper(settings), wiring.catalog()
 find = Finder(jobs=job_store, executions=execution_store)
-job_builder = JobBuilder(tasks=catalog, images=settings.images, max_cpu=settings.cpu)
+job_builder = JobBuilder(
+    tasks=catalog, images=settings.images, max_cpu=settings.cpu, sends_email=bool(settings.email_sender)
+)
 dependency_checker = DependencyChecker(jobs=job_store, clock=instant.now)
 keyed_requests = DynamoKeyedRequests(Table(settings.idempotency_table, dynamodb()))
 idempotency = Idempotency(requests=keyed_requests, clock=instant.now)

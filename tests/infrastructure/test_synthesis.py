@@ -48,7 +48,7 @@ def test_the_outputs_contain_everything_a_client_needs(prod: Deployed) -> None:
     expected |= {f"{name.title()}DeadLetterQueueUrl" for name in DEAD_LETTER_READERS}
     expected |= {f"{name.title()}{kind}" for name in FUNCTIONS for kind in ("Function", "LogGroup")}
     expected |= {"Cluster", "StateMachineArn", "ScheduleGroup", "RunnerLogGroup"}
-    expected |= {"PageTopicArn", "NoticeTopicArn", "Dashboard"}
+    expected |= {"PageTopicArn", "NoticeTopicArn", "NotifierRoleArn", "Dashboard"}
     assert expected <= set(prod.template["Outputs"])
 
 

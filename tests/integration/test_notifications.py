@@ -17,8 +17,9 @@ from botocore.exceptions import ClientError
 from punctual.aws import clients as aws
 from punctual.aws.sqs.notice_queue import SqsNotices
 from punctual.domain.executions.execution import Execution, Failure
+from punctual.domain.jobs.destination import Topic
 from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.notify_rule import Event, Notify, Topic
+from punctual.domain.jobs.notify_rule import Event, Notify
 from punctual.domain.notices.digest_window import MAX_NAMED_EXECUTIONS, OUTCOME_WINDOW, DigestWindow, group_of
 from punctual.domain.notices.notice import Notice
 from punctual.domain.notices.outcome_notice import outcome_notice
@@ -54,7 +55,7 @@ def notice(number: int = 0, *, to: Topic = Topic.NOTICE, event: Event = Event.FA
         schedule=Now(DUE),
         created_at=DUE,
         updated_at=DUE,
-        notify=Notify(frozenset(Event), to),
+        notify=Notify(frozenset(Event), (to,)),
     )
     created = outcome_notice(execution, job)
     assert created is not None

@@ -31,8 +31,8 @@ ORDER = {
         "attention",
     ),
     "stages": ("run", "plan", "dispatch", "settle", "long_lane", "watch", "api", "operations"),
-    "aws": ("dynamodb", "cloudwatch", "ecs", "s3", "sns", "sqs", "step_functions"),
-    "runtime": ("tasks", "lambdas", "container"),
+    "aws": ("dynamodb", "cloudwatch", "ecs", "s3", "sns", "ses", "sqs", "step_functions"),
+    "runtime": ("tasks", "notices", "lambdas", "container"),
 }
 """A package imports only itself, the modules directly in its layer, and packages listed before it."""
 FORBIDDEN_LIBRARIES = {"boto3", "botocore", "aws_lambda_powertools", "pydantic"}

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from bodies.destination import DESTINATION
 from punctual.domain.jobs.concurrency import MAX_CONCURRENCY, MAX_KEY_LENGTH
 from punctual.domain.jobs.dependency import MAX_UPSTREAMS, Condition
 from punctual.domain.jobs.misfire import DEFAULT_GRACE_SECONDS, MisfirePolicy
-from punctual.domain.jobs.notify_rule import Event, Topic
+from punctual.domain.jobs.notify_rule import Event
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.tags import MAX_TAGS
 from punctual.domain.lane import Lane, Priority
@@ -185,7 +186,12 @@ class Notify(StrictModel):
     on: list[Annotated[Event, Field(strict=False)]] | None = Field(
         None, description="Default: failures, overruns and deadline events. An empty list disables notifications."
     )
-    to: Topic | None = Field(None, strict=False, description="Default: `notice`.")
+    to: Any = Field(
+        None,
+        description="A destination, or a list of up to five: `notice` (default), `page`, an SNS topic, an e-mail "
+        "address, or a webhook. A webhook of the format `json` requires a secret.",
+        json_schema_extra={"anyOf": [DESTINATION, {"type": "array", "items": DESTINATION, "maxItems": 5}]},
+    )
 
 
 class MisfireRule(StrictModel):

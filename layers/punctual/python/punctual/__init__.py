@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from punctual.domain.errors import Fatal, Retry
     from punctual.runtime.tasks.context import Context
     from punctual.runtime.tasks.public_addresses import public_addresses
+    from punctual.runtime.tasks.public_request import public_request
     from punctual.runtime.tasks.registry import calendar, collect, task
 
-__all__ = ["Context", "Fatal", "Retry", "calendar", "collect", "public_addresses", "task"]
+__all__ = ["Context", "Fatal", "Retry", "calendar", "collect", "public_addresses", "public_request", "task"]
 
 _MODULES = {
     "Context": "punctual.runtime.tasks.context",
@@ -27,6 +28,7 @@ _MODULES = {
     "calendar": "punctual.runtime.tasks.registry",
     "collect": "punctual.runtime.tasks.registry",
     "public_addresses": "punctual.runtime.tasks.public_addresses",
+    "public_request": "punctual.runtime.tasks.public_request",
     "task": "punctual.runtime.tasks.registry",
 }
 

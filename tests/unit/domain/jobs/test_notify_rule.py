@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from punctual.domain.errors import Invalid
-from punctual.domain.jobs.notify_rule import DEFAULT_RULE, Event, Notify, Topic, parse_notify
+from punctual.domain.jobs.destination import Topic
+from punctual.domain.jobs.notify_rule import DEFAULT_RULE, Event, Notify, parse_notify
 from tests.unit.domain.notices.failed_execution import ALL
 
 
@@ -23,7 +24,7 @@ from tests.unit.domain.notices.failed_execution import ALL
     ],
 )
 def test_a_rule_has_events_and_a_topic(spec: dict[str, Any], on: set[Event], to: Topic) -> None:
-    assert parse_notify(spec) == Notify(frozenset(on), to)
+    assert parse_notify(spec) == Notify(frozenset(on), (to,))
 
 
 @pytest.mark.parametrize("rule", [DEFAULT_RULE, ALL, Notify(frozenset())])
@@ -60,7 +61,7 @@ def test_an_invalid_rule_is_rejected_with_the_valid_values(spec: dict[str, Any],
 
 def test_the_default_rule_covers_failures_overruns_and_deadlines() -> None:
     assert parse_notify(None) is None
-    assert DEFAULT_RULE.to is Topic.NOTICE
+    assert DEFAULT_RULE.to == (Topic.NOTICE,)
     assert frozenset(Event) - DEFAULT_RULE.on == {Event.SUCCEEDED, Event.EXECUTION_SKIPPED, Event.EXECUTION_MISSED}
 
 

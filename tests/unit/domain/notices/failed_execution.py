@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from punctual.domain.executions.execution import Execution, Failure
+from punctual.domain.jobs.destination import Topic
 from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.notify_rule import Event, Notify, Topic
+from punctual.domain.jobs.notify_rule import Event, Notify
 from punctual.domain.notices.notice import Notice
 from punctual.domain.notices.outcome_notice import outcome_notice
 from punctual.domain.schedules.cron import Cron
@@ -27,7 +28,7 @@ FAILED = Execution(
     deadline_at=DUE + timedelta(hours=2),
     error=Failure(type="EmptySource", message="no rows for Sunday", trace="Traceback: secret/path.py"),
 )
-ALL = Notify(frozenset(Event), Topic.PAGE)
+ALL = Notify(frozenset(Event), (Topic.PAGE,))
 
 
 JOB = Job(

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from punctual.domain.errors import Unreadable
-from punctual.domain.jobs.notify_rule import Event, Topic
+from punctual.domain.jobs.destination import Topic
+from punctual.domain.jobs.notify_rule import Event
 from punctual.domain.notices.digest_window import (
     MAX_KEY_BYTES,
     MAX_NAMED_EXECUTIONS,

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from punctual.domain.executions.execution import Attempt, Failure, Outcome
-from punctual.domain.jobs.notify_rule import Event, Notify, Topic
+from punctual.domain.jobs.destination import Topic
+from punctual.domain.jobs.notify_rule import Event, Notify
 from punctual.domain.notices.digest_window import read_message
 from punctual.domain.notices.execution_notice import local_time
 from punctual.domain.notices.notice import MAX_NOTICE_ERROR_CHARACTERS, read_notice
@@ -35,7 +36,7 @@ def test_each_outcome_has_its_event_and_a_stable_id(status: Status, event: Event
     notice = notice_of(replace(FAILED, status=status))
     assert (notice.event, notice.title) == (event, title)
     assert notice.id == f"20261115T070000000Z-job#{event}"
-    assert notice.to is Topic.PAGE
+    assert notice.to == Topic.PAGE
     assert notice.at == FAILED.ended_at
 
 
@@ -45,8 +46,8 @@ def test_a_cancelled_or_live_execution_has_no_outcome_notice(status: Status) -> 
 
 
 def test_the_topic_comes_from_the_rule_of_the_job() -> None:
-    assert notice_of(FAILED, replace(JOB, notify=Notify(frozenset({Event.FAILED})))).to is Topic.NOTICE
-    assert notice_of(FAILED, replace(JOB, notify=None)).to is Topic.NOTICE
+    assert notice_of(FAILED, replace(JOB, notify=Notify(frozenset({Event.FAILED})))).to == Topic.NOTICE
+    assert notice_of(FAILED, replace(JOB, notify=None)).to == Topic.NOTICE
 
 
 def test_the_text_has_cause_remedy_and_local_times_in_the_zone_of_the_job() -> None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punctual.domain.jobs.notify_rule import Event, Topic
+from punctual.domain.jobs.destination import Topic
+from punctual.domain.jobs.notify_rule import Event
 from punctual.domain.notices.digest_window import (
     DEADLINE_WINDOW,
     OUTCOME_WINDOW,
@@ -173,7 +174,7 @@ class World:
         return result
 
     def handle(self, message: Message) -> NotifyResult:
-        notifier = Notifier(ledger=self, topics=self, window_ends=self)
+        notifier = Notifier(ledger=self, destinations=self, window_ends=self)
         if isinstance(message.content, Notice):
             result = notifier.notify(message.content, self.now)
         else:

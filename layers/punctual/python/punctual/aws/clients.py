@@ -56,6 +56,16 @@ def sns() -> Any:
 
 
 @cache
+def sns_in(region: str) -> Any:
+    return _create_client("sns", region=region)
+
+
+@cache
+def ses() -> Any:
+    return _create_client("sesv2")
+
+
+@cache
 def cloudwatch() -> Any:
     return _create_client("cloudwatch")
 
@@ -68,8 +78,8 @@ def best_effort_cloudwatch() -> Any:
     )
 
 
-def _create_client(service: str, config: Config | None = None) -> Any:
-    client = boto3.client(service, config=_CONFIG.merge(config) if config else _CONFIG)
+def _create_client(service: str, config: Config | None = None, region: str | None = None) -> Any:
+    client = boto3.client(service, region_name=region, config=_CONFIG.merge(config) if config else _CONFIG)
     call_meter.instrument(client)
     throttling.instrument(client)
     return client

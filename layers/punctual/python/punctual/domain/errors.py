@@ -102,6 +102,14 @@ class JobChanged(Contention):
         super().__init__(f"job {job_id} was changed since it was read")
 
 
+class NotDelivered(PunctualError):
+    """A destination of notices did not accept one now: try again later."""
+
+
+class Undeliverable(PunctualError):
+    """A destination of notices will not accept one: trying again cannot help."""
+
+
 class TaskSignal(PunctualError):
     """Base class of the exceptions by which a task controls its retries."""
 

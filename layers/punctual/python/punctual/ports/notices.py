@@ -1,4 +1,4 @@
-"""Ports for notices: their queue, the ledger and the topics."""
+"""Ports for notices: their queue, the ledger and the destinations."""
 
 from __future__ import annotations
 
@@ -24,10 +24,14 @@ class WindowEnds(Protocol):
         """Send the message that ends the window, delayed until then. Idempotent in effect."""
 
 
-class Topics(Protocol):
-    """The topics that people subscribe to."""
+class Destinations(Protocol):
+    """Where notices are sent: topics, e-mail addresses and webhooks."""
 
-    def publish(self, notice: Notice) -> None: ...
+    def publish(self, notice: Notice) -> None:
+        """Deliver a notice to its destination. May be called again with the same notice, whose id is the same.
+
+        Raises ``NotDelivered`` if the destination may accept it later, and ``Undeliverable`` if it never will.
+        """
 
 
 class NoticeLedger(Protocol):

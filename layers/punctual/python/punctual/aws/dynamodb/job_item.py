@@ -70,7 +70,7 @@ def job_to_item(job: Job) -> Item:
         "revised_at": instant_text(job.revised_at),
         "rescheduled_at": instant_text(job.rescheduled_at),
         "schedule_revision": job.schedule_revision if job.schedule_revision > 1 else None,
-        "notify": to_json(job.notify.to_spec()) if job.notify else None,
+        "notify": to_json(job.notify.to_stored()) if job.notify else None,
         "window": str(job.window) if job.window else None,
         "batch": batch_text(job.batch),
         "depends_on": dependencies_text(job.depends_on),

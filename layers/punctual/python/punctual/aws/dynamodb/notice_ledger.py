@@ -3,7 +3,7 @@
 ::
 
     notice#<id>                   state, expires_at; while due also body, window_until, lease_until
-    group#<job>#<event>#<topic>   until, counted, executions, latest; without until no window is open
+    group#<job>#<event>#<to>      until, counted, executions, latest; without until no window is open
 
 A notice and its group are written in one transaction, so a notice is either published or counted, never both, and
 counted exactly once.

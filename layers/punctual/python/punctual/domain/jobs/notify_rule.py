@@ -1,4 +1,4 @@
-"""A job's notification rule: which events to notify about, and on which topic."""
+"""A job's notification rule: which events to notify about, and where to."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from punctual.domain.errors import Invalid
+from punctual.domain.jobs.destination import Destination, Topic, parse_destinations
 
 _Member = TypeVar("_Member", bound=StrEnum)
 
@@ -39,21 +40,12 @@ class Event(StrEnum):
         return cls.DEADLINE_MISSED if value == "missed" else None
 
 
-class Topic(StrEnum):
-    """The SNS topic of a notification."""
-
-    NOTICE = "notice"
-    """For information: no immediate action is needed."""
-    PAGE = "page"
-    """For the on-call operator: needs action now."""
-
-
 @dataclass(frozen=True)
 class Notify:
     """A job's notification rule. With an empty ``on`` no notifications are sent."""
 
     on: frozenset[Event]
-    to: Topic = Topic.NOTICE
+    to: tuple[Destination, ...] = (Topic.NOTICE,)
 
     def includes(self, event: Event) -> bool:
         """Whether to notify about ``event``. ``deadline_at_risk`` includes the more severe ``will_miss``."""
@@ -65,8 +57,16 @@ class Notify:
         return bool(self.on & (OUTCOME_EVENTS - {Event.FAILED}))
 
     def to_spec(self) -> dict[str, Any]:
-        """The API's representation, as submitted; the inverse of ``parse_notify``."""
-        return {"on": [str(event) for event in Event if event in self.on], "to": str(self.to)}
+        """The representation in answers: as submitted, but without secrets."""
+        return {"on": self._events, "to": _one_or_list([one.to_spec() for one in self.to])}
+
+    def to_stored(self) -> dict[str, Any]:
+        """The representation in the jobs table, with secrets; ``parse_notify`` is the inverse."""
+        return {"on": self._events, "to": _one_or_list([one.to_stored() for one in self.to])}
+
+    @property
+    def _events(self) -> list[str]:
+        return [str(event) for event in Event if event in self.on]
 
 
 OUTCOME_EVENTS = frozenset({Event.FAILED, Event.SUCCEEDED, Event.EXECUTION_SKIPPED, Event.EXECUTION_MISSED})
@@ -85,8 +85,12 @@ def parse_notify(spec: Mapping[str, Any] | None) -> Notify | None:
         raise Invalid("notify.on", f"must be a list of: {', '.join(Event)}")
     return Notify(
         on=DEFAULT_RULE.on if on is None else frozenset(_one_of(Event, "notify.on", name) for name in on),
-        to=DEFAULT_RULE.to if to is None else _one_of(Topic, "notify.to", to),
+        to=DEFAULT_RULE.to if to is None else parse_destinations("notify.to", to),
     )
+
+
+def _one_or_list(specs: list[Any]) -> Any:
+    return specs[0] if len(specs) == 1 else specs
 
 
 def _one_of(kind: type[_Member], field: str, value: object) -> _Member:

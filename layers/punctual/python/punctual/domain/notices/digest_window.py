@@ -1,7 +1,7 @@
 """Digest windows: a flood of notices is published as a few summaries.
 
-Notices of one job about one event to one topic form a *group*. The first is published at once and opens a *window*.
-Notices that arrive while the window is open are counted in it and published as one summary when it ends.
+Notices of one job about one event to one destination form a *group*. The first is published at once and opens a
+*window*. Notices that arrive while the window is open are counted in it and published as one summary when it ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from enum import StrEnum
 
 from punctual.domain.errors import Unreadable
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.jobs.notify_rule import OUTCOME_EVENTS, Event, Topic
+from punctual.domain.jobs.destination import check_key
+from punctual.domain.jobs.notify_rule import OUTCOME_EVENTS, Event
 from punctual.domain.notices.notice import Notice, format_duration, read_notice
 
 OUTCOME_WINDOW = timedelta(minutes=15)
@@ -59,7 +60,7 @@ class Group:
 
     job_id: str
     event: Event
-    to: Topic
+    to: str
 
     @property
     def name(self) -> str:
@@ -158,7 +159,7 @@ def read_message(body: str) -> Notice | DigestWindow:
     try:
         fields = json.loads(body)
         if "window_until" in fields:
-            group = Group(str(fields["job_id"]), Event(fields["event"]), Topic(fields["to"]))
+            group = Group(str(fields["job_id"]), Event(fields["event"]), check_key(fields["to"]))
             return DigestWindow(group=group, until=from_text(fields["window_until"]))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Unreadable(f"neither a notice nor a window end: {type(error).__name__}: {error}") from error

@@ -38,7 +38,7 @@ def execution_notice(
         job_name=job.name,
         owner=execution.owner,
         execution_id=execution.execution_id,
-        to=(job.notify or DEFAULT_RULE).to,
+        to=(job.notify or DEFAULT_RULE).to[0].key,
         title=title,
         text=f"{title}\n\n" + "\n".join(f"{name}: {text}" for name, text in shown if text),
         facts={"cause": cause, "remedy": remedy, **facts},

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from punctual.domain.errors import Unreadable
 from punctual.domain.instant import from_text, to_text
-from punctual.domain.jobs.notify_rule import Event, Topic
+from punctual.domain.jobs.destination import Destination, Topic, check_key
+from punctual.domain.jobs.notify_rule import Event, Notify
 
 MAX_NOTICE_ERROR_CHARACTERS = 500
 """Limit of an error message or reason in a notice, so that the notice is always small enough to be sent."""
@@ -31,7 +32,8 @@ class Notice:
     job_name: str
     owner: str
     execution_id: str
-    to: Topic
+    to: str
+    """The key of the destination."""
     title: str
     """One line."""
     text: str
@@ -47,6 +49,17 @@ class Notice:
         return _UNSENDABLE.sub("\ufffd", json.dumps(fields, ensure_ascii=False, allow_nan=False))
 
 
+def addressed(notice: Notice, rule: Notify) -> list[Notice]:
+    """Return one notice per destination of ``rule``: each is published, repeated and dead-lettered on its own."""
+    return [replace(notice, id=notice.id + _suffix(one, rule), to=one.key) for one in rule.to]
+
+
+def _suffix(destination: Destination, rule: Notify) -> str:
+    """Nothing for the topic of most rules, so that its notice keeps its id when another destination is added."""
+    is_plain = isinstance(destination, Topic) and (destination is Topic.NOTICE or Topic.NOTICE not in rule.to)
+    return "" if is_plain else f"#{destination.key}"
+
+
 def read_notice(body: str) -> Notice:
     """Parse a message body. Raises ``Unreadable``."""
     try:
@@ -60,7 +73,7 @@ def read_notice(body: str) -> Notice:
             job_name=_text(fields, "job_name"),
             owner=_text(fields, "owner"),
             execution_id=_text(fields, "execution_id"),
-            to=Topic(fields["to"]),
+            to=check_key(_text(fields, "to")),
             title=_text(fields, "title"),
             text=_text(fields, "text"),
             facts=dict(fields["facts"]),

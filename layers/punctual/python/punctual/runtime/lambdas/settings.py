@@ -132,6 +132,8 @@ class ApiSettings(_Lane, _Images, _Signals, _Statistics, _Gates, _Logs, _Operati
     issuer: str
     sign_in_client_id: str
     sign_in_url: str
+    email_sender: str
+    """Empty if the stage sends no e-mail."""
 
 
 class BulkSettings(_Lane, _Images, _Gates, _Operations, _Retention):
@@ -243,6 +245,9 @@ class NotifierSettings(_Signals, _Notices, _Retention):
     api_url: str
     page_topic_arn: str
     notice_topic_arn: str
+    jobs_table: str
+    email_sender: str
+    """Empty if the stage sends no e-mail."""
 
 
 def _read(environ: Mapping[str, str], name: str, kind: Any) -> Any:

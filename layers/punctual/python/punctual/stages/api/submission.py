@@ -13,9 +13,10 @@ from punctual.domain.jobs.batch import LONG_LANE_FIELDS, Batch
 from punctual.domain.jobs.concurrency import parse_concurrency
 from punctual.domain.jobs.deadline import check_deadline, parse_deadline
 from punctual.domain.jobs.dependency import parse_dependencies
+from punctual.domain.jobs.destination import Email
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.misfire import Misfire, MisfirePolicy, parse_misfire
-from punctual.domain.jobs.notify_rule import parse_notify
+from punctual.domain.jobs.notify_rule import Notify, parse_notify
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.partitions import check_partitions, parse_partitions
 from punctual.domain.jobs.resources import Resources, parse_resources
@@ -52,6 +53,8 @@ class JobBuilder:
     """The names of the container images that jobs of the long lane may use."""
     max_cpu: int = 16 * 1024
     """The vCPU capacity of the long lane, in 1/1024 vCPU."""
+    sends_email: bool = False
+    """Whether the stage has a sender of e-mail."""
 
     def build(
         self,
@@ -96,7 +99,7 @@ class JobBuilder:
             overlap=Overlap(submission.get("overlap", Overlap.default(recurring=schedule.recurring))),
             misfire=parse_misfire(submission.get("misfire"), schedule),
             concurrency=parse_concurrency(submission.get("concurrency")),
-            notify=parse_notify(submission.get("notify")),
+            notify=self._notify(submission.get("notify")),
             window=WindowUnit(submission["window"]) if "window" in submission else None,
             batch=self._batch(submission, lane),
             dedupe_key=submission.get("dedupe_key"),
@@ -134,6 +137,13 @@ class JobBuilder:
         else:
             self.tasks.check(task, parameters)
         return task
+
+    def _notify(self, spec: Mapping[str, Any] | None) -> Notify | None:
+        notify = parse_notify(spec)
+        if notify is not None and not self.sends_email and any(isinstance(one, Email) for one in notify.to):
+            remedy = "name a topic or a webhook, or let an administrator set email_sender in cdk/settings.py"
+            raise Invalid("notify.to", f"this stage sends no e-mail: {remedy}")
+        return notify
 
     def _batch(self, submission: Mapping[str, Any], lane: Lane) -> Batch | None:
         if lane is not Lane.LONG:

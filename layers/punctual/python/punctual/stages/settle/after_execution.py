@@ -25,6 +25,7 @@ from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import EXECUTION, PARTITION, PARTITIONS, Part, busy_seconds, kind_of
 from punctual.domain.long_lane.parts_status import outcome_when_cancelled
 from punctual.domain.notices.deadline_notice import deadline_end_notice
+from punctual.domain.notices.notice import addressed
 from punctual.domain.notices.outcome_notice import outcome_notice
 from punctual.domain.status import FINAL, WITHOUT_OUTCOME, Status
 
@@ -105,7 +106,8 @@ class Settler:
             return
         rule = job.notify or DEFAULT_RULE
         notices = [outcome_notice(execution, job), deadline_end_notice(execution, job)]
-        self.notices.send(notice for notice in notices if notice is not None and rule.includes(notice.event))
+        wanted = [one for one in notices if one is not None and rule.includes(one.event)]
+        self.notices.send(copy for one in wanted for copy in addressed(one, rule))
 
     def _clean_up(self, execution: Execution) -> None:
         """Remove what an execution without an outcome has in AWS: schedule, state machine run, slots, containers."""

@@ -27,6 +27,7 @@ from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import Part
 from punctual.domain.notices.deadline_notice import event_of_change, outlook_notice
+from punctual.domain.notices.notice import addressed
 from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
@@ -156,5 +157,6 @@ class DeadlineChecker:
 
     def _notify(self, execution: Execution, job: Job, before: DeadlineState, outlook: Outlook) -> None:
         event = event_of_change(before, outlook.state)
-        if event is not None and (job.notify or DEFAULT_RULE).includes(event):
-            self.notices.send([outlook_notice(execution, job, outlook, event)])
+        rule = job.notify or DEFAULT_RULE
+        if event is not None and rule.includes(event):
+            self.notices.send(addressed(outlook_notice(execution, job, outlook, event), rule))

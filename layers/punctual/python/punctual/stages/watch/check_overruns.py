@@ -19,6 +19,7 @@ from punctual.domain.identity import due_key
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE, Event
 from punctual.domain.long_lane.part import EXECUTION
+from punctual.domain.notices.notice import addressed
 from punctual.domain.notices.overrun_notice import overrun_notice
 from punctual.domain.status import Status
 
@@ -86,5 +87,5 @@ class OverrunChecker:
         job, (_, usual) = self.jobs.get(execution.job_id), self._usual[execution.job_id]
         if job is None or usual is None:
             return False
-        self.notices.send([overrun_notice(execution, job, usual, now)])
+        self.notices.send(addressed(overrun_notice(execution, job, usual, now), job.notify or DEFAULT_RULE))
         return True

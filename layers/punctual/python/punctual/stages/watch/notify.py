@@ -12,7 +12,7 @@ A recorded publication is then carried out: the end message of the new window is
 published, and it is marked as published. If a notifier crashes in between, the publication stays pending: the message
 that led to it is redelivered, and once the lease has expired, the publication is carried out from the start. No notice
 is lost. A notice is published twice only if the notifier crashes, or gets no response, between publishing and marking.
-A standard SNS topic cannot do better.
+A standard SNS topic cannot do better; a webhook recognizes the repetition by the id of the notice.
 
 - A duplicate of a finished notice is ignored. If the first one is pending, the duplicate is redelivered until the lease
   has expired, and then finishes it.
@@ -41,7 +41,7 @@ from punctual.domain.notices.digest_window import (
 
 if TYPE_CHECKING:
     from punctual.domain.notices.notice import Notice
-    from punctual.ports.notices import NoticeLedger, Topics, WindowEnds
+    from punctual.ports.notices import Destinations, NoticeLedger, WindowEnds
 
 PUBLICATION_LEASE = timedelta(seconds=60)
 """Longer than the function's timeout, so that a notifier whose lease has expired is dead. Shorter than the visibility
@@ -67,7 +67,7 @@ class NotifyResult(StrEnum):
 @dataclass(frozen=True)
 class Notifier:
     ledger: NoticeLedger
-    topics: Topics
+    destinations: Destinations
     window_ends: WindowEnds
 
     def notify(self, notice: Notice, now: datetime) -> NotifyResult:
@@ -114,7 +114,7 @@ class Notifier:
 
     def _carry_out(self, publication: Publication, now: datetime) -> NotifyResult:
         self.window_ends.schedule_end(publication.new_window, now)
-        self.topics.publish(publication.notice)
+        self.destinations.publish(publication.notice)
         self.ledger.mark_published(publication)
         return NotifyResult.PUBLISHED
 
