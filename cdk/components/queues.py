@@ -2,7 +2,8 @@
 
 import json
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
@@ -40,6 +41,7 @@ class Queues(Construct):
             for priority in PRIORITIES
         }
         self.intake = self._work_queue("intake", INTAKE_VISIBILITY)
+        self._accept_events(self.intake.queue.resource)
         self.checks = self._work_queue("checks", CHECKS_VISIBILITY)
         self.notices = self._work_queue("notices", NOTICES_VISIBILITY)
         self.bulk = self._work_queue("bulk", BULK_VISIBILITY)
@@ -104,6 +106,22 @@ class Queues(Construct):
             enforce_ssl=True,
         )
         return WorkQueue(Queue(queue, f"{name.upper()}_QUEUE_URL"), dead_letters)
+
+    def _accept_events(self, intake: sqs.Queue) -> None:
+        """Let EventBridge rules of this account send messages, so that an event can start a queue job."""
+        rules = Stack.of(self).format_arn(service="events", region="*", resource="rule", resource_name="*")
+        intake.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="RulesOfThisAccountMaySend",
+                principals=[iam.ServicePrincipal("events.amazonaws.com")],
+                actions=["sqs:SendMessage"],
+                resources=[intake.queue_arn],
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": Stack.of(self).account},
+                    "ArnLike": {"aws:SourceArn": rules},
+                },
+            )
+        )
 
     def _dead_letters(self, name: str, variable: str = "DEAD_LETTER_QUEUE_URL") -> Queue:
         resource = sqs.Queue(

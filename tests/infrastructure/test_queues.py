@@ -86,3 +86,19 @@ def test_each_queue_has_one_reader(prod: Deployed) -> None:
     assert set(prod.sources("intake")) == {"QueuesIntake.Arn"}
     assert set(prod.sources("monitor")) == {"QueuesChecks.Arn"}
     assert set(prod.sources("notifier")) == {"QueuesNotices.Arn"}
+
+
+def test_only_eventbridge_rules_of_this_account_may_send_to_the_intake_queue(prod: Deployed) -> None:
+    allowed = [
+        ({readable(queue) for queue in policy["Queues"]}, statement)
+        for policy in prod.all("AWS::SQS::QueuePolicy").values()
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow"
+    ]
+    [(queues, statement)] = allowed
+    assert queues == {"QueuesIntake"}
+    assert (statement["Principal"], statement["Action"]) == ({"Service": "events.amazonaws.com"}, "sqs:SendMessage")
+    assert readable(statement["Resource"]) == "QueuesIntake.Arn"
+    assert readable(statement["Condition"]["StringEquals"]["aws:SourceAccount"]) == "AWS::AccountId"
+    rules = readable(statement["Condition"]["ArnLike"]["aws:SourceArn"])
+    assert rules == "arn:AWS::Partition:events:*:AWS::AccountId:rule/*"

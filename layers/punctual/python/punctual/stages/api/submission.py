@@ -53,8 +53,8 @@ class JobBuilder:
     """The names of the container images that jobs of the long lane may use."""
     max_cpu: int = 16 * 1024
     """The vCPU capacity of the long lane, in 1/1024 vCPU."""
-    sends_email: bool = False
-    """Whether the stage has a sender of e-mail."""
+    sends_email: bool = True
+    """Whether the stage has a sender of e-mail. Without one, a job cannot name an e-mail address."""
 
     def build(
         self,
