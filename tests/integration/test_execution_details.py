@@ -217,7 +217,7 @@ def test_a_running_execution_shows_its_usual_progress_by_now(world: World) -> No
     TASK_BODIES.extend([lambda _: world.pass_time(100)] * 6)
     for _ in range(6):
         world.pass_time(3500)
-        world.run_for(240, step=20)
+        world.run_for(240, step=60)
     shown: list[dict[str, Any]] = []
 
     def look(_: Any) -> None:
@@ -227,7 +227,7 @@ def test_a_running_execution_shows_its_usual_progress_by_now(world: World) -> No
 
     TASK_BODIES.append(look)
     world.pass_time(3400)
-    world.run_for(240, step=20)
+    world.run_for(240, step=60)
     assert [one["usual_progress"] for one in shown] == [pytest.approx(25, abs=3)]
     assert shown[0]["expected_end"]["median_end"] > shown[0]["started_at"]
 
