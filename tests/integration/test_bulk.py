@@ -217,6 +217,13 @@ def test_a_selection_that_takes_too_long_is_rejected(world: World, monkeypatch: 
             "is only for the action",
         ),
         ("executions", {"action": "retry", "filter": {"from": "monday"}}, "filter.from", "is not an instant"),
+        ("jobs", {"action": "pause", "filter": {"tag": ["orders"]}}, "filter.tag", "orders"),
+        (
+            "executions",
+            {"action": "retry", "filter": {"from": "2026-11-02T00:00:00Z", "to": "2026-11-01T00:00:00Z"}},
+            "filter.to",
+            "must not be before from",
+        ),
     ],
 )
 def test_an_invalid_request_is_rejected_and_stores_nothing(

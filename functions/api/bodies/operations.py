@@ -15,6 +15,7 @@ from punctual.domain.operations.operation import MAX_IDS, BulkAction, Kind
 from punctual.domain.requests.execution_filter import DeadlineValue, ExecutionFilter
 from punctual.domain.requests.job_filter import JobFilter, parse_tag_filter
 from punctual.domain.status import Status
+from punctual.stages.operations.select import naming_the_filter
 from punctual.stages.operations.start import BulkRequest
 
 
@@ -67,8 +68,8 @@ class ExecutionSelection(StrictModel):
             origins=frozenset(self.origin),
             worker_id=self.worker_id,
             deadlines=frozenset(self.deadline),
-            since=instant.parse("filter.from", self.since) if self.since is not None else None,
-            until=instant.parse("filter.to", self.until) if self.until is not None else None,
+            since=instant.parse("from", self.since) if self.since is not None else None,
+            until=instant.parse("to", self.until) if self.until is not None else None,
         )
 
 
@@ -86,7 +87,8 @@ class BulkJobsRequest(_Bulk):
     priority: Priority | None = Field(None, strict=False, description="For the action `priority`.")
 
     def to_request(self) -> BulkRequest:
-        where = self.filter.to_filter() if self.filter else None
+        with naming_the_filter():
+            where = self.filter.to_filter() if self.filter else None
         return BulkRequest(
             kind=Kind.JOBS, where=where, **_given(self.model_dump(include={"action", "ids", "priority"}))
         )
@@ -103,7 +105,8 @@ class BulkExecutionsRequest(_Bulk):
     )
 
     def to_request(self) -> BulkRequest:
-        where = self.filter.to_filter() if self.filter else None
+        with naming_the_filter():
+            where = self.filter.to_filter() if self.filter else None
         fields = self.model_dump(include={"action", "ids", "grace_seconds"})
         return BulkRequest(kind=Kind.EXECUTIONS, where=where, **_given(fields))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from punctual.domain.errors import Forbidden, Invalid
+from punctual.domain.errors import Forbidden, Invalid, Rejected
 from punctual.domain.operations.operation import MAX_ITEMS
 from punctual.domain.requests.caller import Caller, Role
 from punctual.domain.requests.execution_filter import ExecutionFilter
@@ -35,6 +36,10 @@ class Selector:
         Raises ``Forbidden`` for a team of others, and ``Invalid`` if there are too many ids, or too many records to
         read.
         """
+        with naming_the_filter():
+            return self._select(where, caller)
+
+    def _select(self, where: JobFilter | ExecutionFilter, caller: Caller) -> list[str]:
         ids: list[str] = []
         until = self.clock() + MAX_TIME
         for owner in _owners(where.owner, caller):
@@ -71,6 +76,17 @@ class Selector:
         return read
 
 
+@contextmanager
+def naming_the_filter() -> Iterator[None]:
+    """Have errors name fields as parts of the filter, as they are in the request."""
+    try:
+        yield
+    except Rejected as error:
+        if error.field is not None and error.field != "filter":
+            error.field = f"filter.{error.field}"
+        raise
+
+
 def _owners(wanted: str | None, caller: Caller) -> list[str | None]:
     caller.require_role(Role.OPERATOR)
     if caller.role is Role.ADMIN:
@@ -79,5 +95,5 @@ def _owners(wanted: str | None, caller: Caller) -> list[str | None]:
         return list(caller.owners)
     if wanted not in caller.owners:
         own = " and ".join(map(repr, caller.owners))
-        raise Forbidden(f"you can change only what belongs to {own}", field="filter.owner")
+        raise Forbidden(f"you can change only what belongs to {own}", field="owner")
     return [wanted]
