@@ -18,7 +18,6 @@ FOUND_BY = {
     "own_claim_not_recognised": 3,
     "two_jobs_for_one_key": 2,
     "retry_stored_and_refused": 30,
-    "waiting_execution_restarted": 15,
     "two_runs_of_one_execution": 16,
     "rate_ignored": 6,
     "long_execution_without_places": 4,
