@@ -124,6 +124,18 @@ def test_counting_stops_at_a_limit(world: World, monkeypatch: pytest.MonkeyPatch
     assert (page["total"], page["total_is_exact"]) == (3, False)
 
 
+def test_a_list_by_name_accepts_long_names_and_the_cursor_of_another_prefix(world: World) -> None:
+    long = "\u0130" * 199  # two characters each in lower case
+    for name in (f"{long}1", f"{long}2", "alpha", "\U0001f600"):
+        submit(world, name, schedule=FAR)
+    world.run_until_idle()
+    assert names(world, f"name={quote(long)}") == [f"{long}1", f"{long}2"]
+    assert names(world, f"name={quote(chr(0x1F600))}") == ["\U0001f600"]
+    cursor = world.request("GET", f"/jobs?limit=1&name={quote(long)}")[1]["cursor"]
+    status, page = world.request("GET", f"/jobs?name=alpha&cursor={cursor}")
+    assert (status, page["items"]) == (200, [])
+
+
 @pytest.mark.usefixtures("jobs")
 def test_a_cursor_of_another_list_is_refused(world: World) -> None:
     cursor = world.request("GET", "/jobs?sort=name&limit=1")[1]["cursor"]

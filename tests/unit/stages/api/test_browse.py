@@ -106,7 +106,9 @@ def test_decoding_a_cursor_returns_the_encoded_position(position: str) -> None:
     assert decode_cursor(encode_cursor(position)) == position
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "e30", "eyJiZWZvcmUiOiAiISJ9", "eyJiZWZvcmUiOiA3fQ", "///", "🙂"])
+@pytest.mark.parametrize(
+    "cursor", ["", "x", "e30", "eyJiZWZvcmUiOiAiISJ9", "eyJiZWZvcmUiOiA3fQ", "///", "🙂", "W1tb" * 1000]
+)
 def test_text_that_is_not_a_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(Invalid, match="is not a cursor that this list returned"):
         decode_cursor(cursor)

@@ -183,6 +183,8 @@ class DynamoJobs:
 
     def named(self, owner: str, prefix: str, after: str | None) -> Iterator[list[tuple[str, str]]]:
         values = _name_range(owner, prefix, after or "")
+        if values["low"] > values["high"]:  # DynamoDB refuses an empty range: the position is of another prefix
+            return
         for page in self.table.query(NAMED, values, index="by_name", page_size=IDS_PER_PAGE):
             yield [(item["name_key"], item["job_id"]) for item in page if item["name_key"] != after]
 

@@ -112,7 +112,7 @@ def decode_cursor(cursor: str | None, form: re.Pattern[str] = POSITION) -> str |
         return None
     try:
         position = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))["before"]
-    except (binascii.Error, ValueError, KeyError, TypeError):
+    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):
         position = None
     if not isinstance(position, str) or not form.fullmatch(position):
         raise Invalid("cursor", "is not a cursor that this list returned: omit it to start with the first page")

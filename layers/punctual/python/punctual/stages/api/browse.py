@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 NAMED = "named"
 """The source of live jobs in the order of their names; the other sources are the listings."""
-JOB_POSITION = re.compile(rf"({NAMED}|{'|'.join(Listing)})/(.{{1,300}})", re.DOTALL)
+JOB_POSITION = re.compile(rf"({NAMED}|{'|'.join(Listing)})/(.{{1,500}})", re.DOTALL)
 """The position of a job: the source, and the position in it."""
 
 
