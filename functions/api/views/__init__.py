@@ -37,7 +37,10 @@ from views.statistics import recent_fields
 
 def submitted_view(submitted: Submitted, now: datetime) -> answers.Job:
     """A new job as of its submission, so that the first due instant is shown even if it is the submission itself."""
-    return job_view(submitted.job, submitted.job.created_at - MILLISECOND if submitted.created else now)
+    job = submitted.job
+    if not submitted.created:
+        return job_view(job, now)
+    return job_view(job, job.created_at - MILLISECOND, JobRecord(job_id=job.job_id))
 
 
 def job_view(job: Job, now: datetime, record: JobRecord | None = None) -> answers.Job:
