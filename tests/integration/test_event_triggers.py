@@ -10,18 +10,10 @@ import boto3
 import pytest
 from moto.events.utils import EventTemplateParser
 
+from tests.event_rule import pattern_and_target
 from tests.integration.world import World
-from tests.recipes import ROOT, blocks_of
 
 INTAKE = "arn:aws:sqs:us-east-1:123456789012:intake"
-
-
-def pattern_and_target() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The pattern and the target of the recipe."""
-    blocks = [json.loads(text) for kind, text in blocks_of(ROOT / "docs/recipes/event-triggers.md") if kind == "json"]
-    [pattern] = [one for one in blocks if "detail-type" in one]
-    [target] = [one for one in blocks if "InputTransformer" in one]
-    return pattern, target
 
 
 @pytest.fixture(autouse=True)
