@@ -17,7 +17,6 @@ FOUND_BY = {
     "waiter_never_woken": 15,
     "own_claim_not_recognised": 3,
     "two_jobs_for_one_key": 2,
-    "retry_stored_and_refused": 30,
     "two_runs_of_one_execution": 16,
     "rate_ignored": 6,
     "long_execution_without_places": 4,
