@@ -16,12 +16,12 @@ JOBS = 10_000
 JOB = job_of(JOBS // 2).job_id
 EXECUTION = execution_id(JOB, START + timedelta(minutes=JOBS // 2))
 LIMITS = {
-    "/jobs?owner=finance": 54,
-    "/jobs": 57,
-    "/jobs?sort=name": 57,
-    "/jobs?name=job-0": 57,
+    "/jobs?owner=finance": 80,
+    "/jobs": 83,
+    "/jobs?sort=name": 83,
+    "/jobs?name=job-0": 83,
     "/jobs?tag=dataset:rare&sort=newest": 530,
-    f"/jobs/{JOB}": 2,
+    f"/jobs/{JOB}": 3,
     "/executions?owner=finance": 29,
     "/executions": 32,
     "/executions?tag=dataset:rare": 530,

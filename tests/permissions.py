@@ -38,7 +38,7 @@ USE_GATED = (
 """The executions, for functions that use gates."""
 PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "api": {
-        "TablesGates.Arn": USE_GATES,
+        "TablesGates.Arn": (*USE_GATES, "dynamodb:BatchGetItem"),
         "TablesJobs.Arn": (
             "dynamodb:GetItem",
             "dynamodb:BatchGetItem",

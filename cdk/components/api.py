@@ -114,6 +114,7 @@ class Api(Construct):
         tables.parts.grant(function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
         tables.parts.grant_query(function, WAITING_INDEX, HOLDING_INDEX)
         tables.grant_gates(function)
+        tables.gates.grant(function, "BatchGetItem")
         # Acknowledgements of attention items.
         tables.signals.grant(function, "GetItem", "BatchGetItem", "PutItem", "DeleteItem")
         tables.logs.grant(function, "Query")

@@ -12,6 +12,7 @@ from routes import (
     calendar,
     deadlines,
     executions,
+    job_detail,
     jobs,
     lane,
     messages,
@@ -29,6 +30,7 @@ app = Resolver()
 problems.register(app)
 for routes in (
     jobs,
+    job_detail,
     messages,
     executions,
     statistics,

@@ -43,6 +43,7 @@ from punctual.stages.api.explain import Explain
 from punctual.stages.api.find import Finder
 from punctual.stages.api.forecast_submission import SubmissionForecaster
 from punctual.stages.api.idempotency import Idempotency
+from punctual.stages.api.job_graph import JobGraphReader
 from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.api.lane_status import LaneStatus
 from punctual.stages.api.queue_status import QueueStatus
@@ -103,7 +104,10 @@ rerun = Rerun(
 )
 execution_index = DynamoExecutionIndex(execution_store, gates)
 browse = Browse(jobs=job_store, executions=execution_index, clock=instant.now)
-statistics = StatisticsReading(statistics=wiring.statistics(settings), jobs=job_store)
+statistics = StatisticsReading(
+    statistics=wiring.statistics(settings), jobs=job_store, activity=wiring.job_activity(settings)
+)
+job_graph = JobGraphReader(jobs=job_store, statistics=statistics)
 browse_deadlines = BrowseDeadlines(execution_index)
 backfill = Backfill(
     jobs=job_store,

@@ -110,6 +110,73 @@ def test_the_statistics_of_a_page_of_jobs_take_one_request(world: World) -> None
     assert requests_of(lambda: get(world, "/jobs?limit=10")) == few
 
 
+# the live executions of a job
+
+
+@pytest.mark.parametrize("overlap", ["skip", "allow"])
+def test_a_job_shows_how_many_of_its_executions_run(world: World, overlap: str) -> None:
+    job, other = a_job(world, overlap=overlap), a_job(world)
+    seen: list[list[int]] = []
+
+    def look(_context: Context) -> None:
+        listed = {one["job_id"]: one["running"] for one in get(world, "/jobs")["items"]}
+        seen.append([get(world, f"/jobs/{job['job_id']}")["running"], listed[job["job_id"]], listed[other["job_id"]]])
+
+    TASK_BODIES.append(look)
+    assert world.request("POST", f"/jobs/{job['job_id']}/run")[0] == 201
+    world.run_until_idle()
+    assert seen == [[1, 1, 0]]
+    assert get(world, f"/jobs/{job['job_id']}")["running"] == 0
+
+
+def test_a_job_shows_the_worst_deadline_state_of_its_live_executions(world: World) -> None:
+    job = a_job(world, deadline={"within_seconds": 60})
+    without = a_job(world)
+    for _ in range(2):  # not delivered to a worker
+        assert world.request("POST", f"/jobs/{job['job_id']}/run")[0] == 201
+        world.deliver_streams()
+        world.pass_time(59)
+    listed = {one["job_id"]: one["deadline_state"] for one in get(world, "/jobs")["items"]}
+    assert listed == {job["job_id"]: "on_track", without["job_id"]: None}
+    world.pass_time(30)
+    world.monitor_tick()
+    world.deliver_checks()
+    assert get(world, f"/jobs/{job['job_id']}")["deadline_state"] == "missed"
+
+
+# what a request for one job may include
+
+
+def test_a_job_includes_its_statistics_and_next_instants(world: World) -> None:
+    job = a_job(world)
+    run(world, job, 1)
+    path = f"/jobs/{job['job_id']}"
+    found = get(world, f"{path}?include=statistics,next")
+    assert found["statistics"] == get(world, f"{path}/statistics?from=2025-11-11")
+    assert [one["at"][:10] for one in found["next"]] == [f"{year}-01-01" for year in range(2027, 2037)]
+    assert found["graph"] is None
+    plain = get(world, path)
+    assert {name: found[name] for name in plain} == plain
+    assert get(world, f"{path}?include=next")["statistics"] is None
+    assert problem(world, f"{path}?include=nexts")[0].startswith("include")
+
+
+def test_a_job_includes_its_upstreams_and_dependants(world: World) -> None:
+    first, second = a_job(world), a_job(world)
+    third = a_job(world, depends_on=[{"job": first["job_id"]}, {"job": second["job_id"], "condition": "finished"}])
+    run(world, first, 1, succeeds=False)
+    graph = get(world, f"/jobs/{third['job_id']}?include=graph")["graph"]
+    assert [(one["job_id"], one["condition"]) for one in graph["upstreams"]] == [
+        (first["job_id"], "succeeded"),
+        (second["job_id"], "finished"),
+    ]
+    assert [(one["last_status"], one["running"]) for one in graph["upstreams"]] == [("failed", 0), (None, 0)]
+    assert graph["dependants"] == []
+    graph = get(world, f"/jobs/{second['job_id']}?include=graph")["graph"]
+    assert [(one["job_id"], one["condition"]) for one in graph["dependants"]] == [(third["job_id"], "finished")]
+    assert get(world, f"/jobs/{third['job_id']}?include=next,graph")["graph"]["dependants"] == []
+
+
 # the history of a job
 
 

@@ -65,6 +65,10 @@ class Job(BaseModel):
     )
     median_seconds: float | None = Field(None, description="The median run time of those that succeeded.")
     p95_seconds: float | None = Field(None, description="The 95th percentile of their run times.")
+    running: int | None = Field(None, description="How many of its executions run, or are between two attempts.")
+    deadline_state: DeadlineState | None = Field(
+        None, description="The worst among its live executions; null if none has a deadline."
+    )
 
 
 class CountedPage(BaseModel):

@@ -20,7 +20,6 @@ from services import (
     created_response,
     dry_run_response,
     edit,
-    find,
     job_state,
     rerun,
     run_once,
@@ -28,7 +27,7 @@ from services import (
     submission_forecaster,
     submit,
 )
-from views import backfill_view, batch_view, changes_view, job_view, job_views, run_view, submitted_view, total_view
+from views import backfill_view, batch_view, changes_view, job_view, run_view, submitted_view, total_view
 from views.submission import submission_preview_view
 
 from punctual.domain import instant
@@ -62,7 +61,6 @@ BATCH_RESPONSES = openapi_responses(
     answers.BatchResponse, *SUBMISSION_ERRORS, success=HTTPStatus.CREATED
 ) | openapi_responses(answers.BatchResponse | answers.Changes)
 LIST_RESPONSES = openapi_responses(answers.JobPage)
-GET_RESPONSES = openapi_responses(answers.Job, HTTPStatus.NOT_FOUND)
 EDIT_RESPONSES = openapi_responses(
     answers.Job | answers.Changes,
     *SUBMISSION_ERRORS,
@@ -144,16 +142,9 @@ def list_jobs(
     )
     page, now = browse.list_jobs(where, limit, cursor, sort), instant.now()
     counted = total_view(page, cursor, partial(browse.count_jobs, where, sort) if total else None)
-    records = statistics.records(job.job_id for job in page.items)
-    return answers.JobPage(items=job_views(page.items, records, now), cursor=page.cursor, **counted)
-
-
-@router.get("/jobs/<job_id>", summary="Get a job", tags=["jobs"], responses=GET_RESPONSES)
-def get_job(job_id: str) -> answers.Job:
-    authorize(router)
-    job = find.job(job_id)
-    [view] = job_views([job], statistics.records([job.job_id]), instant.now())
-    return view
+    pulses = statistics.pulses(page.items)
+    items = [job_view(job, now, pulse) for job, pulse in zip(page.items, pulses, strict=True)]
+    return answers.JobPage(items=items, cursor=page.cursor, **counted)
 
 
 @router.patch("/jobs/<job_id>", summary="Edit a job", tags=["jobs"], responses=EDIT_RESPONSES)

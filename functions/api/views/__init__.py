@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -28,11 +28,12 @@ from punctual.domain.status import FINAL, Status
 from punctual.stages.api.execution_details import Details
 from punctual.stages.api.explain import WaitingFor
 from punctual.stages.api.read_logs import LogPage
+from punctual.stages.api.read_statistics import JobPulse
 from punctual.stages.api.rerun import ManualExecution
 from punctual.stages.api.submit import Submitted
 from views.execution_details import cost_view, dependant_views, event_views, expected_end_view, part_forecast_view
 from views.instants import text_of as _text
-from views.statistics import recent_fields
+from views.statistics import pulse_fields
 
 
 def submitted_view(submitted: Submitted, now: datetime) -> answers.Job:
@@ -40,11 +41,11 @@ def submitted_view(submitted: Submitted, now: datetime) -> answers.Job:
     job = submitted.job
     if not submitted.created:
         return job_view(job, now)
-    return job_view(job, job.created_at - MILLISECOND, JobRecord(job_id=job.job_id))
+    return job_view(job, job.created_at - MILLISECOND, JobPulse(JobRecord(job_id=job.job_id), 0, None))
 
 
-def job_view(job: Job, now: datetime, record: JobRecord | None = None) -> answers.Job:
-    """A job, with its recent executions if its statistics have been read."""
+def job_view(job: Job, now: datetime, pulse: JobPulse | None = None) -> answers.Job:
+    """A job, with what it has done lately if that has been read."""
     batch, next_due_at = job.batch, job.next_due_at(now)
     return answers.Job(
         job_id=job.job_id,
@@ -79,7 +80,7 @@ def job_view(job: Job, now: datetime, record: JobRecord | None = None) -> answer
         updated_at=to_text(job.updated_at),
         next_due_at=_text(next_due_at),
         execution_id=execution_id(job.job_id, next_due_at) if next_due_at else None,
-        **(recent_fields(record) if record else {}),
+        **(pulse_fields(pulse) if pulse else {}),
     )
 
 
@@ -90,10 +91,6 @@ def total_view(page: Page[Any], cursor: str | None, count: Callable[[], Total | 
     else:
         total = count() if count else None
     return {"total": total.count, "total_is_exact": total.is_exact} if total else {}
-
-
-def job_views(jobs: Iterable[Job], records: Mapping[str, JobRecord], now: datetime) -> list[answers.Job]:
-    return [job_view(job, now, records.get(job.job_id) or JobRecord(job_id=job.job_id)) for job in jobs]
 
 
 def execution_view(

@@ -33,9 +33,8 @@ from punctual.domain.statistics.ended import (
     histogram,
 )
 from punctual.domain.statistics.histogram import quantile
-from punctual.domain.statistics.job_record import JobRecord
 from punctual.domain.status import Status
-from punctual.stages.api.read_statistics import JobHistory
+from punctual.stages.api.read_statistics import JobHistory, JobPulse
 
 RAN = frozenset({Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT})
 """The statuses that count in the success rate."""
@@ -46,9 +45,9 @@ class Grouping(StrEnum):
     QUEUE = "queue"
 
 
-def recent_fields(record: JobRecord) -> dict[str, Any]:
-    """The fields of a job that come from its last ended executions."""
-    newest_first = record.last[::-1]
+def pulse_fields(pulse: JobPulse) -> dict[str, Any]:
+    """The fields of a job that come from its live and from its last ended executions."""
+    newest_first = pulse.record.last[::-1]
     ran = [one for one in newest_first if one.status in RAN]
     succeeded = [one for one in ran if one.status is Status.SUCCEEDED]
     seconds = sorted(one.run_ms / 1000 for one in succeeded if one.run_ms is not None)
@@ -58,6 +57,8 @@ def recent_fields(record: JobRecord) -> dict[str, Any]:
         "success_rate": round(len(succeeded) / len(ran), 4) if ran else None,
         "median_seconds": _rank(seconds, 50),
         "p95_seconds": _rank(seconds, 95),
+        "running": pulse.running,
+        "deadline_state": pulse.deadline_state,
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.jobs.listing import Listing
 from punctual.domain.schedules.calendar import Calendars
@@ -89,6 +90,16 @@ class JobIndex(Protocol):
 
     def fetch(self, job_ids: Iterable[str]) -> dict[str, Job]:
         """Return the jobs that exist, by id, with an eventually consistent read."""
+
+
+class JobActivity(Protocol):
+    """What the live executions of jobs do. Reads only keys, with a number of requests that does not depend on jobs."""
+
+    def running(self, job_ids: Sequence[str]) -> Mapping[str, int]:
+        """Count the executions of up to 100 jobs that run or hold the gate of their job; 0 for a job left out."""
+
+    def worst_deadlines(self) -> Mapping[str, DeadlineState]:
+        """The worst deadline state among the live executions of each job; without a deadline, a job is left out."""
 
 
 class Tasks(Protocol):

@@ -67,7 +67,7 @@ class DynamoGates:
                     values={"limit": gate.limit},
                 )
             )
-            state = _state(written.item)
+            state = gate_state(written.item)
             held_for = state.holders.get(me)
             if written.applied or (held_for is not None and held_for >= number):
                 return None
@@ -98,7 +98,7 @@ class DynamoGates:
     def release(self, name: str, execution_id: str, claim_number: int | None) -> bool:
         held, values = _held_condition(claim_number)
         last = f"{held} AND #count = :one AND attribute_not_exists(#enqueued)"
-        if self.table.delete_if(_key(name), last, {**values, "one": 1}, holder=HOLDER + execution_id):
+        if self.table.delete_if(key_of_gate(name), last, {**values, "one": 1}, holder=HOLDER + execution_id):
             return False  # the last holder deletes the gate's item
         return "enqueued" in self.table.apply(self._removal(name, execution_id, held, values)).item
 
@@ -184,15 +184,15 @@ class DynamoGates:
     def clear_queue_mark(self, name: str, mark: str) -> None:
         unchanged, values = "#enqueued = :mark", {"mark": mark}
         is_empty = f"{unchanged} AND (attribute_not_exists(#count) OR #count = :none)"
-        if not self.table.delete_if(_key(name), is_empty, {**values, "none": 0}):
-            self.table.update(_key(name), set={}, remove=["enqueued"], condition=unchanged, values=values)
+        if not self.table.delete_if(key_of_gate(name), is_empty, {**values, "none": 0}):
+            self.table.update(key_of_gate(name), set={}, remove=["enqueued"], condition=unchanged, values=values)
 
     def remove_if_empty(self, name: str) -> None:
         is_empty = "(attribute_not_exists(#count) OR #count = :none) AND attribute_not_exists(#enqueued)"
-        self.table.delete_if(_key(name), is_empty, {"none": 0})
+        self.table.delete_if(key_of_gate(name), is_empty, {"none": 0})
 
     def state(self, name: str) -> GateState:
-        return _state(self.table.get(_key(name), consistent=True) or {})
+        return gate_state(self.table.get(key_of_gate(name), consistent=True) or {})
 
     def first_waiter(self, name: str) -> Waiter | None:
         page = next(self.table.query("#gate = :gate", {"gate": f"queue#{name}"}, consistent=True, page_size=1))
@@ -201,7 +201,7 @@ class DynamoGates:
     def gates(self, share: int = 0, shares: int = 1) -> Iterator[Mapping[str, GateState]]:
         for shard in range(share, SHARDS, shares):
             for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=GATES_PER_PAGE):
-                yield {item["entry"]: _state(item) for item in page}
+                yield {item["entry"]: gate_state(item) for item in page}
 
     def holders_of_job_gates(self) -> Iterator[str]:
         """The executions that hold their own job's gate."""
@@ -247,7 +247,7 @@ class DynamoGates:
 
     def _update(self, name: str, execution_id: str, **changes: Any) -> dict[str, Any]:
         """Build an update of a gate, in which ``holder`` stands for the attribute of an execution."""
-        return self.table.update_request(_key(name), names={"holder": HOLDER + execution_id}, **changes)
+        return self.table.update_request(key_of_gate(name), names={"holder": HOLDER + execution_id}, **changes)
 
     def _waiter_item(self, name: str, waiter: Waiter) -> Item:
         return {
@@ -268,7 +268,7 @@ def _held_condition(claim_number: int | None) -> tuple[str, Item]:
     return "#holder <= :claim_number", {"claim_number": claim_number}
 
 
-def _state(item: Item) -> GateState:
+def gate_state(item: Item) -> GateState:
     holders = {name.removeprefix(HOLDER): value for name, value in item.items() if name.startswith(HOLDER)}
     return GateState(holders, item.get("enqueued"))
 
@@ -289,7 +289,7 @@ def _waiter_key(name: str, turn: str) -> Item:
     return {"gate": f"queue#{name}", "entry": turn}
 
 
-def _key(name: str) -> Item:
+def key_of_gate(name: str) -> Item:
     return {"gate": f"held#{zlib.crc32(name.encode()) % SHARDS}", "entry": name}
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
     from punctual.aws.dynamodb.gates import DynamoGates
     from punctual.aws.dynamodb.held_executions import DynamoHeldExecutions
+    from punctual.aws.dynamodb.job_activity import DynamoJobActivity
     from punctual.aws.dynamodb.jobs import DynamoJobs
     from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
     from punctual.aws.dynamodb.misfires import DynamoMisfires
@@ -236,6 +237,13 @@ def statistics(settings: _WithStatistics) -> DynamoStatistics:
     from punctual.aws.dynamodb.statistics import DynamoStatistics
 
     return DynamoStatistics(Table(settings.statistics_table, dynamodb()))
+
+
+def job_activity(settings: _WithGates) -> DynamoJobActivity:
+    from punctual.aws.dynamodb.job_activity import DynamoJobActivity
+
+    executions, shards, _ = _execution_storage(settings)
+    return DynamoJobActivity(executions, Table(settings.gates_table, dynamodb()), shards)
 
 
 def samples(settings: _WithSignals) -> DynamoSamples:
