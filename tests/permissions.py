@@ -44,6 +44,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
             "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
             "dynamodb:BatchWriteItem",
             "dynamodb:Query",
         ),

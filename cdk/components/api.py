@@ -105,8 +105,10 @@ class Api(Construct):
                 **settings.concurrency.limits,
             },
         )
-        # PutItem also serves transactions: a job and the marker of its dedupe key.
-        tables.jobs.grant(function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "BatchWriteItem", "Query")
+        # PutItem and DeleteItem serve transactions: a job and the markers of its name and dedupe key.
+        tables.jobs.grant(
+            function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "Query"
+        )
         tables.jobs.grant_query(function, BY_LISTING_INDEX, BY_NAME_INDEX)
         tables.executions.grant(function, "PutItem", "Query")
         tables.executions.grant_query(function, BY_OWNER_INDEX, RUNNING_INDEX, DEADLINES_INDEX, LONG_INDEX)

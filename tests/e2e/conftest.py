@@ -36,8 +36,8 @@ def early_jobs(punctual: Punctual) -> dict[str, dict[str, Any]]:
         {"name": "far", **far_ahead},
         {"name": "far and long", "lane": "long", **far_ahead},
         {"name": "cron", "schedule": {**next_minute, "timezone": "Australia/Lord_Howe"}},
-        {"name": "load", "task": "sleep", "parameters": {"seconds": 3}, "schedule": next_minute},
-        {"name": "report", "schedule": next_minute, "depends_on": [{"job": "load"}]},
+        {"name": "early load", "task": "sleep", "parameters": {"seconds": 3}, "schedule": next_minute},
+        {"name": "early report", "schedule": next_minute, "depends_on": [{"job": "early load"}]},
     )
     return {job["name"]: job for job in jobs}
 

@@ -59,10 +59,10 @@ def test_a_failed_upstream_skips_dependants_on_success_and_starts_dependants_on_
 def test_a_recurring_job_waits_for_the_upstream_execution_of_its_own_window(
     punctual: Punctual, early_jobs: dict[str, dict[str, Any]]
 ) -> None:
-    report = first_execution(punctual, early_jobs["report"])
+    report = first_execution(punctual, early_jobs["early report"])
     assert (report["status"], report["attempt"]) == ("succeeded", 1)
     [upstream] = report["upstreams"]
     load = punctual.get(f"/executions/{upstream['execution_id']}")
-    assert load["job_id"] == early_jobs["load"]["job_id"]
+    assert load["job_id"] == early_jobs["early load"]["job_id"]
     assert load["window"] == report["window"]
     assert from_text(load["ended_at"]) <= from_text(report["started_at"])

@@ -98,7 +98,7 @@ def test_a_repeated_batch_whose_response_exceeds_an_item_returns_the_same_jobs(w
     assert [one["name"] for one in first[1]["items"]] == names
     world.pass_time(30)
     assert world.request("POST", "/jobs/batch", batch, headers=key) == first
-    assert len(world.items("jobs")) == 500
+    assert len([item for item in world.items("jobs") if "task" in item]) == 500
 
 
 @pytest.mark.parametrize(("operation", "table", "stored"), [("PutItem", "jobs", 30), ("UpdateItem", "idempotency", 60)])
@@ -106,7 +106,7 @@ def test_a_keyed_batch_that_crashed_is_completed_by_its_repetition(
     world: World, operation: str, table: str, stored: int
 ) -> None:
     key = {"idempotency-key": "interrupted"}
-    batch = {"jobs": [{"task": "echo", "name": "n" * 200, "schedule": {"every_seconds": 86_400}}] * 60}
+    batch = {"jobs": [{"task": "echo", "schedule": {"every_seconds": 86_400}}] * 60}
     with crash_at(operation, after=stored % 60, table=table), pytest.raises(Killed):
         world.request("POST", "/jobs/batch", batch, headers=key)
     assert len(world.items("jobs")) == stored
@@ -270,7 +270,7 @@ def test_jobs_are_listed_newest_first_with_pages_and_filters(world: World) -> No
         world.pass_time(1)
     world.request("POST", "/jobs", {"task": "fail"}, team="other")
     world.run_until_idle()
-    names: list[str] = []
+    names: list[str | None] = []
     cursor = ""
     for _ in range(10):
         page = world.request("GET", f"/jobs?limit=2{cursor}")[1]
@@ -278,14 +278,14 @@ def test_jobs_are_listed_newest_first_with_pages_and_filters(world: World) -> No
         if page["cursor"] is None:
             break
         cursor = f"&cursor={page['cursor']}"
-    assert names == ["fail", "job-4", "job-3", "job-2", "job-1", "job-0"]
+    assert names == [None, "job-4", "job-3", "job-2", "job-1", "job-0"]
 
-    def listed(query: str) -> list[str]:
+    def listed(query: str) -> list[str | None]:
         return [job["name"] for job in world.request("GET", f"/jobs?{query}")[1]["items"]]
 
-    assert listed("owner=other") == ["fail"]
+    assert listed("owner=other") == [None]
     assert listed("priority=high") == ["job-3", "job-1"]
-    assert listed("task=fail") == ["fail"]
+    assert listed("task=fail") == [None]
     assert listed("state=done&owner=data-quality") == ["job-4", "job-3", "job-2", "job-1", "job-0"]
     assert listed("owner=unknown") == []
 

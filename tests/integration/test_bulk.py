@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from typing import Any
@@ -18,10 +19,12 @@ from tests.integration.fixture_tasks import Killed
 from tests.integration.world import World
 
 HOURLY = {"cron": "0 * * * *"}
+NUMBERS = itertools.count()
 
 
 def submit_jobs(world: World, count: int, **fields: Any) -> list[str]:
-    jobs = [{"task": "echo", "schedule": HOURLY, "name": f"job {number}", **fields} for number in range(count)]
+    names = [f"job {next(NUMBERS)}" for _ in range(count)]
+    jobs = [{"task": "echo", "schedule": HOURLY, "name": name, **fields} for name in names]
     status, answer = world.request("POST", "/jobs/batch", {"jobs": jobs})
     assert status == 201, answer
     return [one["job_id"] for one in answer["items"]]

@@ -210,10 +210,10 @@ def test_equal_intervals_with_different_starts_are_rejected_with_the_reason(worl
 
 
 def test_an_ambiguous_name_in_a_batch_is_rejected(world: World) -> None:
-    jobs = [{"task": "echo"}, {"task": "echo"}, {"task": "echo", "name": "last", "depends_on": [{"job": "echo"}]}]
-    error = rejection(world, "/jobs/batch", {"jobs": jobs})
-    assert error["field"] == "jobs.2.depends_on.0.job"
-    assert "2 jobs in this batch are named 'echo'" in error["message"]
+    load = {"task": "echo", "name": "load"}
+    error = rejection(world, "/jobs/batch", {"jobs": [load, load, {"task": "echo", "depends_on": [{"job": "load"}]}]})
+    assert error["field"] == "jobs.1.name"
+    assert error["message"] == "is the same as jobs.0.name, 'load': remove one job, or change its name"
 
 
 def test_a_batch_may_refer_to_its_own_jobs_by_name_and_to_others_by_id(world: World) -> None:

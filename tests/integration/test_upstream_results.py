@@ -99,7 +99,9 @@ def test_a_task_without_upstreams_gets_an_error_that_says_so(world: World) -> No
 
 
 def test_two_upstreams_of_one_name_are_read_by_job_id(world: World) -> None:
-    first, second = world.submit(name="load", parameters={"n": 1}), world.submit(name="load", parameters={"n": 2})
+    first = world.submit(name="load", parameters={"n": 1})
+    world.run_until_idle()  # once it has ended, another job may have its name
+    second = world.submit(name="load", parameters={"n": 2})
     ended = sees(
         world,
         lambda context: [context.upstream[name].result["n"] for name in context.upstream],

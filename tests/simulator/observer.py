@@ -102,6 +102,13 @@ class Observer:
             versions.append(JobVersion(job))
             if self.kernel.current is not None:
                 self.changed[self.kernel.current].append(job)
+            self._check_unique(job)
+
+    def _check_unique(self, job: Job) -> None:
+        others = [versions[-1].job for versions in self.jobs.values() if versions[-1].job.job_id != job.job_id]
+        for other in others:
+            if job.is_live and other.is_live and not set(job.unique_keys).isdisjoint(other.unique_keys):
+                self.violated(f"jobs {job.job_id} and {other.job_id} are live and have {job.unique_keys}")
 
     def _execution_changed(self, change: Change) -> None:
         old = item_to_execution(plain(change.old)) if change.old else None

@@ -18,7 +18,7 @@ from tests.simulator import bulk
 from tests.simulator.event_sources import Invoker
 from tests.simulator.kernel import Process
 from tests.simulator.observer import Observer
-from tests.simulator.rare_requests import RARE_REQUESTS, vary
+from tests.simulator.rare_requests import RARE_REQUESTS, rename, vary
 
 INTERVALS = (60, 30, 90, 300, 900)
 RECURRING: tuple[dict[str, Any], ...] = (
@@ -118,9 +118,9 @@ class Operator:
             return
         job = self._job(where)
         if self.choose(f"{where}/dependant", (False, False, False, True)):
-            dependency = {"job": "first", "condition": self.choose(f"{where}/condition", CONDITIONS)}
-            second = {**job, "name": "second", "depends_on": [dependency]}
-            self.keyed("POST", "/jobs/batch", {"jobs": [{**job, "name": "first"}, second]})
+            dependency = {"job": f"first {where}", "condition": self.choose(f"{where}/condition", CONDITIONS)}
+            second = {**job, "name": f"second {where}", "depends_on": [dependency]}
+            self.keyed("POST", "/jobs/batch", {"jobs": [{**job, "name": f"first {where}"}, second]})
         else:
             self.submit(job)
 
@@ -146,7 +146,7 @@ class Operator:
         if lane == "long":
             job |= {"lane": "long", **self.choose(f"{where}/batch", BATCHES)}
         if self._is_varied:
-            job = vary(job, self.invoker.kernel.now, lambda name, options: self.choose(f"{where}/{name}", options))
+            job = vary(job, self.invoker.kernel.now, partial(self._choose_within, where))
         return {name: value for name, value in job.items() if value is not None}
 
     def submit(self, job: dict[str, Any]) -> None:
@@ -167,7 +167,10 @@ class Operator:
             {"priority": self.choose(f"{where}/priority", ("normal", "high", "low"))},
             {"depends_on": []},
         )
-        self.request("PATCH", f"/jobs/{job_id}", self.choose(f"{where}/change", changes))
+        change = self.choose(f"{where}/change", changes)
+        if self._is_varied:
+            change = rename(change, partial(self._choose_within, where))
+        self.request("PATCH", f"/jobs/{job_id}", change)
 
     def _pause(self, where: str) -> None:
         self._of_job(where, "POST", "/pause")
@@ -212,11 +215,17 @@ class Operator:
         jobs = [job_id for job_id, versions in self.observer.jobs.items() if versions[-1].job.schedule.kind == "queue"]
         for _ in range(self.choose(f"{where}/count", (1, 3)) if jobs else 0):
             self.messages += 1
-            body = json.dumps({"job_id": jobs[0], "payload": {"n": self.messages}})
+            body = json.dumps({**self._named(jobs[0], where), "payload": {"n": self.messages}})
             sqs = self.invoker.deployment.account.sqs
             sent = sqs.send_message(QueueUrl=self.invoker.deployment.queue_urls["intake"], MessageBody=body)
             self.observer.messages[sent["MessageId"]] = body
         self.observer.poll()
+
+    def _named(self, job_id: str, where: str) -> dict[str, str]:
+        """How a message names its job: by its id, or by the name that it has just now."""
+        job = self.observer.jobs[job_id][-1].job
+        is_by_name = self._is_varied and job.name and self.choose(f"{where}/by name", (False, True))
+        return {"owner": job.owner, "name": job.name} if is_by_name and job.name else {"job_id": job_id}
 
     def _of_job(self, where: str, method: str, suffix: str, body: Any = None) -> None:
         jobs = list(self.observer.jobs)
@@ -229,6 +238,9 @@ class Operator:
 
     def choose(self, stream: str, options: Any) -> Any:
         return self.invoker.faults.choices.any(f"operator/{stream}", options)
+
+    def _choose_within(self, where: str, name: str, options: Any) -> Any:
+        return self.choose(f"{where}/{name}", options)
 
     def keyed(self, method: str, path: str, body: Any) -> None:
         """Send a request with an ``Idempotency-Key``, and repeat it until it is answered."""

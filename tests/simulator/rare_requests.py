@@ -24,11 +24,13 @@ ON_ONE_DATE: tuple[dict[str, Any], ...] = tuple(
 ONE_PER_MINUTE = {"key": "k", "rate": {"starts": 1, "per_seconds": 60}}
 LONG_SCHEDULES = ({"queue": True}, {"every_seconds": 300, "jitter_seconds": 60})
 PREEMPTIBLE_SECONDS = 900
+NAMES = (None, None, "orders", "invoices")
+"""So few that live jobs, renamed ones and ended ones compete for them."""
 
 
 def vary(job: dict[str, Any], now: datetime, choose: Choose) -> dict[str, Any]:
     """Perhaps change a job that is about to be submitted."""
-    job = dict(job)
+    job = {**job, "name": choose("name", NAMES)}
     if job.get("lane") == "long" and "partitions" in job and choose("collector", (False, True)):
         job |= {"task": "quality.weekly", "parameters": {"dataset": "orders"}}
     if job.get("lane") == "long" and (schedule := choose("long schedule", (None, None, *LONG_SCHEDULES))):
@@ -43,6 +45,11 @@ def vary(job: dict[str, Any], now: datetime, choose: Choose) -> dict[str, Any]:
     if schedule.get("queue"):
         job.pop("misfire", None)
     return job
+
+
+def rename(change: dict[str, Any], choose: Choose) -> dict[str, Any]:
+    """Perhaps change the name, too, in an edit that is about to be sent."""
+    return {**change, "name": choose("name", NAMES)} if choose("rename", (False, False, True)) else change
 
 
 def preempt(operator: Operator, where: str) -> None:

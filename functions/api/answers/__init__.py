@@ -23,7 +23,7 @@ from punctual.domain.status import Status
 
 class Job(BaseModel):
     job_id: str
-    name: str
+    name: str | None
     owner: str
     created_by: str
     state: JobState
@@ -86,7 +86,7 @@ class JobPage(CountedPage):
 
 class BatchEntry(BaseModel):
     job_id: str
-    name: str
+    name: str | None
     created: bool = Field(True, description="False if a live job with the same `dedupe_key` is returned instead.")
 
 

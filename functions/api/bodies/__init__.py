@@ -246,7 +246,7 @@ class JobFields(StrictModel):
     task: str | None = Field(
         None, min_length=1, max_length=200, description="The name of a task in the catalog.", examples=["echo"]
     )
-    name: str | None = Field(None, min_length=1, max_length=200, description="Default: the name of the task.")
+    name: str | None = Field(None, min_length=1, max_length=200, description="Unique among the live jobs of your team.")
     parameters: dict[str, Any] | None = Field(None, description="Parameters of the task: at most 64 KB of JSON.")
     tags: dict[str, str] | None = Field(
         None,

@@ -15,7 +15,6 @@ from punctual.domain.schedules.schedule import Now
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 JOB = Job(
     job_id="01m7j3myg0ab16wzvq72dx3zvq",
-    name="n",
     owner="quality",
     created_by="ann",
     task="echo",
@@ -43,6 +42,14 @@ def test_equal_keys_in_a_batch_are_refused_naming_both_and_jobs_without_a_key_ar
 
 
 def test_a_refusal_names_the_existing_job_and_the_remedy():
-    refusal = duplicate_of(JOB, "dedupe_key")
+    refusal = duplicate_of(JOB, JOB.unique_keys[0], "dedupe_key")
     assert (refusal.field, JOB.job_id in refusal.message) == ("dedupe_key", True)
     assert "return_existing" in refusal.message
+
+
+def test_equal_names_in_a_batch_are_refused_unless_the_teams_differ():
+    named = replace(JOB, dedupe_key=None, name="orders")
+    check_distinct([named, replace(named, owner="billing"), replace(named, name=None), replace(named, name=None)])
+    with pytest.raises(Invalid, match=r"as jobs\.0\.name, 'orders': remove one job, or change its name") as refused:
+        check_distinct([named, named])
+    assert refused.value.field == "jobs.1.name"

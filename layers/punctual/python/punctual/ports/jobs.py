@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from punctual.domain.executions.deadline_outlook import DeadlineState
-from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.job import Job, JobState, UniqueKey
 from punctual.domain.jobs.listing import Listing
 from punctual.domain.schedules.calendar import Calendars
 
@@ -18,18 +18,18 @@ class Jobs(Protocol):
     def add(self, jobs: Iterable[Job]) -> None:
         """Store new jobs."""
 
-    def add_missing(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        """Store the jobs whose ids do not exist yet, and return the existing ones, by id."""
+    def add_missing(self, jobs: Iterable[Job]) -> None:
+        """Store the jobs whose ids do not exist yet."""
 
-    def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        """Store new jobs, each with a ``dedupe_key``, in one transaction: all of them or none.
+    def add_unique(self, jobs: Sequence[Job]) -> dict[UniqueKey, Job]:
+        """Store new jobs, each with unique keys, in one transaction: all of them or none.
 
         Stores nothing if live jobs have some of the keys, and returns those jobs by key; empty when all were stored.
-        Takes up to 50 jobs.
+        Takes up to 33 jobs.
         """
 
-    def find_duplicates(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        """Return the live jobs that have the ``dedupe_key`` of one of these new jobs, by key."""
+    def find_live(self, keys: Iterable[UniqueKey]) -> dict[UniqueKey, Job]:
+        """Return the live jobs that have these keys, by key. The read is strongly consistent."""
 
     def get(self, job_id: str) -> Job | None: ...
 
@@ -43,8 +43,11 @@ class Jobs(Protocol):
         stored job differs from ``job``.
         """
 
-    def replace(self, job: Job) -> bool:
-        """Store the next revision of a job; ``False`` when another revision was stored first."""
+    def replace(self, job: Job, former: Job) -> bool:
+        """Store the next revision of a job, in place of ``former``.
+
+        ``False`` when another revision was stored first, or another live job has its new name.
+        """
 
     def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
         """Record how long the parts of an execution ran, by kind of part.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
-from urllib.parse import quote
 
 from punctual.aws.dynamodb.execution_item import batch_text, dependencies_of_text, dependencies_text
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import Unreadable
-from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.job import Job, JobState, UniqueKey
 from punctual.domain.jobs.listing import Listing, listing_of, name_key
 from punctual.domain.jobs.misfire import default_misfire, parse_misfire
 from punctual.domain.jobs.overlap import Overlap
@@ -21,22 +20,26 @@ from punctual.domain.schedules.schedule import from_stored
 OPTIONAL_RULES = ("deadline", "concurrency", "notify", "batch")
 
 
-def marker_key(owner: str, dedupe_key: str) -> Item:
-    """The key of the marker item that records which of an owner's jobs holds a dedupe key.
+def marker_key(key: UniqueKey) -> Item:
+    """The key of the marker item that records which job holds a unique key.
 
     The marker has neither ``owner`` nor ``state``: it appears in no index of jobs, and its stream records are ignored.
     """
-    return {"job_id": f"#unique#{quote(owner, safe='')}#{dedupe_key}"}
+    return {"job_id": f"#{key.field}#{_without_hash(key.owner)}#{key.value}"}
+
+
+def _without_hash(owner: str) -> str:
+    return owner.replace("%", "%25").replace("#", "%23")
 
 
 def listing_attributes(job: Job) -> Item:
     """The keys of a job in the indexes: by list of its owner and, if it is live and has a name, by name."""
     listing = listing_of(job.state)
-    named = listing is Listing.LIVE and job.name is not None
+    name = job.name if listing is Listing.LIVE else None
     return {
         "listing": listing_key(job.owner, listing),
-        "named": job.owner if named else None,
-        "name_key": name_key(job.name, job.job_id) if named else None,
+        "named": job.owner if name else None,
+        "name_key": name_key(name, job.job_id) if name else None,
     }
 
 
@@ -94,7 +97,7 @@ def item_to_job(item: Item) -> Job:
         schedule = from_stored(from_json(item["schedule"]))
         return Job(
             job_id=item["job_id"],
-            name=item["name"],
+            name=item.get("name"),
             owner=item["owner"],
             created_by=item["created_by"],
             task=item["task"],

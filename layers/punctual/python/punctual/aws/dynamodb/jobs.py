@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
 from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, listing_attributes, listing_key, marker_key
 from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own, transact
 from punctual.domain.forecasts.run_history import KEPT_PARTITION_RUNS, KEPT_RUNS, append_run_times
-from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
+from punctual.domain.jobs.job import LIVE_STATES, Job, JobState, UniqueField, UniqueKey
 from punctual.domain.jobs.listing import Listing
 
 OWNERS_KEY = {"job_id": "#owners"}
@@ -38,26 +38,22 @@ class DynamoJobs:
         else:
             self.table.put_many(items)
 
-    def add_missing(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        existing = self.get_many(job.job_id for job in jobs)
+    def add_missing(self, jobs: Iterable[Job]) -> None:
         for job in jobs:
-            if job.job_id not in existing:
-                self.table.put_new(job_to_item(job), key="job_id")  # a concurrent request may have stored it meanwhile
-        return existing
+            self.table.put_new(job_to_item(job), key="job_id")
 
-    def add_unique(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        own, seen = {job.job_id for job in jobs}, dict[str, str]()
-        while not self._try_add(jobs, seen):
-            markers = self._markers(jobs)
-            seen = {key: marker["holder"] for key, marker in markers.items()}
-            if own & set(seen.values()):  # the write succeeded, and only the response was lost
-                return {}
-            if taken := self._live_holders(seen):
+    def add_unique(self, jobs: Sequence[Job]) -> dict[UniqueKey, Job]:
+        left, seen = list(jobs), dict[UniqueKey, str]()
+        while left and not self._try_add(left, seen):
+            seen = self._holders(key for job in left for key in job.unique_keys)
+            own = {job.job_id for job in left} & set(seen.values())  # stored, and only the response was lost
+            left = [job for job in left if job.job_id not in own]
+            if taken := self._live({key: holder for key, holder in seen.items() if holder not in own}):
                 return taken
         return {}
 
-    def find_duplicates(self, jobs: Sequence[Job]) -> dict[str, Job]:
-        return self._live_holders({key: marker["holder"] for key, marker in self._markers(jobs).items()})
+    def find_live(self, keys: Iterable[UniqueKey]) -> dict[UniqueKey, Job]:
+        return self._live(self._holders(keys))
 
     def get(self, job_id: str) -> Job | None:
         item = self.table.get({"job_id": job_id}, consistent=True)
@@ -93,9 +89,9 @@ class DynamoJobs:
         written = self.table.update(
             {"job_id": job.job_id}, set=changes, remove=removed, condition=condition, values=values
         )
-        return self._expire_marker_with(recognise_own(written, changes))
+        return self._expire_markers_with(recognise_own(written, changes))
 
-    def replace(self, job: Job) -> bool:
+    def replace(self, job: Job, former: Job) -> bool:
         # fail if, since the job was read, it became an upstream or `live_since` moved back: the put would undo that
         unmarked = "" if job.is_upstream else " AND attribute_not_exists(#is_upstream)"
         since = {"since": instant_text(job.live_since)} if job.live_since else {}
@@ -104,11 +100,11 @@ class DynamoJobs:
             if since
             else "attribute_not_exists(#live_since)"
         )
-        return self.table.put_if(
-            job_to_item(job),
-            f"#revision = :before AND #state = :state AND {as_old}{unmarked}",
-            {"before": job.revision - 1, "state": str(job.state), **since},
-        )
+        condition = f"#revision = :before AND #state = :state AND {as_old}{unmarked}"
+        values = {"before": job.revision - 1, "state": str(job.state), **since}
+        if job.unique_keys == former.unique_keys:
+            return self.table.put_if(job_to_item(job), condition, values)
+        return self._rename(self.table.put_request(job_to_item(job), condition, values), job, former)
 
     def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
         from punctual.domain.long_lane.part import PARTITION  # used only here: cold starts of the planner count
@@ -152,7 +148,7 @@ class DynamoJobs:
             condition="#state = :active AND #revision = :revision",
             values={"active": str(JobState.ACTIVE), "revision": job.revision},
         )
-        return self._expire_marker_with(written)
+        return self._expire_markers_with(written)
 
     def register_owner(self, owner: str) -> None:
         if owner in self._known_owners:
@@ -199,39 +195,63 @@ class DynamoJobs:
         items = self.table.get_many({"job_id": job_id} for job_id in job_ids)
         return {item["job_id"]: item_to_job(item) for item in items}
 
-    def _try_add(self, jobs: Sequence[Job], seen: Mapping[str, str]) -> bool:
-        """Store all jobs with their markers in one transaction, or none. ``seen``: ended jobs by dedupe key."""
+    def _try_add(self, jobs: Sequence[Job], seen: Mapping[UniqueKey, str]) -> bool:
+        """Store all jobs with their markers in one transaction, or none. ``seen``: ended jobs by unique key."""
         puts = []
         for job in jobs:
-            key = job.dedupe_key or ""
-            free = "attribute_not_exists(#job_id)"
-            before = {"before": seen[key]} if key in seen else {}
-            marker = {**marker_key(job.owner, key), "dedupe_key": key, "holder": job.job_id}
-            puts.append(self.table.put_request(job_to_item(job), free))
-            puts.append(self.table.put_request(marker, f"{free} OR #holder = :before" if before else free, before))
+            puts.append(self.table.put_request(job_to_item(job), "attribute_not_exists(#job_id)"))
+            puts += [self._put_marker(key, job.job_id, seen.get(key)) for key in job.unique_keys]
         return all(transact(self.table.client, [{"Put": put} for put in puts]))
 
-    def _markers(self, jobs: Sequence[Job]) -> dict[str, Item]:
-        keys = (marker_key(job.owner, job.dedupe_key or "") for job in jobs)
-        return {item["dedupe_key"]: item for item in self.table.get_many(keys, consistent=True)}
+    def _put_marker(self, key: UniqueKey, job_id: str, ended: str | None) -> dict[str, Any]:
+        """Build the put of a marker that does not exist yet, or belongs to the job ``ended``."""
+        marker = {**marker_key(key), "holder": job_id}
+        if ended is None:
+            return self.table.put_request(marker, "attribute_not_exists(#job_id)")
+        return self.table.put_request(marker, "attribute_not_exists(#job_id) OR #holder = :ended", {"ended": ended})
 
-    def _live_holders(self, holders: Mapping[str, str]) -> dict[str, Job]:
-        """The live jobs among the ``holders`` of dedupe keys."""
+    def _rename(self, put: Mapping[str, Any], job: Job, former: Job) -> bool:
+        """Store the revision of a job and its marker of the new name, and delete that of the former name."""
+        added = [key for key in job.unique_keys if key not in former.unique_keys]
+        removed = [key for key in former.unique_keys if key not in job.unique_keys]
+        holders = self._holders(added)
+        if self._live(holders):
+            return False
+        own = {"holder": job.job_id}
+        written = transact(
+            self.table.client,
+            [
+                {"Put": put},
+                *({"Put": self._put_marker(key, job.job_id, holders.get(key))} for key in added),
+                *({"Delete": self.table.delete_request(marker_key(key), "#holder = :holder", own)} for key in removed),
+            ],
+        )
+        return all(written)
+
+    def _holders(self, keys: Iterable[UniqueKey]) -> dict[UniqueKey, str]:
+        """The ids of the jobs that hold the keys, also of ended jobs."""
+        by_id = {marker_key(key)["job_id"]: key for key in keys}
+        markers = self.table.get_many(({"job_id": one} for one in by_id), consistent=True)
+        return {by_id[marker["job_id"]]: marker["holder"] for marker in markers}
+
+    def _live(self, holders: Mapping[UniqueKey, str]) -> dict[UniqueKey, Job]:
         jobs = self.get_many(set(holders.values()))
         found = {key: jobs.get(job_id) for key, job_id in holders.items()}
         return {key: job for key, job in found.items() if job is not None and job.is_live}
 
-    def _expire_marker_with(self, written: WriteResult) -> bool:
-        if written.applied and "dedupe_key" in written.item and JobState(written.item["state"]) not in LIVE_STATES:
-            self._expire_marker(written.item, written.item["expires_at"])
+    def _expire_markers_with(self, written: WriteResult) -> bool:
+        """Let the markers of an ended job expire together with it. A marker that a crash leaves behind is harmless."""
+        if written.applied and JobState(written.item["state"]) not in LIVE_STATES:
+            for field in UniqueField:
+                if field in written.item:
+                    self._expire_marker(UniqueKey(written.item["owner"], field, written.item[field]), written.item)
         return written.applied
 
-    def _expire_marker(self, ended: Item, expires_at: int) -> None:
-        """Let the marker of an ended job expire together with it. A marker that a crash leaves behind is harmless."""
+    def _expire_marker(self, key: UniqueKey, ended: Item) -> None:
         with suppress(self.table.client.exceptions.TransactionConflictException):  # a new job is taking over the key
             self.table.update(
-                marker_key(ended["owner"], ended["dedupe_key"]),
-                set={"expires_at": expires_at},
+                marker_key(key),
+                set={"expires_at": ended["expires_at"]},
                 condition="#holder = :holder",
                 values={"holder": ended["job_id"]},
             )

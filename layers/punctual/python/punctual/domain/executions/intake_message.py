@@ -13,7 +13,7 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.identity import check_job_id, digest
 from punctual.domain.instant import parse, to_text
-from punctual.domain.jobs.job import LIVE_STATES, Job
+from punctual.domain.jobs.job import Job, UniqueField, UniqueKey
 from punctual.domain.limits import check_parameters
 from punctual.domain.status import Status
 
@@ -21,11 +21,14 @@ MAX_MESSAGE_ID_LENGTH = 200
 MAX_MESSAGE_AGE = timedelta(days=1)
 """How long before it reaches the queue a message may have been sent for the first time."""
 CLOCK_TOLERANCE = timedelta(minutes=1)
+BY_ID = '{"job_id": "…", "payload": {…}}'
+BY_NAME = '{"owner": "…", "name": "…", "payload": {…}}'
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntakeMessage:
-    job_id: str
+    job: str | UniqueKey
+    """The id of its job, or the owner and the name that its live job has when the message is received."""
     payload: dict[str, Any] = field(default_factory=dict)
     message_id: str | None = None
     sent_at: datetime | None = None
@@ -33,7 +36,8 @@ class IntakeMessage:
 
     def to_body(self) -> str:
         """Only ASCII characters, because SQS rejects some others."""
-        fields = {"job_id": self.job_id, "payload": self.payload}
+        job = {"job_id": self.job} if isinstance(self.job, str) else {"owner": self.job.owner, "name": self.job.value}
+        fields = {**job, "payload": self.payload}
         if self.message_id is not None and self.sent_at is not None:
             fields |= {"message_id": self.message_id, "sent_at": to_text(self.sent_at)}
         return json.dumps(fields)
@@ -72,26 +76,35 @@ def read_message(body: str) -> IntakeMessage:
     """Parse a message body. Raises ``Unreadable``."""
     try:
         fields = json.loads(body)
-        if not isinstance(fields, dict) or not isinstance(fields.get("job_id"), str):
-            raise Unreadable('a message must look like {"job_id": "…", "payload": {…}}')
+        job = _job_of(fields)
         payload = fields.get("payload", {})
         if not isinstance(payload, dict):
             raise Unreadable(f"payload must be an object, not {type(payload).__name__}")
         check_parameters("payload", payload)
-        return IntakeMessage(job_id=check_job_id(fields["job_id"]), payload=payload, **_own_id(fields))
+        return IntakeMessage(job=job, payload=payload, **_own_id(fields))
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {error}") from error
     except Rejected as error:
         raise Unreadable(f"{error.field}: {error.message}") from error
 
 
-def refusal(job_id: str, job: Job | None) -> str:
+def refusal(named: str | UniqueKey, job: Job | None) -> str:
     """Return why the job takes no messages; empty if it does."""
     if job is None:
-        return f"there is no job {job_id!r}"
+        live = f"live job of {named.owner!r} with the name {named.value!r}" if isinstance(named, UniqueKey) else ""
+        return f"there is no {live or f'job {named!r}'}"
     if job.schedule.kind != "queue":
-        return f'job {job_id!r} does not take messages: its schedule is not {{"queue": true}}'
-    return "" if job.state in LIVE_STATES else f"job {job_id!r} is {job.state}"
+        return f'job {job.job_id!r} does not take messages: its schedule is not {{"queue": true}}'
+    return "" if job.is_live else f"job {job.job_id!r} is {job.state}"
+
+
+def _job_of(fields: Any) -> str | UniqueKey:
+    match fields:
+        case {"job_id": str(job_id)} if not fields.keys() & {"owner", "name"}:
+            return check_job_id(job_id)
+        case {"owner": str(owner), "name": str(name)} if "job_id" not in fields:
+            return UniqueKey(owner, UniqueField.NAME, name)
+    raise Unreadable(f"a message must look like {BY_ID} or {BY_NAME}")
 
 
 def _own_id(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _end_of(
     """From the outlook of its last check; without one, from its own run times, which ignores its own upstreams."""
     execution = upstream.execution or execution_of(job, due, status=Status.SCHEDULED, now=now)
     end = execution.outlook or _forecast(execution, job, load, now, None, parts_of(execution))[0]
-    return UpstreamEnd(job.job_id, job.name, max(end.median_end, now), max(end.p95_end, now))
+    return UpstreamEnd(job.job_id, job.display_name, max(end.median_end, now), max(end.p95_end, now))
 
 
 def outlook_of(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.dependency import Dependency
@@ -49,12 +49,28 @@ class JobState(StrEnum):
     """Like ``cancelled``, and hidden from lists. Its history is kept until it expires."""
 
 
+class UniqueField(StrEnum):
+    """A field whose value at most one live job of an owner has."""
+
+    NAME = "name"
+    DEDUPE_KEY = "dedupe_key"
+
+
+class UniqueKey(NamedTuple):
+    """The value of a unique field: it identifies a live job."""
+
+    owner: str
+    field: UniqueField
+    value: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """A job definition. Immutable: an edit makes a copy with the next ``revision``."""
 
     job_id: str
-    name: str
+    name: str | None = None
+    """Unique among the live jobs of the owner, if given."""
     owner: str
     created_by: str
     task: str
@@ -91,7 +107,7 @@ class Job:
     live_since: datetime | None = None
     """The earliest due instant of old executions that may be live: manual retries, backfills, long retry backoffs."""
     dedupe_key: str | None = None
-    """Unique among the live jobs of the owner."""
+    """Unique among the live jobs of the owner, if given."""
     state: JobState = JobState.ACTIVE
     paused_at: datetime | None = None
     """When it was last paused."""
@@ -106,6 +122,17 @@ class Job:
     schedule_revision: int = 1
     """The revision of that edit. Executions of an earlier revision were planned under another schedule."""
     revision: int = 1
+
+    @property
+    def display_name(self) -> str:
+        """Its name for people. Its task's, if it has none."""
+        return self.name or self.task
+
+    @property
+    def unique_keys(self) -> tuple[UniqueKey, ...]:
+        """The keys that no other live job may have."""
+        values = {UniqueField.DEDUPE_KEY: self.dedupe_key, UniqueField.NAME: self.name}
+        return tuple(UniqueKey(self.owner, field, value) for field, value in values.items() if value is not None)
 
     @property
     def is_live(self) -> bool:

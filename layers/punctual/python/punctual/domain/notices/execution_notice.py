@@ -28,14 +28,14 @@ def execution_notice(
     id_suffix: str = "",
 ) -> Notice:
     """Build a notice. ``words`` follow the job's name in the title. Its id is derived: a repetition is a duplicate."""
-    title = f"{job.name} {words}"
+    title = f"{job.display_name} {words}"
     shown = [("Cause", cause), ("Remedy", remedy), *lines, *_identity(execution, job)]
     return Notice(
         id=f"{execution.execution_id}#{event}{id_suffix}",
         event=event,
         at=at,
         job_id=execution.job_id,
-        job_name=job.name,
+        job_name=job.display_name,
         owner=execution.owner,
         execution_id=execution.execution_id,
         to=(job.notify or DEFAULT_RULE).to[0].key,
@@ -89,7 +89,7 @@ def _identity(execution: Execution, job: Job) -> list[tuple[str, str | None]]:
         ("Ran for", format_duration(ended - started) if started and ended else None),
         ("Deadline", local(execution.deadline_at)),
         ("Attempts", f"{execution.attempt} of {execution.retry.max_attempts}" if execution.attempt else None),
-        ("Job", f"{job.name} ({job.job_id})"),
+        ("Job", f"{job.display_name} ({job.job_id})"),
         ("Task", execution.task),
         ("Tags", ", ".join(f"{key}: {value}" for key, value in execution.tags.items())),
         ("Owner", execution.owner),

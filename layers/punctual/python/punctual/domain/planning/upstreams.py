@@ -137,7 +137,7 @@ class Upstream:
 
     @property
     def name(self) -> str:
-        return self.job.name if self.job else self.dependency.job
+        return self.job.display_name if self.job else self.dependency.job
 
     @property
     def ended(self) -> bool:

@@ -6,7 +6,6 @@ dependants are not stored after all, the mark has no effect other than lookups t
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -53,19 +52,16 @@ class DependencyChecker:
     def check_batch(self, jobs: Sequence[Job], existing: Mapping[str, Job]) -> CheckedJobs:
         """Check the jobs of a batch, which may depend on each other by name. Returns them in the order of the batch.
 
-        The names are replaced by ids. ``existing`` has, by ``dedupe_key``, the stored jobs that are returned in place
-        of jobs of the batch: a dependency on the name of such a job refers to the stored job.
+        The names are replaced by ids. ``existing`` has the stored jobs that are returned in place of jobs of the batch,
+        by the ids of those: a dependency on the name of such a job refers to the stored job.
         """
         if not any(job.depends_on for job in jobs):
             return CheckedJobs(jobs)
-        stored = {job.job_id: existing[job.dedupe_key] for job in jobs if job.dedupe_key and job.dedupe_key in existing}
-        with_ids = [replace(job, job_id=stored[job.job_id].job_id) if job.job_id in stored else job for job in jobs]
-        by_name = defaultdict(list)
-        for job in with_ids:
-            by_name[job.name].append(job)
+        with_ids = [replace(job, job_id=existing[job.job_id].job_id) if job.job_id in existing else job for job in jobs]
+        by_name = {job.name: job for job in with_ids if job.name is not None}
         by_id = {job.job_id: job for job in with_ids}
         resolved = [_resolve_names(number, job, by_name) for number, job in enumerate(with_ids)]
-        found = self._existing_upstreams(resolved, by_id) | {job.job_id: job for job in stored.values()}
+        found = self._existing_upstreams(resolved, by_id) | {job.job_id: job for job in existing.values()}
         upstreams = {**by_id, **found}
         for number, job in enumerate(resolved):
             for n, one in enumerate(job.depends_on):
@@ -74,13 +70,13 @@ class DependencyChecker:
         cycle = find_cycle(dependency_graph_of(resolved))
         if cycle is not None:
             number = next(n for n, job in enumerate(resolved) if job.job_id == cycle[0])
-            raise _cycle_error(f"jobs.{number}.depends_on", [by_id[one].name for one in cycle])
+            raise _cycle_error(f"jobs.{number}.depends_on", [by_id[one].name or one for one in cycle])
         upstream_ids = {one.job for job in resolved for one in job.depends_on}
         checked = [
             replace(job, job_id=submitted.job_id, is_upstream=submitted.job_id in upstream_ids)
             for job, submitted in zip(resolved, jobs, strict=True)
         ]
-        return CheckedJobs(checked, _to_mark([job for job in checked if job.job_id not in stored], found))
+        return CheckedJobs(checked, _to_mark([job for job in checked if job.job_id not in existing], found))
 
     def mark_upstreams(self, checked: CheckedJobs) -> None:
         """Mark the upstream jobs, so that the ends of their executions wake dependants. Idempotent.
@@ -89,7 +85,7 @@ class DependencyChecker:
         """
         for job in checked.upstreams_to_mark:
             if not self.jobs.mark_as_upstream(job.job_id):
-                message = f"job {job.name!r} ({job.job_id}) was deleted or cancelled during this request: remove it"
+                message = f"job {_named(job)} was deleted or cancelled during this request: remove it"
                 raise Invalid("depends_on", message)
 
     def _existing_upstreams(self, jobs: Iterable[Job], batch: Mapping[str, Job]) -> dict[str, Job]:
@@ -114,7 +110,7 @@ class DependencyChecker:
             level = self.jobs.get_many({one.job for job in live for one in job.depends_on} - known.keys())
         cycle = find_cycle(dependency_graph_of(known.values()))
         if cycle is not None:
-            raise _cycle_error("depends_on", [known[one].name for one in cycle])
+            raise _cycle_error("depends_on", [known[one].name or one for one in cycle])
 
 
 def _to_mark(jobs: Iterable[Job], upstreams: Mapping[str, Job]) -> list[Job]:
@@ -122,14 +118,10 @@ def _to_mark(jobs: Iterable[Job], upstreams: Mapping[str, Job]) -> list[Job]:
     return [job for job_id, job in upstreams.items() if job_id in wanted and not job.is_upstream]
 
 
-def _resolve_names(number: int, job: Job, by_name: Mapping[str, list[Job]]) -> Job:
+def _resolve_names(number: int, job: Job, by_name: Mapping[str, Job]) -> Job:
     resolved: list[Dependency] = []
     for n, one in enumerate(job.depends_on):
-        candidates = by_name.get(one.job, [])
-        if len(candidates) > 1:
-            message = f"{len(candidates)} jobs in this batch are named {one.job!r}: give each a unique name"
-            raise Invalid(f"jobs.{number}.depends_on.{n}.job", message)
-        one = replace(one, job=candidates[0].job_id) if candidates else one
+        one = replace(one, job=by_name[one.job].job_id) if one.job in by_name else one
         if one.job in [other.job for other in resolved]:
             message = f"{one.job!r} is listed twice, by name and by id: keep one, with the condition you want"
             raise Invalid(f"jobs.{number}.depends_on.{n}.job", message)
@@ -144,7 +136,7 @@ def _check(job: Job, dependency: Dependency, upstream: Job | None, field: str, r
         raise Invalid(f"{parent}.depends_on" if parent else "depends_on", message)
     if upstream is None:
         raise Invalid(field, f"there is no job {dependency.job!r}: {remedy}")
-    name = f"{upstream.name!r} ({upstream.job_id})" if upstream.name != upstream.job_id else repr(upstream.name)
+    name = _named(upstream)
     if upstream.job_id == job.job_id:
         raise Invalid(field, "is the job itself, which would wait for its own end: remove it")
     if upstream.state in (JobState.DELETED, JobState.CANCELLED):
@@ -161,6 +153,10 @@ def _check(job: Job, dependency: Dependency, upstream: Job | None, field: str, r
     if job.schedule.recurring and not _agree((job.schedule, job.window), (upstream.schedule, upstream.window), now):
         message = f"none of the next {LOOKAHEAD_INSTANTS} executions shares its data window with one of job {name}"
         raise Invalid(field, f"{message}: {_remedy(job, upstream)}")
+
+
+def _named(job: Job) -> str:
+    return repr(job.job_id) if job.name is None else f"{job.name!r} ({job.job_id})"
 
 
 def _remedy(job: Job, upstream: Job) -> str:

@@ -16,6 +16,7 @@ from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.planning.dependency_graph import CheckedJobs
 from punctual.domain.planning.replan import old_rules_until, planned_until_edit, replan
 from punctual.domain.requests.caller import Caller
+from punctual.domain.requests.dedupe import duplicate_of
 from punctual.domain.requests.dry_run import DryRunChanges, foreseen_from, overdue_at_edit, upcoming_executions
 from punctual.domain.schedules.schedule import Schedule
 
@@ -55,7 +56,8 @@ class Edit:
         checked = self._next_revision(job, changes, caller)
         self.dependencies.mark_upstreams(checked)
         [edited] = checked.jobs
-        if not self.jobs.replace(edited):
+        if not self.jobs.replace(edited, job):
+            self._check_name(edited)
             raise Stale("the job changed during this request: read it and send the edit again", field="If-Match")
         if edited.depends_on != job.depends_on:
             self._revert_cycle(job, edited)
@@ -100,19 +102,25 @@ class Edit:
             now = self.clock()
             revision = edited.revision + 1
             is_same_schedule = edited.schedule == job.schedule
-            self.jobs.replace(
-                replace(
-                    job,
-                    revision=revision,
-                    updated_at=now,
-                    revised_at=now,
-                    rescheduled_at=job.rescheduled_at if is_same_schedule else now,
-                    schedule_revision=job.schedule_revision if is_same_schedule else revision,
-                    live_since=edited.live_since,
-                    is_upstream=True,
-                )
+            restored = replace(
+                job,
+                revision=revision,
+                updated_at=now,
+                revised_at=now,
+                rescheduled_at=job.rescheduled_at if is_same_schedule else now,
+                schedule_revision=job.schedule_revision if is_same_schedule else revision,
+                live_since=edited.live_since,
+                is_upstream=True,
             )
+            if not self.jobs.replace(restored, edited):  # if its former name was taken meanwhile, it keeps the new one
+                self.jobs.replace(replace(restored, name=edited.name), edited)
             raise
+
+    def _check_name(self, edited: Job) -> None:
+        """Raise ``Conflict`` if another live job has the name of the edited one."""
+        for key, holder in self.jobs.find_live(edited.unique_keys).items():
+            if holder.job_id != edited.job_id:
+                raise duplicate_of(holder, key, key.field)
 
     def _find_editable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
         job = self.find.job(job_id)
@@ -155,6 +163,8 @@ class Edit:
             dedupe_key=job.dedupe_key,
             is_upstream=job.is_upstream,
         )
+        if edited.name != job.name:
+            self._check_name(edited)
         # executions that wait under the current rules must stay findable under the new ones
         if (since := job.waiting_since(now)) < edited.waiting_since(now):
             edited = replace(edited, live_since=since)

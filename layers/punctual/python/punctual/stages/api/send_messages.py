@@ -98,7 +98,7 @@ class MessageSender:
         message_id, payload = fields.get("message_id"), fields.get("payload", {})
         if message_id is not None:
             check_message_id(f"messages.{number}.message_id", message_id)
-        message = IntakeMessage(job_id=job.job_id, payload=payload, message_id=message_id)
+        message = IntakeMessage(job=job.job_id, payload=payload, message_id=message_id)
         with _named(number):
             check_parameters("parameters", payload)
             self._execution(job, message)
@@ -124,7 +124,7 @@ class MessageSender:
 
 
 def _request_id(message: IntakeMessage) -> str:
-    return digest(f"message\n{message.job_id}\n{message.message_id}")
+    return digest(f"message\n{message.job}\n{message.message_id}")
 
 
 def _payload_digest(message: IntakeMessage) -> str:

@@ -83,7 +83,7 @@ class JobBuilder:
         lane = Lane(submission.get("lane", Lane.SHORT))
         job = Job(
             job_id=new_job_id(now, seed),
-            name=submission.get("name") or task,
+            name=submission.get("name"),
             owner=caller.owner_of(submission),
             created_by=caller.subject,
             task=task,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Invalid, Rejected
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.job import Job, JobState, UniqueField, UniqueKey
 from punctual.domain.planning.dependency_graph import CheckedJobs, upstreams_first
 from punctual.domain.requests.caller import Caller, Role
 from punctual.domain.requests.dedupe import OnDuplicate, check_distinct, duplicate_of, policy_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MAX_CHECK_TIME = timedelta(seconds=10)
 """How long the checks of a batch may take: costly schedules must not exhaust the time of the API's function."""
 TRANSACTION_SIZE = 25
-"""Jobs with a ``dedupe_key`` per transaction: so many fit even with the largest parameters."""
+"""Jobs with unique keys per transaction: so many fit even with the largest parameters."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +45,31 @@ class _Request:
     """Jobs to store, each already checked by itself."""
 
     jobs: Sequence[Job]
-    must_be_new: Mapping[str, str]
-    """Keys that no live job may have, each with the field to name in the error."""
+    may_exist: Set[str]
+    """The ids of the jobs in whose place an existing job with the same ``dedupe_key`` may be returned."""
+    field: str
+    """The pattern of a field in errors: the number of the job, and the name of its field."""
     check_dependencies: Callable[[Mapping[str, Job]], CheckedJobs]
-    """Checks the dependencies, given the existing jobs that take the place of submitted ones, by key."""
+    """Checks the dependencies, given the existing jobs that take the place of submitted ones, by submitted id."""
     keyed_request: KeyedRequest | None = None
 
     @property
-    def keyed(self) -> list[Job]:
-        return [job for job in self.jobs if job.dedupe_key is not None]
+    def unique_keys(self) -> list[UniqueKey]:
+        return [key for job in self.jobs for key in job.unique_keys]
 
-    def check(self, newly_found: Mapping[str, Job], existing: Mapping[str, Job]) -> CheckedJobs:
-        """Check the jobs against the ``existing`` ones with the same key, of which some were ``newly_found``."""
+    def existing_in(self, taken: Mapping[UniqueKey, Job]) -> dict[str, Job]:
+        """The existing jobs that are returned in place of submitted ones, by submitted id."""
+        keys = {job.job_id: UniqueKey(job.owner, UniqueField.DEDUPE_KEY, job.dedupe_key or "") for job in self.jobs}
+        return {job_id: taken[key] for job_id, key in keys.items() if job_id in self.may_exist and key in taken}
+
+    def check(self, taken: Mapping[UniqueKey, Job]) -> CheckedJobs:
+        """Check the jobs against the live jobs that have some of their unique keys."""
+        existing = self.existing_in(taken)
         checked = self.check_dependencies(existing)
-        for key, job in newly_found.items():
-            if key in self.must_be_new:
-                raise duplicate_of(job, self.must_be_new[key])
+        for number, job in enumerate(self.jobs):
+            for key in job.unique_keys:
+                if job.job_id not in existing and key in taken and taken[key].job_id != job.job_id:
+                    raise duplicate_of(taken[key], key, self.field.format(number, key.field))
         return checked
 
 
@@ -100,14 +110,14 @@ class Submit:
     def preview_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> DryRunChanges:
         """Dry run of ``submit_all``: the executions in order of time, each with the name of its job as note."""
         upcoming = self._upcoming(self._new_jobs(self._batch_request(submissions, caller)))
-        named = [replace(one, note=job.name) for job, one in upcoming]
+        named = [replace(one, note=job.display_name) for job, one in upcoming]
         return DryRunChanges(appear=tuple(sorted(named, key=lambda one: one.scheduled_at))).shortened()
 
     def _request(self, submission: Mapping[str, Any], caller: Caller, keyed: KeyedRequest | None = None) -> _Request:
         caller.require_role(Role.OPERATOR)
         job = self._build(submission, caller, 0, keyed, self.clock())
-        must_be_new = _must_be_new([job], [submission], "dedupe_key")
-        return _Request([job], must_be_new, lambda _: self.dependencies.check(job), keyed)
+        may_exist = _may_exist([job], [submission])
+        return _Request([job], may_exist, "{1}", lambda _: self.dependencies.check(job), keyed)
 
     def _batch_request(
         self, submissions: Iterable[Mapping[str, Any]], caller: Caller, keyed: KeyedRequest | None = None
@@ -117,54 +127,56 @@ class Submit:
         check_total_runs(submissions)
         jobs = [self._build_nth(number, one, caller, keyed, now) for number, one in enumerate(submissions)]
         check_distinct(jobs)
-        must_be_new = _must_be_new(jobs, submissions, "jobs.{}.dedupe_key")
-        return _Request(jobs, must_be_new, lambda existing: self.dependencies.check_batch(jobs, existing), keyed)
+        may_exist = _may_exist(jobs, submissions)
+        check_dependencies = partial(self.dependencies.check_batch, jobs)
+        return _Request(jobs, may_exist, "jobs.{}.{}", check_dependencies, keyed)
 
     def _new_jobs(self, request: _Request) -> list[Job]:
-        existing = self.jobs.find_duplicates(request.keyed) if request.keyed else {}
-        return [job for job in request.check(existing, existing).jobs if job.dedupe_key not in existing]
+        taken = self.jobs.find_live(request.unique_keys)
+        existing = request.existing_in(taken)
+        return [job for job in request.check(taken).jobs if job.job_id not in existing]
 
     def _upcoming(self, new: Iterable[Job]) -> list[tuple[Job, ForeseenExecution]]:
         now = self.clock()
         return [(job, one) for job in new for one in upcoming_executions(job, job.created_at - MILLISECOND, now)]
 
     def _store(self, request: _Request) -> list[Submitted]:
-        """Store the jobs, except those whose ``dedupe_key`` a live job has.
+        """Store the jobs, except those that are stored already, or that are replaced by an existing job.
 
-        If a concurrent request takes a key, the jobs are checked again with that job in place of the submitted one. If
-        the check then fails, the jobs that were already stored are deleted.
+        If a concurrent request takes a unique key, the jobs are checked again. If the check then fails, the jobs that
+        were already stored are deleted.
         """
-        keyed = request.keyed
-        looks_ahead = len(keyed) > TRANSACTION_SIZE or any(job.depends_on for job in request.jobs)
-        newly_found: Mapping[str, Job] = self.jobs.find_duplicates(keyed) if keyed and looks_ahead else {}
-        existing: dict[str, Job] = {}
+        keyed, keys = request.keyed_request, request.unique_keys
+        stored = self.jobs.get_many(job.job_id for job in request.jobs) if keyed and keyed.is_repeated else {}
+        looks_ahead = len(keys) > TRANSACTION_SIZE or any(job.depends_on for job in request.jobs)
+        taken = self.jobs.find_live(keys) if keys and looks_ahead else {}
         added: dict[str, Job] = {}
         while True:
             try:
-                existing |= newly_found
-                checked = request.check(newly_found, existing)
-                new = [job for job in upstreams_first(checked.jobs) if job.dedupe_key not in existing]
+                checked = request.check(taken)
+                existing = request.existing_in(taken)
+                new = [job for job in upstreams_first(checked.jobs) if job.job_id not in {**existing, **stored}]
                 if new:
                     self.dependencies.mark_upstreams(checked)
             except Rejected:
                 for one in added.values():
                     self.jobs.change_state(one, JobState.DELETED, self.clock())
                 raise
-            newly_found = self._add_unique([job for job in new if job.dedupe_key is not None], added)
-            if not newly_found:
+            newly_taken = self._add_unique([job for job in new if job.unique_keys], added)
+            if not newly_taken:
                 break
-        others = [job for job in new if job.dedupe_key is None]
-        stored = self.jobs.add_missing(others) if request.keyed_request else {}
-        if not request.keyed_request:
+            taken = {**taken, **newly_taken}
+        others = [job for job in new if not job.unique_keys]
+        if keyed:
+            self.jobs.add_missing(others)
+        else:
             self.jobs.add(others)
-        duplicates = [existing.get(job.dedupe_key) if job.dedupe_key is not None else None for job in request.jobs]
         submitted = [
-            Submitted(duplicate or stored.get(job.job_id, job), created=duplicate is None)
-            for job, duplicate in zip(checked.jobs, duplicates, strict=True)
+            Submitted(existing.get(job.job_id) or stored.get(job.job_id, job), created=job.job_id not in existing)
+            for job in checked.jobs
         ]
-        if request.keyed_request:
-            answer = [(one.job.job_id, one.created) for one in submitted]
-            self.keyed_requests.complete(request.keyed_request.request_id, answer)
+        if keyed:
+            self.keyed_requests.complete(keyed.request_id, [(one.job.job_id, one.created) for one in submitted])
         return submitted
 
     def _answered(self, submitted: Sequence[tuple[str, bool]]) -> list[Submitted]:
@@ -172,7 +184,7 @@ class Submit:
         jobs = self.jobs.get_many({job_id for job_id, _ in submitted})
         return [Submitted(jobs[job_id], created=created) for job_id, created in submitted if job_id in jobs]
 
-    def _add_unique(self, jobs: Sequence[Job], added: dict[str, Job]) -> Mapping[str, Job]:
+    def _add_unique(self, jobs: Sequence[Job], added: dict[str, Job]) -> Mapping[UniqueKey, Job]:
         """Store the jobs that are not in ``added`` yet, and add them to it.
 
         Stops at the first transaction that finds keys taken, and returns the live jobs that have these keys.
@@ -205,9 +217,9 @@ class Submit:
             raise
 
 
-def _must_be_new(jobs: Sequence[Job], submissions: Sequence[Mapping[str, Any]], field: str) -> dict[str, str]:
-    return {
-        job.dedupe_key: field.format(number)
-        for number, (job, submission) in enumerate(zip(jobs, submissions, strict=True))
-        if job.dedupe_key is not None and policy_of(submission) is OnDuplicate.REFUSE
-    }
+def _may_exist(jobs: Sequence[Job], submissions: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    return frozenset(
+        job.job_id
+        for job, submission in zip(jobs, submissions, strict=True)
+        if policy_of(submission) is OnDuplicate.RETURN_EXISTING
+    )

@@ -8,14 +8,14 @@ repeated message stores no second execution. After a crash the message is delive
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Rejected, Unreadable
 from punctual.domain.executions.intake_message import IntakeMessage, read_message, refusal
-from punctual.domain.jobs.job import Job
+from punctual.domain.jobs.job import Job, UniqueKey
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -49,10 +49,15 @@ class Intake:
         all of them delivered again.
         """
         contents = [(message, self._read(message)) for message in messages]
-        jobs = self.jobs.get_many({content.job_id for _, content in contents if content is not None})
+        jobs = self._find({content.job for _, content in contents if content is not None})
         for message, content in contents:
             if content is not None:
-                self._store(message, content, jobs.get(content.job_id))
+                self._store(message, content, jobs.get(content.job))
+
+    def _find(self, named: Set[str | UniqueKey]) -> Mapping[Any, Job]:
+        by_id = self.jobs.get_many(one for one in named if isinstance(one, str))
+        by_name = self.jobs.find_live(one for one in named if isinstance(one, UniqueKey))
+        return {**by_id, **by_name}
 
     def _read(self, message: Message) -> IntakeMessage | None:
         try:
@@ -64,7 +69,7 @@ class Intake:
             return None
 
     def _store(self, message: Message, content: IntakeMessage, job: Job | None) -> None:
-        reason = refusal(content.job_id, job)
+        reason = refusal(content.job, job)
         if job is None or reason:
             self.dead_letters.dead_letter(message.body, reason)
             return
