@@ -43,7 +43,7 @@ LATE = {
 }
 SMALL = {"task": "sleep", "lane": "long", "parameters": {"seconds": 60}, "resources": {"vcpu": 0.25}}
 LARGE = {"task": "sleep", "lane": "long", "parameters": {"seconds": 20}, "resources": {"vcpu": 4}}
-FLOOD = {"name": "flood", "task": "sleep", "parameters": {"seconds": 1}, "priority": "low"}
+FLOOD = {"task": "sleep", "parameters": {"seconds": 1}, "priority": "low"}
 PLAN: dict[int, list[dict[str, Any]]] = {
     0: [STEADY, SLOWED],
     20: [SMALL] * 3,
