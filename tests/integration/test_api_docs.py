@@ -1,0 +1,125 @@
+"""The examples in ``docs/api.md``: requests are accepted as they stand, responses have the documented fields."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import fastjsonschema
+
+from tests.integration.world import World
+
+TEXT = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+BLOCKS = re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+FIELD_ROWS = re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \|$", TEXT.partition("## Executions")[0], re.MULTILINE)
+INLINE = re.compile(r"`(\{[^`]*\})`")
+HOURLY = {"cron": "0 * * * *"}
+
+
+def parsed(text: str) -> Any | None:
+    """The value of an example; ``None`` if it is shortened to what is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def blocks(*fields: str) -> list[dict[str, Any]]:
+    """The objects among the blocks that have these fields."""
+    found = [block for block in map(parsed, BLOCKS) if isinstance(block, dict) and block.keys() >= set(fields)]
+    assert found, f"docs/api.md has no example with {fields}"
+    return found
+
+
+def inline(*fields: str) -> list[dict[str, Any]]:
+    found = [value for value in map(parsed, INLINE.findall(TEXT)) if value and value.keys() >= set(fields)]
+    assert found, f"docs/api.md has no example with {fields}"
+    return found
+
+
+def is_like(example: Any, actual: Any) -> bool:
+    """Whether ``actual`` has what the example shows; ``…`` stands for any text."""
+    if isinstance(example, dict):
+        return isinstance(actual, dict) and all(is_like(value, actual.get(name)) for name, value in example.items())
+    if isinstance(example, list):
+        return len(example) == len(actual) and all(map(is_like, example, actual))
+    if isinstance(example, str):
+        return re.fullmatch(".*".join(map(re.escape, example.split("…"))), actual, re.DOTALL) is not None
+    return bool(example == actual)
+
+
+def test_the_examples_of_submissions_are_accepted_and_returned(world: World) -> None:
+    for example in blocks("task"):
+        status, job = world.request("POST", "/jobs", example)
+        assert status == 201, job
+        assert is_like(example, job)
+
+
+def test_the_examples_of_job_fields_are_accepted(world: World) -> None:
+    accepted = []
+    for field, default, meaning in FIELD_ROWS:
+        shown = [text for text in INLINE.findall(f"{default} {meaning}") if "…" not in text]
+        for value in filter(None, map(parsed, shown)):
+            schedule = {"queue": True} if "run_all" in str(value) else HOURLY
+            job = {"task": "echo", "parameters": {"customer_id": 7}, "schedule": schedule, field: value}
+            status, answer = world.request("POST", "/jobs?dry_run=true", job)
+            assert status == 200, (field, value, answer)
+            accepted.append(field)
+    assert {"notify", "deadline", "misfire", "concurrency"} <= set(accepted)
+
+
+def test_the_example_of_a_backfill_is_accepted(world: World) -> None:
+    job = world.submit(schedule={"cron": "0 2 * * SUN"})
+    for example in inline("from", "to"):
+        status, answer = world.request("POST", f"/jobs/{job['job_id']}/backfill?dry_run=true", example)
+        assert (status, len(answer["appear"])) == (200, 4), answer
+
+
+def test_the_examples_of_messages_become_executions(world: World) -> None:
+    job = world.submit(task="queue.process", schedule={"queue": True})
+    for example in blocks("messages"):
+        status, answer = world.request("POST", f"/jobs/{job['job_id']}/messages", example)
+        assert (status, len(answer["items"])) == (202, len(example["messages"])), answer
+    [sent] = re.findall(r"--message-body '(.*)'$", TEXT, re.MULTILINE)
+    body = json.dumps({**json.loads(sent), "job_id": job["job_id"]})
+    world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=body)
+    world.run_until_idle()
+    assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded"] * 2
+
+
+def test_the_example_of_an_error_is_the_answer_to_the_mistake_that_it_shows(world: World) -> None:
+    schedule = {"cron": "0 2 * * *", "timezone": "Europe/Belrin"}
+    status, problem = world.request("POST", "/jobs", {"task": "echo", "schedule": schedule})
+    [example] = blocks("errors")
+    assert (status, is_like(example, problem)) == (example["status"], True), problem
+
+
+def test_each_example_has_the_fields_of_the_openapi_document(world: World) -> None:
+    schemas = world.request("GET", "/openapi.json")[1]["components"]["schemas"]
+    examples = [value for value in map(parsed, BLOCKS) if value is not None]
+    fragments = [value for block in BLOCKS if parsed(block) is None and (value := parsed(f"{{{block}}}"))]
+    assert len(examples) >= 4
+    assert [example for example in examples if not any(fits(schemas, name, example) for name in schemas)] == []
+    for fragment in fragments:  # fields of an object that is not shown as a whole
+        for field, value in fragment.items():
+            owners = [
+                schema["properties"][field] for schema in schemas.values() if field in schema.get("properties", ())
+            ]
+            assert any(is_valid(schemas, schema, value) for schema in owners), (field, value)
+    assert {"waiting_for", "deadline"} <= {field for fragment in fragments for field in fragment}
+
+
+def fits(schemas: dict[str, Any], name: str, example: Any) -> bool:
+    """Whether the schema has all fields of the example, and accepts it."""
+    known = schemas[name].get("properties", {}).keys()
+    return isinstance(example, dict) and example.keys() <= known and is_valid(schemas, schemas[name], example)
+
+
+def is_valid(schemas: dict[str, Any], schema: dict[str, Any], value: Any) -> bool:
+    try:
+        fastjsonschema.validate({**schema, "components": {"schemas": schemas}}, value)
+    except fastjsonschema.JsonSchemaValueException:
+        return False
+    return True
