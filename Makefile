@@ -10,9 +10,11 @@ ifdef PORT
 export PUNCTUAL_PORT := $(PORT)
 endif
 
+BIN := node_modules/.bin
+
 .PHONY: help install up down status logs notices test check docs deploy bench clean constraints \
 	check-style check-types test-unit test-integration test-infrastructure test-e2e \
-	test-model test-simulator simulate
+	test-model test-simulator simulate check-console console-types
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -35,9 +37,9 @@ logs: install ## follow the logs of functions and containers
 notices: install ## show notices and alarms as they arrive
 	@$(PY) -m local notices
 
-check: check-style check-types test-unit ## run style and type checks and unit tests: about a minute
+check: check-style check-types check-console test-unit ## run style and type checks and unit tests: about a minute
 
-test: check-style check-types ## run all checks and tests, suites in parallel: about 12 minutes
+test: check-style check-types check-console ## run all checks and tests, suites in parallel: about 12 minutes
 	@$(PY) -m tests.run
 
 docs: install ## regenerate the diagrams and tables of docs/
@@ -48,6 +50,12 @@ check-style: install
 
 check-types: install
 	@echo "── types" && $(PY) -m mypy
+
+check-console: install
+	@echo "── console" && cd console && ../$(BIN)/biome check --log-level=error && ../$(BIN)/tsc --noEmit && ../$(BIN)/vitest run --reporter=dot
+
+console-types: install ## generate the console's types from the OpenAPI document
+	@UPDATE_CONSOLE_TYPES=1 $(PYTEST) tests/integration/test_console_types.py
 
 test-unit: install
 	@echo "── unit tests" && $(PYTEST) $(SIDE_BY_SIDE) tests/unit

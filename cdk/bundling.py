@@ -16,6 +16,7 @@ from aws_cdk import aws_lambda as lambda_
 from cdk.settings import Platform
 
 ROOT = Path(__file__).parents[1]
+CONSOLE = ROOT / "console"
 CONSTRAINTS = ROOT / "constraints.txt"
 REQUIREMENTS = ROOT / "layers" / "vendor" / "requirements.txt"
 WHEELS = ROOT / ".build" / "wheels"
@@ -39,6 +40,15 @@ def with_tasks(function: Path) -> lambda_.Code:
     )
 
 
+def with_console(function: Path) -> lambda_.Code:
+    """The folder of a function, with the built console in `dist`."""
+    return lambda_.Code.from_asset(
+        str(function),
+        asset_hash_type=AssetHashType.OUTPUT,
+        bundling=BundlingOptions(image=DockerImage.from_registry(_NO_IMAGE), local=BuiltConsole(function)),
+    )
+
+
 def wheels(requirements: Path, platform: Platform) -> lambda_.Code:
     """A layer with the packages pinned in `requirements`, for `platform`."""
     bundler = Wheels(requirements, platform)
@@ -58,6 +68,20 @@ class TasksBeside:
         ignore = shutil.ignore_patterns(*NOT_SHIPPED)
         shutil.copytree(self._function, output_dir, ignore=ignore, dirs_exist_ok=True)
         shutil.copytree(ROOT / "tasks", Path(output_dir, "tasks"), ignore=ignore)
+        return True
+
+
+@jsii.implements(ILocalBundling)
+class BuiltConsole:
+    def __init__(self, function: Path) -> None:
+        self._function = function
+
+    def try_bundle(self, output_dir: str, *_options: object, **_more: object) -> bool:
+        ignore = shutil.ignore_patterns(*NOT_SHIPPED)
+        shutil.copytree(self._function, output_dir, ignore=ignore, dirs_exist_ok=True)
+        vite = ROOT / "node_modules" / ".bin" / "vite"
+        command = [str(vite), "build", "--logLevel", "warn", "--outDir", str(Path(output_dir, "dist").absolute())]
+        subprocess.run([*command, "--emptyOutDir"], cwd=CONSOLE, check=True)
         return True
 
 

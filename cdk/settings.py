@@ -124,8 +124,9 @@ class Settings:
     token_validity: Duration
     password_sign_in: bool
     """Whether clients may sign in with user name and password without SRP: for demo users only."""
-    hosted_sign_in: bool
-    """Whether Cognito serves the sign-in page on a domain of its own. The emulator serves it at its own address."""
+    is_emulated: bool
+    """Whether the stack runs on the emulator, which serves the API below a path, and the sign-in page
+    at its own address."""
     keep_data: bool
     """Whether tables, results and users survive the deletion of the stack."""
     http_call_networks: tuple[str, ...] = ()
@@ -143,6 +144,10 @@ class Settings:
     def of_tasks(self) -> dict[str, str]:
         """The environment variables that tasks read, in both lanes."""
         return {"HTTP_CALL_NETWORKS": ",".join(self.http_call_networks)} if self.http_call_networks else {}
+
+    def api_path(self, api_id: str) -> str:
+        """The path below which the API is served."""
+        return f"/_aws/execute-api/{api_id}" if self.is_emulated else ""
 
     def __post_init__(self) -> None:
         if self.email_sender is not None and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", self.email_sender):
@@ -184,7 +189,7 @@ LOCAL = Settings(
     request_burst=2000,
     token_validity=Duration.hours(24),
     password_sign_in=True,
-    hosted_sign_in=False,
+    is_emulated=True,
     keep_data=False,
 )
 
@@ -210,7 +215,7 @@ PROD = Settings(
     request_burst=400,
     token_validity=Duration.hours(1),
     password_sign_in=False,
-    hosted_sign_in=True,
+    is_emulated=False,
     keep_data=True,
 )
 

@@ -11,6 +11,7 @@ from cdk.components.api import Api
 from cdk.components.bulk import Bulk
 from cdk.components.cluster import Cluster
 from cdk.components.conductor import Conductor
+from cdk.components.console import Console
 from cdk.components.containers import Containers
 from cdk.components.dashboard import Dashboard
 from cdk.components.dispatcher import Dispatcher
@@ -36,7 +37,7 @@ from cdk.components.worker import Worker
 from cdk.settings import Settings
 
 FUNCTIONS = (
-    *("api", "planner", "dispatcher", "worker", "settler", "intake"),
+    *("api", "console", "planner", "dispatcher", "worker", "settler", "intake"),
     *("conductor", "reporter", "admission", "reconciler"),
     *("monitor", "notifier", "bulk"),
 )
@@ -73,6 +74,11 @@ class PunctualStack(Stack):
 
         # client ─▶ API Gateway ─▶ api ─▶ jobs table
         self.api = Api(self, "Api", identity=self.identity, results=results, queues=queues, **shared)
+
+        # browser ─▶ API Gateway ─▶ console: the web console's files
+        self.console = Console(
+            self, "Console", settings=settings, layers=self.layers, api=self.api, identity=self.identity
+        )
 
         # jobs stream, executions stream ─▶ planner ─▶ executions table, timers table, queues
         #                                           ─▶ one-time schedules, state machine (long lane)

@@ -92,7 +92,9 @@ def _parse() -> argparse.Namespace:
 
 def _welcome(described: dict[str, Any], places: Places) -> str:
     return f"""
-Punctual is running: {described["api_url"]}
+Console: {described["console_url"]}
+         sign in as operator, admin or viewer; passwords are in {_short(places.passwords)}
+API:     {described["api_url"]}
 Addresses, resource names and tokens are in {_short(places.stack_file)}. Submit a job:
 
 curl -X POST {described["api_url"]}/jobs \\

@@ -21,7 +21,10 @@ STACK = "Punctual"
 DEPLOYED = "/punctual/local/deployed"
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
 # Inputs of the synthesised stack.
-SOURCES = ("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "constraints.txt", "package-lock.json")
+SOURCES = (
+    *("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "constraints.txt", "package-lock.json"),
+    *("console/index.html", "console/public", "console/src", "console/vite.config.ts"),
+)
 LAST_LINES = 25
 COMPLETE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
 UNDER_WAY = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS")

@@ -19,8 +19,9 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost")
-# Paths whose pages may be open in a browser. API Gateway checks the token, and answers other origins as on AWS.
-PAGES = ("/_aws/execute-api/",)
+# Paths whose pages may be open in a browser. API Gateway checks the token, and answers other origins as on AWS;
+# the others are the pages of the sign-in.
+PAGES = ("/_aws/execute-api/", "/login", "/logout", "/oauth2/")
 
 
 class Guard:

@@ -162,6 +162,9 @@ class Stack:
                 client_id=outputs["UserPoolClientId"],
             )
             users.ensure()
+            users.allow_sign_in_at(
+                stack_file.console_url(self.emulator.endpoint, outputs["ApiId"]), client_id=outputs["ConsoleClientId"]
+            )
             return users.tokens()
 
     def _deploy(self, known: dict[str, Any] | None) -> None:

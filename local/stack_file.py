@@ -7,7 +7,7 @@ from local.places import REGION, Places
 from local.private_file import write_private
 
 FUNCTIONS = (
-    *("api", "planner", "dispatcher", "worker", "settler", "intake"),
+    *("api", "console", "planner", "dispatcher", "worker", "settler", "intake"),
     *("conductor", "reporter", "admission", "reconciler", "monitor", "notifier", "bulk"),
 )
 TABLES = (
@@ -33,6 +33,7 @@ def describe(
     """The content of the file, from the outputs of the stack."""
     return {
         "api_url": api_url(endpoint, outputs["ApiId"]),
+        "console_url": console_url(endpoint, outputs["ApiId"]),
         "endpoint_url": endpoint,
         "region": REGION,
         "tokens": tokens,
@@ -59,6 +60,10 @@ def describe(
 def api_url(endpoint: str, api_id: str) -> str:
     """The URL of the API. As on AWS, the stage `$default` does not appear in it."""
     return f"{endpoint}/_aws/execute-api/{api_id}"
+
+
+def console_url(endpoint: str, api_id: str) -> str:
+    return f"{api_url(endpoint, api_id)}/console"
 
 
 def read(places: Places) -> dict[str, Any] | None:

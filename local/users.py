@@ -29,6 +29,19 @@ class DemoUsers:
         for role in ROLES:
             self._ensure_user(role, passwords[role])
 
+    def allow_sign_in_at(self, address: str, *, client_id: str) -> None:
+        """Let the console's client return to its address on the emulator, which the stack does not know."""
+        self._cognito.update_user_pool_client(
+            UserPoolId=self._pool,
+            ClientId=client_id,
+            AllowedOAuthFlowsUserPoolClient=True,
+            AllowedOAuthFlows=["code"],
+            AllowedOAuthScopes=["openid", "profile"],
+            SupportedIdentityProviders=["COGNITO"],
+            CallbackURLs=[address],
+            LogoutURLs=[address],
+        )
+
     def tokens(self) -> dict[str, str]:
         """A fresh access token per user."""
         return {role: self._sign_in(role, password) for role, password in self._passwords().items()}

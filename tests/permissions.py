@@ -37,6 +37,7 @@ USE_GATED = (
 )
 """The executions, for functions that use gates."""
 PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "console": {},
     "api": {
         "TablesGates.Arn": (*USE_GATES, "dynamodb:BatchGetItem"),
         "TablesJobs.Arn": (

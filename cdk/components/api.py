@@ -69,7 +69,7 @@ class Api(Construct):
         super().__init__(scope, construct_id)
         self.function = self._function(settings, layers, tables, results, queues)
         self.http = http.HttpApi(self, "Http", api_name="punctual", create_default_stage=False)
-        self.console_client = identity.add_console_client(f"{self.http.api_endpoint}/console/")
+        self.console_client = identity.add_console_client(f"{self.http.api_endpoint}/console")
         self.function.add_environment(
             {
                 "ISSUER": identity.issuer,

@@ -11,7 +11,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from cdk.acknowledge import acknowledge
-from cdk.bundling import plain, with_tasks
+from cdk.bundling import plain, with_console, with_tasks
 from cdk.components.layers import Layers
 from cdk.settings import Settings
 from punctual.domain.metrics import NAMESPACE
@@ -37,6 +37,7 @@ class Function(Construct):
         environment: Mapping[str, str] | None = None,
         memory_mb: int = 256,
         tasks: bool = False,
+        console: bool = False,
         retry_attempts: int | None = None,
         recursive_loop: lambda_.RecursiveLoop | None = None,
     ) -> None:
@@ -61,7 +62,7 @@ class Function(Construct):
             description=f"Punctual: {name}",
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=lambda_.Architecture.custom(settings.platform.architecture),
-            code=with_tasks(FUNCTIONS / name) if tasks else plain(FUNCTIONS / name),
+            code=_code(FUNCTIONS / name, tasks=tasks, console=console),
             handler="handler.handler",
             layers=layers.both,
             role=self.role,
@@ -102,3 +103,9 @@ class Function(Construct):
             "AwsSolutions-IAM5[Resource::*]",
             "Metrics have no ARN: a condition on the namespace is the only way to restrict PutMetricData.",
         )
+
+
+def _code(folder: Path, *, tasks: bool, console: bool) -> lambda_.Code:
+    if console:
+        return with_console(folder)
+    return with_tasks(folder) if tasks else plain(folder)

@@ -72,7 +72,7 @@ class Identity(Construct):
             "pool.",
         )
 
-        self.sign_in_url = self._add_domain() if settings.hosted_sign_in else ""
+        self.sign_in_url = "" if settings.is_emulated else self._add_domain()
         """The address of the sign-in page; empty: the origin of the API."""
 
     def add_console_client(self, address: str) -> cognito.UserPoolClient:

@@ -16,6 +16,8 @@ def publish(stack: PunctualStack) -> None:
     outputs = {
         "ApiUrl": stack.api.http.api_endpoint,
         "ApiId": stack.api.http.api_id,
+        "ConsoleUrl": f"{stack.api.http.api_endpoint}/console",
+        "ConsoleClientId": stack.api.console_client.user_pool_client_id,
         "UserPoolId": stack.identity.pool.user_pool_id,
         "UserPoolClientId": stack.identity.client.user_pool_client_id,
         "JobsTable": stack.tables.jobs.resource.table_name,

@@ -9,7 +9,7 @@ from typing import Any
 from aws_cdk import App
 
 Resource = dict[str, Any]
-SHORT_LANE = ("api", "planner", "dispatcher", "worker", "settler", "intake")
+SHORT_LANE = ("api", "console", "planner", "dispatcher", "worker", "settler", "intake")
 LONG_LANE = ("conductor", "reporter", "admission", "reconciler")
 WATCH = ("monitor", "notifier", "bulk")
 FUNCTIONS = (*SHORT_LANE, *LONG_LANE, *WATCH)

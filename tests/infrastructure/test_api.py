@@ -6,16 +6,18 @@ from tests.infrastructure.deployed import Deployed, readable
 
 PUBLIC = {"GET /", "GET /health", "GET /config", "GET /swagger", "GET /openapi.json"}
 
+CONSOLE = {"GET /console", "GET /console/{proxy+}"}
+
 
 def test_all_but_the_public_routes_require_a_token(prod: Deployed) -> None:
     for route in prod.all("AWS::ApiGatewayV2::Route").values():
-        expected = "NONE" if route["RouteKey"] in PUBLIC else "JWT"
+        expected = "NONE" if route["RouteKey"] in PUBLIC | CONSOLE else "JWT"
         assert route["AuthorizationType"] == expected, route["RouteKey"]
 
 
 def test_a_path_without_a_route_of_its_own_is_behind_the_authorizer(prod: Deployed) -> None:
     routes = {route["RouteKey"]: route for route in prod.all("AWS::ApiGatewayV2::Route").values()}
-    assert set(routes) == PUBLIC | {"ANY /{proxy+}"}
+    assert set(routes) == PUBLIC | CONSOLE | {"ANY /{proxy+}"}
     assert "AuthorizerId" in routes["ANY /{proxy+}"]
 
 
@@ -38,9 +40,9 @@ def test_the_api_is_throttled_and_its_requests_are_logged(prod: Deployed) -> Non
 
 
 def test_requests_reach_the_function_in_the_second_payload_format(prod: Deployed) -> None:
-    (integration,) = prod.all("AWS::ApiGatewayV2::Integration").values()
-    assert integration["PayloadFormatVersion"] == "2.0"
-    assert readable(integration["IntegrationUri"]) == "ApiFunction.Arn"
+    integrations = prod.all("AWS::ApiGatewayV2::Integration").values()
+    assert {one["PayloadFormatVersion"] for one in integrations} == {"2.0"}
+    assert {readable(one["IntegrationUri"]) for one in integrations} == {"ApiFunction.Arn", "ConsoleFunction.Arn"}
 
 
 def test_only_administrators_create_users(prod: Deployed) -> None:
@@ -79,7 +81,7 @@ def test_people_sign_in_on_a_page_of_cognito_with_an_authorization_code(prod: De
     assert client["AllowedOAuthFlows"] == ["code"]
     assert "GenerateSecret" not in client or client["GenerateSecret"] is False
     assert [readable(url) for url in client["CallbackURLs"]] == [readable(url) for url in client["LogoutURLs"]]
-    assert readable(client["CallbackURLs"][0]).endswith("/console/")
+    assert readable(client["CallbackURLs"][0]).endswith("/console")
     (domain,) = prod.all("AWS::Cognito::UserPoolDomain").values()
     assert readable(domain["Domain"]) == "punctual-prod-AWS::AccountId"
     assert readable(prod.environment("api")["SIGN_IN_URL"]).startswith("https://punctual-prod-AWS::AccountId.auth.")
@@ -88,3 +90,9 @@ def test_people_sign_in_on_a_page_of_cognito_with_an_authorization_code(prod: De
 def test_the_emulator_serves_the_sign_in_page_at_its_own_address(local: Deployed) -> None:
     assert local.environment("api")["SIGN_IN_URL"] == ""
     assert not local.all("AWS::Cognito::UserPoolDomain")
+
+
+def test_the_console_knows_its_path_and_the_sign_in_page(prod: Deployed, local: Deployed) -> None:
+    assert prod.environment("console")["CONSOLE_PATH"] == "/console/"
+    assert readable(local.environment("console")["CONSOLE_PATH"]) == "/_aws/execute-api/ApiHttp/console/"
+    assert prod.environment("console")["SIGN_IN_URL"] == prod.environment("api")["SIGN_IN_URL"]

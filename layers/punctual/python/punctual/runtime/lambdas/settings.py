@@ -120,6 +120,11 @@ class _Images(Settings):
         return [name for name in self.long_images.split(",") if name]
 
 
+class ConsoleSettings(_Retention):
+    console_path: str
+    sign_in_url: str
+
+
 class ApiSettings(_Lane, _Images, _Signals, _Statistics, _Gates, _Logs, _Operations, _BacklogQueues, _Retention):
     jobs_table: str
     executions_table: str

@@ -1,0 +1,17 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "@playwright/test";
+
+const SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Run axe-core in the page, and return each violation as text. */
+export default async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(SOURCE);
+  return page.evaluate(async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: the script defines it
+    const found = await (window as any).axe.run();
+    return found.violations.flatMap((one: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
+      one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 160)} ${node.failureSummary}`),
+    );
+  });
+}

@@ -1,0 +1,23 @@
+import { defineConfig } from "@playwright/test";
+import chromium from "@sparticuz/chromium";
+
+/** Limits end only what would never pass, also on a busy machine. */
+const PATIENCE = Number(process.env.PATIENCE_MS ?? 120_000);
+
+export default defineConfig({
+  testDir: "browser",
+  outputDir: "../.build/browser",
+  reporter: "line",
+  workers: 1,
+  timeout: 8 * PATIENCE,
+  expect: { timeout: PATIENCE },
+  use: {
+    actionTimeout: PATIENCE,
+    navigationTimeout: PATIENCE,
+    viewport: { width: 1440, height: 900 },
+    launchOptions: {
+      executablePath: await chromium.executablePath(),
+      args: chromium.args.filter((one) => one !== "--single-process"),
+    },
+  },
+});

@@ -1,0 +1,97 @@
+/** The shell around the views, and the table of addresses. */
+
+import type { ComponentType } from "preact";
+import { useCallback, useState } from "preact/hooks";
+import { Link } from "./components/link";
+import { Empty } from "./components/states";
+import { Toasts } from "./components/toasts";
+import { match, place } from "./router";
+import { Preferences } from "./shell/account";
+import { Help, useShortcuts } from "./shell/keys";
+import { BottomBar, GROUPS, Sidebar } from "./shell/navigation";
+import { Palette } from "./shell/palette";
+import { TopBar } from "./shell/topbar";
+import { DeadlinesView } from "./views/deadlines/view";
+import { ExecutionView } from "./views/execution/view";
+import { ExecutionsView } from "./views/executions/view";
+import { JobView } from "./views/job/view";
+import { JobFormView } from "./views/job-form/view";
+import { JobsView } from "./views/jobs/view";
+import { LaneView } from "./views/lane/view";
+import { OverviewView } from "./views/overview/view";
+import { QueuesView } from "./views/queues/view";
+import { TasksView } from "./views/tasks/view";
+
+// biome-ignore lint/suspicious/noExplicitAny: each view declares the parameters of its own address
+const VIEWS: [string, ComponentType<any>][] = [
+  ["/", OverviewView],
+  ["/jobs", JobsView],
+  ["/jobs/new", JobFormView],
+  ["/jobs/:id", JobView],
+  ["/jobs/:id/edit", JobFormView],
+  ["/executions", ExecutionsView],
+  ["/executions/:id", ExecutionView],
+  ["/deadlines", DeadlinesView],
+  ["/queues", QueuesView],
+  ["/lane", LaneView],
+  ["/tasks", TasksView],
+];
+
+type Overlay = "palette" | "help" | "more" | null;
+
+export function App() {
+  const [overlay, setOverlay] = useState<Overlay>(null);
+  const openPalette = useCallback(() => setOverlay("palette"), []);
+  const openHelp = useCallback(() => setOverlay("help"), []);
+  const close = useCallback(() => setOverlay(null), []);
+  useShortcuts({ openPalette, openHelp });
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to the content
+      </button>
+      <Sidebar />
+      <div class="page">
+        <TopBar openPalette={openPalette} />
+        <main id="main" tabIndex={-1}>
+          {overlay === "more" ? <More /> : <CurrentView />}
+        </main>
+      </div>
+      <BottomBar openMore={() => setOverlay(overlay === "more" ? null : "more")} />
+      {overlay === "palette" && <Palette close={close} />}
+      {overlay === "help" && <Help close={close} />}
+      <Toasts />
+    </div>
+  );
+}
+
+function CurrentView() {
+  const { path } = place.value;
+  for (const [pattern, View] of VIEWS) {
+    const found = match(pattern, path);
+    if (found) return <View key={path} {...found} />;
+  }
+  return (
+    <Empty title="This page does not exist">
+      <Link to="/">Go to the overview</Link>
+    </Empty>
+  );
+}
+
+/** What the tab bar of a narrow screen has no room for. */
+function More() {
+  return (
+    <div class="stack">
+      <nav class="card more" aria-label="All views">
+        {GROUPS.flat().map((entry) => (
+          <Link key={entry.to} to={entry.to}>
+            {entry.title}
+          </Link>
+        ))}
+      </nav>
+      <div class="card">
+        <Preferences />
+      </div>
+    </div>
+  );
+}

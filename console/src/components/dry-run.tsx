@@ -1,0 +1,86 @@
+/** What a change would do, from the API's dry run. Nothing is written. */
+
+import { useEffect, useState } from "preact/hooks";
+import { send } from "../api/client";
+import { Problem } from "../api/problem";
+import type { Changes } from "../api/types";
+import { count } from "../format/duration";
+import { dueOf, when } from "../format/time";
+import { Icon, type IconName } from "./icon";
+
+interface Props {
+  method: string;
+  path: string;
+  body?: unknown;
+}
+
+const ROWS = [
+  { name: "appear", icon: "plus", hue: "ok", word: "appear" },
+  { name: "vanish", icon: "cancelled", hue: "idle", word: "vanish" },
+  { name: "repeat", icon: "retrying", hue: "idle", word: "run again" },
+] as const satisfies { name: keyof Changes; icon: IconName; hue: string; word: string }[];
+
+export function dryRunPath(path: string): string {
+  return `${path}${path.includes("?") ? "&" : "?"}dry_run=true`;
+}
+
+/** Ask for the dry run and show it. */
+export function DryRun({ method, path, body }: Props) {
+  const [result, setResult] = useState<Changes | Problem | null>(null);
+  const text = JSON.stringify(body);
+  useEffect(() => {
+    let isOver = false;
+    setResult(null);
+    send<Changes>(method, dryRunPath(path), text === undefined ? undefined : JSON.parse(text))
+      .then((sent) => !isOver && setResult(sent.data))
+      .catch((error) => !isOver && setResult(error instanceof Problem ? error : new Problem(0, String(error))));
+    return () => {
+      isOver = true;
+    };
+  }, [method, path, text]);
+  return <ChangesView changes={result} />;
+}
+
+export function ChangesView({ changes }: { changes: Changes | Problem | null }) {
+  if (changes === null)
+    return (
+      <p class="dim" role="status">
+        Dry run…
+      </p>
+    );
+  if (changes instanceof Problem) {
+    return (
+      <p class="error" role="alert">
+        Dry run refused: {changes.message}
+      </p>
+    );
+  }
+  return (
+    <div role="status">
+      <ul class="changes">
+        {ROWS.map(({ name, icon, hue, word }) => {
+          const items = changes[name];
+          return (
+            <li key={name}>
+              <span class={`hue-${hue}`}>
+                <Icon name={icon} />
+              </span>
+              <b>{count(items.length)}</b>
+              <span>
+                {word}
+                {items[0] && <span class="dim">{firstOf(items[0].execution_id)}</span>}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      {changes.left_out > 0 && <p>and {count(changes.left_out)} more</p>}
+      <p class="note">Dry run, just now. Nothing was written.</p>
+    </div>
+  );
+}
+
+function firstOf(executionId: string): string {
+  const due = dueOf(executionId);
+  return due ? `, first ${when(due)}` : "";
+}

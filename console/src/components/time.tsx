@@ -1,0 +1,38 @@
+/** An instant in the viewer's zone; the title shows all zones. */
+
+import { relative } from "../format/duration";
+import { cityOf, when, withZone, zone } from "../format/time";
+import { now } from "../state/clock";
+
+interface Props {
+  at: string | Date | null | undefined;
+  /** The job's zone. */
+  jobZone?: string | undefined;
+  /** What to show for a null instant. */
+  none?: string;
+}
+
+export function Time({ at, jobZone, none = "None" }: Props) {
+  if (!at) return <span class="dim">{none}</span>;
+  const instant = new Date(at);
+  return (
+    <time dateTime={instant.toISOString()} title={zones(instant, jobZone)}>
+      {when(instant, now.value)}
+    </time>
+  );
+}
+
+/** `in 46 s`. */
+export function Relative({ at }: { at: string | Date }) {
+  const instant = new Date(at);
+  return (
+    <time dateTime={instant.toISOString()} title={zones(instant)}>
+      {relative(now.value, instant)}
+    </time>
+  );
+}
+
+function zones(at: Date, jobZone?: string): string {
+  const names = [...new Set([zone.value, ...(jobZone ? [jobZone] : []), "UTC"])];
+  return [...names.map((name) => `${withZone(at, name)}, ${cityOf(name)}`), relative(now.value, at)].join("\n");
+}

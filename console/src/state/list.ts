@@ -1,0 +1,59 @@
+/** A list of the API: its first page is read again every few seconds, further pages are added on demand. */
+
+import { useState } from "preact/hooks";
+import { read } from "../api/client";
+import type { Page } from "../api/types";
+import { complain } from "../components/toasts";
+import { type Resource, useResource } from "./resource";
+
+export interface List<T> extends Resource<Page<T>> {
+  items: T[];
+  hasMore: boolean;
+  isLoading: boolean;
+  loadMore: () => void;
+}
+
+export function useList<T>(path: string, idOf: (item: T) => string): List<T> {
+  const first = useResource<Page<T>>(path);
+  const [more, setMore] = useState<{ path: string; pages: Page<T>[]; isLoading: boolean }>({
+    path,
+    pages: [],
+    isLoading: false,
+  });
+  const pages = more.path === path ? more.pages : [];
+  const cursor = pages.length ? pages.at(-1)?.cursor : first.data?.cursor;
+
+  const loadMore = async () => {
+    if (!cursor || more.isLoading) return;
+    setMore({ path, pages, isLoading: true });
+    try {
+      const { data } = await read<Page<T>>(
+        `${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`,
+      );
+      setMore({ path, pages: [...pages, data], isLoading: false });
+    } catch (error) {
+      setMore({ path, pages, isLoading: false });
+      complain(error);
+    }
+  };
+  return {
+    ...first,
+    items: unique([...(first.data?.items ?? []), ...pages.flatMap((page) => page.items)], idOf),
+    hasMore: Boolean(cursor),
+    isLoading: more.isLoading,
+    loadMore,
+  };
+}
+
+/** A new item moves others to the next page: each is shown once. */
+function unique<T>(items: T[], idOf: (item: T) => string): T[] {
+  return [...new Map(items.map((item) => [idOf(item), item])).values()];
+}
+
+/** An API address with the parameters that have a value. */
+export function withParameters(path: string, parameters: Record<string, string | null | undefined>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value);
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
+}

@@ -1,0 +1,98 @@
+import type { ComponentChildren } from "preact";
+import type { Execution } from "../../api/types";
+import { Link } from "../../components/link";
+import { ExecutionStatus } from "../../components/status";
+import { Time } from "../../components/time";
+import { withZone } from "../../format/time";
+import { nameOf } from "./view";
+
+export function Details({ execution }: { execution: Execution }) {
+  const rows: [string, ComponentChildren][] = [
+    [
+      "Job",
+      <Link key="job" to={`/jobs/${execution.job_id}`}>
+        {nameOf(execution)}
+      </Link>,
+    ],
+    ["Task", execution.task],
+    ["Team", execution.owner],
+    [
+      "Due",
+      <>
+        {withZone(new Date(execution.scheduled_at))}
+        <span class="note"> {withZone(new Date(execution.scheduled_at), "UTC")}</span>
+      </>,
+    ],
+    ["Origin", execution.origin],
+    ["Lane", `${execution.lane}, priority ${execution.priority}`],
+    ["Attempt", execution.attempt || "None yet"],
+  ];
+  if (execution.worker_id)
+    rows.push([
+      "Worker",
+      <span key="worker" class="mono">
+        {execution.worker_id}
+      </span>,
+    ]);
+  if (execution.window)
+    rows.push([
+      "Data window",
+      <>
+        <Time at={execution.window.start} /> to <Time at={execution.window.end} />
+      </>,
+    ]);
+  if (execution.retry_of)
+    rows.push([
+      "Retry of",
+      <Link key="retry" to={`/executions/${execution.retry_of}`}>
+        {execution.retry_of}
+      </Link>,
+    ]);
+  if (execution.covered_by)
+    rows.push([
+      "Covered by",
+      <Link key="covered" to={`/executions/${execution.covered_by}`}>
+        {execution.covered_by}
+      </Link>,
+    ]);
+  return (
+    <aside class="stack">
+      <section class="card">
+        <header>
+          <h2>Details</h2>
+        </header>
+        <dl class="details body">
+          {rows.map(([term, value]) => (
+            <>
+              <dt key={term}>{term}</dt>
+              <dd>{value}</dd>
+            </>
+          ))}
+        </dl>
+      </section>
+      <Upstreams execution={execution} />
+    </aside>
+  );
+}
+
+function Upstreams({ execution }: { execution: Execution }) {
+  if (!execution.upstreams?.length) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>Waits for</h2>
+      </header>
+      <ul class="body stack-small">
+        {execution.upstreams.map((one) => (
+          <li key={one.job_id}>
+            <Link to={one.execution_id ? `/executions/${one.execution_id}` : `/jobs/${one.job_id}`}>
+              {one.name ?? one.job_id}
+            </Link>{" "}
+            {one.status ? <ExecutionStatus status={one.status} /> : <span class="dim">not planned yet</span>}
+            <span class="note"> until it has {one.condition === "finished" ? "ended" : one.condition}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

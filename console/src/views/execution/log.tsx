@@ -1,0 +1,211 @@
+/** The log of an execution: followed while it runs, with search, level and download. Lines are text, never markup. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { read } from "../../api/client";
+import { Problem } from "../../api/problem";
+import type { Execution, LogLine, Logs } from "../../api/types";
+import { Icon } from "../../components/icon";
+import { Empty } from "../../components/states";
+import { complain } from "../../components/toasts";
+import { count } from "../../format/duration";
+import { clockMilliseconds } from "../../format/time";
+import { place, setQuery } from "../../router";
+import { isVisible } from "../../state/clock";
+import { withParameters } from "../../state/list";
+
+const LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"];
+const FOLLOW_MS = 2_000;
+const FIRST_LINES = "200";
+/** The oldest lines are dropped from the page beyond this number: the download has all of them. */
+const MOST_SHOWN = 5_000;
+
+interface Shown {
+  lines: LogLine[];
+  before: string | null;
+  total: number | null;
+  isComplete: boolean;
+}
+
+export function Log({ execution }: { execution: Execution }) {
+  const { query } = place.value;
+  const filters = { level: query.get("level"), search: query.get("q") };
+  const { shown, problem, loadBefore } = useLog(execution.execution_id, filters);
+  return (
+    <>
+      <div class="log-bar">
+        <span class="searchbox">
+          <Icon name="search" />
+          <input
+            class="input"
+            type="search"
+            data-search
+            aria-label="Search this log"
+            placeholder="Search this log"
+            value={filters.search ?? ""}
+            onChange={(event) => setQuery({ q: event.currentTarget.value || null }, { replace: true })}
+          />
+        </span>
+        <select
+          class="input"
+          aria-label="Lowest level"
+          value={filters.level ?? ""}
+          onChange={(event) => setQuery({ level: event.currentTarget.value || null }, { replace: true })}
+        >
+          <option value="">All levels</option>
+          {LEVELS.map((level) => (
+            <option key={level} value={level}>
+              {level}
+            </option>
+          ))}
+        </select>
+        <button
+          type="button"
+          class="button is-icon"
+          aria-label="Download the log"
+          onClick={() => download(execution.execution_id)}
+        >
+          <Icon name="download" />
+        </button>
+      </div>
+      {problem && (
+        <p class="error padded" role="alert">
+          The log was not loaded: {problem}
+        </p>
+      )}
+      {shown && <Lines shown={shown} loadBefore={loadBefore} isFiltered={Boolean(filters.level || filters.search)} />}
+    </>
+  );
+}
+
+function Lines({ shown, loadBefore, isFiltered }: { shown: Shown; loadBefore: () => void; isFiltered: boolean }) {
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const last = shown.lines.length;
+  useEffect(() => {
+    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [last]);
+  const watch = (event: Event) => {
+    const { scrollTop, scrollHeight, clientHeight } = event.currentTarget as HTMLElement;
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24;
+  };
+  if (last === 0)
+    return <Empty title={isFiltered ? "No line matches" : shown.isComplete ? "It wrote no log" : "No line yet"} />;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
+      <div class="log" role="log" aria-label="Log" tabIndex={0} ref={box} onScroll={watch}>
+        {shown.before && (
+          <button type="button" class="button is-plain" onClick={loadBefore}>
+            Load earlier lines
+          </button>
+        )}
+        {shown.lines.map((line, position) => (
+          <p key={`${line.at}${position}`} class={tintOf(line.level)}>
+            <time dateTime={line.at}>{clockMilliseconds(new Date(line.at))}</time>
+            <b>{line.level === "WARNING" ? "WARN" : line.level}</b>
+            {line.part && <span class="dim">{line.part}</span>}
+            <span>
+              {line.message}
+              {Object.entries(line.fields).map(([name, value]) => (
+                <span key={name} class="dim">
+                  {" "}
+                  {name}={typeof value === "string" ? value : JSON.stringify(value)}
+                </span>
+              ))}
+            </span>
+          </p>
+        ))}
+      </div>
+      <p class="log-foot note" role="status">
+        {shown.isComplete ? "Complete" : "Following"}
+        {shown.total !== null && `, ${count(shown.total)} lines in all`}
+      </p>
+    </>
+  );
+}
+
+function tintOf(level: string): string | undefined {
+  if (level === "ERROR" || level === "CRITICAL") return "tint-bad";
+  return level === "WARNING" ? "tint-warn" : undefined;
+}
+
+/** The last lines, and each new one within two seconds while the execution runs. */
+function useLog(id: string, filters: Record<string, string | null>) {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const base = withParameters(`/executions/${id}/logs`, filters);
+  useEffect(() => {
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let after: string | null = null;
+    const follow = async () => {
+      try {
+        const { data } = await read<Logs>(withMore(base, after ? { after } : { tail: FIRST_LINES }));
+        if (isOver) return;
+        const isFirst = after === null;
+        after = data.after ?? after;
+        setProblem(null);
+        setShown((old) => (isFirst || !old ? pageOf(data) : appended(old, data)));
+        if (!data.complete) timer = setTimeout(() => (isVisible.value ? follow() : wait()), FOLLOW_MS);
+      } catch (error) {
+        if (isOver) return;
+        setProblem(error instanceof Problem ? error.message : String(error));
+        timer = setTimeout(follow, FOLLOW_MS * 2);
+      }
+    };
+    const wait = () => {
+      timer = setTimeout(() => (isVisible.value ? follow() : wait()), FOLLOW_MS);
+    };
+    setShown(null);
+    follow();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [base]);
+  const loadBefore = async () => {
+    if (!shown?.before) return;
+    try {
+      const { data } = await read<Logs>(withMore(base, { before: shown.before, limit: FIRST_LINES }));
+      setShown({ ...shown, lines: [...data.items, ...shown.lines], before: data.before ?? null });
+    } catch (error) {
+      complain(error);
+    }
+  };
+  return { shown, problem, loadBefore };
+}
+
+function pageOf(data: Logs): Shown {
+  return { lines: data.items, before: data.before ?? null, total: data.total ?? null, isComplete: data.complete };
+}
+
+function appended(old: Shown, data: Logs): Shown {
+  const lines = [...old.lines, ...data.items].slice(-MOST_SHOWN);
+  return { lines, before: old.before, total: data.total ?? old.total, isComplete: data.complete };
+}
+
+function withMore(path: string, parameters: Record<string, string>): string {
+  return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams(parameters)}`;
+}
+
+async function download(id: string): Promise<void> {
+  const lines: LogLine[] = [];
+  try {
+    let after: string | null = null;
+    for (;;) {
+      const { data }: { data: Logs } = await read<Logs>(withMore(`/executions/${id}/logs`, after ? { after } : {}));
+      lines.push(...data.items);
+      if (!data.items.length || !data.after || data.after === after) break;
+      after = data.after;
+    }
+  } catch (error) {
+    complain(error);
+    return;
+  }
+  const text = lines.map((line) => JSON.stringify(line)).join("\n");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
+  link.download = `${id}.log.jsonl`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

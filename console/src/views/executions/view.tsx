@@ -1,0 +1,114 @@
+/** Executions, latest due instant first, with filters in the address. */
+
+import type { Execution } from "../../api/types";
+import { Filters } from "../../components/filters";
+import { Empty, Loaded } from "../../components/states";
+import { DeadlineStatus, ExecutionStatus } from "../../components/status";
+import { type Column, Table } from "../../components/table";
+import { Time } from "../../components/time";
+import { duration } from "../../format/duration";
+import { place } from "../../router";
+import { now } from "../../state/clock";
+import { useList, withParameters } from "../../state/list";
+import { useTitle } from "../../state/title";
+
+const STATUSES = [
+  "running",
+  "queued",
+  "waiting",
+  "starting",
+  "retrying",
+  "scheduled",
+  "succeeded",
+  "failed",
+  "timed_out",
+  "cancelled",
+  "skipped",
+  "missed",
+] as const;
+const FILTERS = [
+  { name: "status", title: "Status", options: STATUSES },
+  { name: "deadline", title: "Deadline", options: ["on_track", "at_risk", "will_miss", "met", "missed"] },
+  { name: "owner", title: "Team" },
+  { name: "task", title: "Task" },
+  { name: "tag", title: "Tag (key:value)" },
+  { name: "origin", title: "Origin", options: ["schedule", "run", "retry", "backfill"] },
+  { name: "job_id", title: "Job id" },
+  { name: "worker_id", title: "Worker" },
+  { name: "from", title: "Due from" },
+  { name: "to", title: "Due before" },
+];
+
+export function ExecutionsView() {
+  useTitle("Executions");
+  const { query } = place.value;
+  const parameters = Object.fromEntries(
+    ["job_name", ...FILTERS.map((one) => one.name)].map((name) => [name, query.get(name)]),
+  );
+  const list = useList<Execution>(withParameters("/executions", { ...parameters, limit: "50" }), idOf);
+  return (
+    <>
+      <h1 class="visually-hidden">Executions</h1>
+      <Filters filters={FILTERS} search={{ name: "job_name", placeholder: "Search job names" }} />
+      <Loaded what="Executions" of={list}>
+        {() =>
+          list.items.length === 0 && !list.hasMore ? (
+            <Empty title={query.size ? "No execution matches these filters" : "No executions yet"} />
+          ) : (
+            <Table label="Executions" list={list} columns={COLUMNS} idOf={idOf} to={addressOf} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+export function addressOf(execution: Execution): string {
+  return `/executions/${execution.execution_id}`;
+}
+
+function idOf(execution: Execution): string {
+  return execution.execution_id;
+}
+
+export const COLUMNS: Column<Execution>[] = [
+  { title: "Job", cell: (one) => one.job_name ?? one.task },
+  {
+    title: "Status",
+    cell: (one) => (
+      <ExecutionStatus
+        status={one.status}
+        detail={one.status === "running" && one.progress ? `${Math.round(one.progress.percent)}%` : undefined}
+      />
+    ),
+  },
+  { title: "Due", cell: (one) => <Time at={one.scheduled_at} /> },
+  { title: "Start delay", class: "number narrow-hidden", cell: startDelay },
+  { title: "Run time", class: "number", cell: runTime },
+  {
+    title: "Deadline",
+    class: "narrow-hidden",
+    cell: (one) =>
+      one.deadline ? (
+        <DeadlineStatus isOwnColumn state={one.deadline.state} probability={one.deadline.probability} />
+      ) : (
+        <span class="dim">None</span>
+      ),
+  },
+  {
+    title: "Reason",
+    class: "narrow-hidden",
+    cell: (one) => <span class="reason">{one.reason ?? one.error?.message}</span>,
+  },
+];
+
+function startDelay(execution: Execution) {
+  if (!execution.started_at) return "–";
+  return duration(Math.max(0, (Date.parse(execution.started_at) - Date.parse(execution.scheduled_at)) / 1000));
+}
+
+function runTime(execution: Execution) {
+  if (!execution.started_at) return "–";
+  const end = execution.ended_at ? Date.parse(execution.ended_at) : now.value.getTime();
+  return duration(Math.max(0, (end - Date.parse(execution.started_at)) / 1000));
+}

@@ -1,0 +1,192 @@
+import type { ComponentChildren } from "preact";
+import { useResource } from "../../state/resource";
+import { type Draft, OWN_FIELDS, withField } from "./draft";
+import { Field } from "./field";
+import { ScheduleFields } from "./schedule-fields";
+import { JsonField, SchemaFields } from "./schema-fields";
+
+interface Task {
+  name: string;
+  description: string | null;
+  parameters: unknown;
+}
+
+interface Props {
+  draft: Draft;
+  onChange: (draft: Draft) => void;
+  problemAt: (field: string) => string | undefined;
+  isEdit: boolean;
+}
+
+export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
+  const tasks = useResource<{ items: Task[] }>("/tasks", 0);
+  const set = (field: string) => (value: unknown) => onChange(withField(draft, field, value));
+  const task = tasks.data?.items.find((one) => one.name === draft.task);
+  const others = Object.fromEntries(Object.entries(draft).filter(([name]) => !OWN_FIELDS.includes(name)));
+  const deadline = draft.deadline as Record<string, unknown> | undefined;
+  return (
+    <>
+      <Section title="What">
+        <div class="form-grid">
+          <Field id="task" label="Task" note={task?.description} problem={problemAt("task")}>
+            <select
+              id="task"
+              class="input"
+              disabled={isEdit}
+              value={String(draft.task ?? "")}
+              onChange={(event) => set("task")(event.currentTarget.value)}
+            >
+              <option value="">…</option>
+              {(tasks.data?.items ?? []).map((one) => (
+                <option key={one.name}>{one.name}</option>
+              ))}
+              {Boolean(draft.task) && !task && <option>{String(draft.task)}</option>}
+            </select>
+          </Field>
+          <Field id="name" label="Name" isOptional note="Shown in lists and notices" problem={problemAt("name")}>
+            <input
+              id="name"
+              class="input"
+              value={String(draft.name ?? "")}
+              onInput={(event) => set("name")(event.currentTarget.value)}
+            />
+          </Field>
+        </div>
+        <SchemaFields
+          key={String(draft.task)}
+          schema={task?.parameters}
+          value={(draft.parameters ?? {}) as Record<string, unknown>}
+          problemAt={problemAt}
+          onChange={(value) => set("parameters")(Object.keys(value).length ? value : null)}
+        />
+      </Section>
+      <Section title="When">
+        <ScheduleFields draft={draft} onChange={set("schedule")} problemAt={problemAt} />
+      </Section>
+      <Section title="Deadline">
+        <Field
+          id="deadline"
+          label="Seconds after the due instant"
+          isOptional
+          note={deadlineNote(deadline)}
+          problem={problemAt("deadline.within_seconds") ?? problemAt("deadline")}
+        >
+          <input
+            id="deadline"
+            class="input"
+            type="number"
+            min="1"
+            disabled={Boolean(deadline && !("within_seconds" in deadline))}
+            value={String(deadline?.within_seconds ?? "")}
+            onInput={(event) =>
+              set("deadline")(event.currentTarget.value ? { within_seconds: Number(event.currentTarget.value) } : null)
+            }
+          />
+        </Field>
+      </Section>
+      <Section title="Where">
+        <div class="form-grid">
+          <Choice
+            title="Lane"
+            name="lane"
+            values={["short", "long"]}
+            value={String(draft.lane ?? "short")}
+            onChange={set("lane")}
+          />
+          <Choice
+            title="Priority"
+            name="priority"
+            values={["high", "normal", "low"]}
+            value={String(draft.priority ?? "normal")}
+            onChange={set("priority")}
+          />
+          <Field
+            id="timeout_seconds"
+            label="Time limit of an attempt, seconds"
+            isOptional
+            problem={problemAt("timeout_seconds")}
+          >
+            <input
+              id="timeout_seconds"
+              class="input"
+              type="number"
+              min="1"
+              value={String(draft.timeout_seconds ?? "")}
+              onInput={(event) =>
+                set("timeout_seconds")(event.currentTarget.value ? Number(event.currentTarget.value) : null)
+              }
+            />
+          </Field>
+          <Field id="overlap" label="If the last one still runs" isOptional problem={problemAt("overlap")}>
+            <select
+              id="overlap"
+              class="input"
+              value={String(draft.overlap ?? "")}
+              onChange={(event) => set("overlap")(event.currentTarget.value)}
+            >
+              <option value="">Default</option>
+              <option value="skip">Skip the new one</option>
+              <option value="allow">Run both</option>
+              <option value="queue_one">Let one wait</option>
+              <option value="queue_all">Let all wait</option>
+              <option value="cancel_running">Cancel the running one</option>
+            </select>
+          </Field>
+        </div>
+      </Section>
+      <Section title="Rules">
+        <JsonField
+          label="Other fields"
+          field="others"
+          note="retry, misfire, concurrency, notify, depends_on, partitions, resources: as in the API"
+          value={others}
+          problem={undefined}
+          onChange={(value) =>
+            onChange({
+              ...Object.fromEntries(Object.entries(draft).filter(([name]) => OWN_FIELDS.includes(name))),
+              ...value,
+            })
+          }
+        />
+      </Section>
+    </>
+  );
+}
+
+function deadlineNote(deadline: Record<string, unknown> | undefined): string {
+  if (deadline && !("within_seconds" in deadline)) return `Set as ${JSON.stringify(deadline)}`;
+  return "A forecast warns when it may be missed";
+}
+
+function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="form-section">
+      <h2>{title}</h2>
+      <div class="stack">{children}</div>
+    </section>
+  );
+}
+
+interface ChoiceProps {
+  title: string;
+  name: string;
+  values: string[];
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function Choice({ title, name, values, value, onChange }: ChoiceProps) {
+  return (
+    <div class="field">
+      <span class="label">{title}</span>
+      <fieldset class="segments" aria-label={title}>
+        {values.map((one) => (
+          <label key={one}>
+            <input type="radio" name={name} checked={value === one} onChange={() => onChange(one)} />
+            {one.charAt(0).toUpperCase() + one.slice(1)}
+          </label>
+        ))}
+      </fieldset>
+    </div>
+  );
+}

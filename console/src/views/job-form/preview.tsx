@@ -1,0 +1,93 @@
+/** What the job would do, while it is typed: next instants, dry run, JSON, curl. */
+
+import { useEffect, useState } from "preact/hooks";
+import { API, send } from "../../api/client";
+import { Problem } from "../../api/problem";
+import type { Changes, Instant } from "../../api/types";
+import { ChangesView, dryRunPath } from "../../components/dry-run";
+import { CopyableText, Json } from "../../components/json";
+import { curlOf, type Draft } from "./draft";
+
+const TYPING_MS = 300;
+
+export interface Checked {
+  changes: Changes | Problem | null;
+  instants: Instant[];
+}
+
+/** Ask the API what it thinks of the draft, once the user pauses typing. */
+export function useCheck(method: string, path: string, body: Draft): Checked {
+  const [checked, setChecked] = useState<Checked>({ changes: null, instants: [] });
+  const text = JSON.stringify(body);
+  useEffect(() => {
+    let isOver = false;
+    const timer = setTimeout(async () => {
+      const draft = JSON.parse(text) as Draft;
+      if (!draft.task && method === "POST") {
+        setChecked({ changes: null, instants: [] });
+        return;
+      }
+      const [changes, instants] = await Promise.all([dryRun(method, path, draft), upcoming(draft.schedule)]);
+      if (!isOver) setChecked({ changes, instants });
+    }, TYPING_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [method, path, text]);
+  return checked;
+}
+
+async function dryRun(method: string, path: string, body: Draft): Promise<Changes | Problem> {
+  try {
+    return (await send<Changes>(method, dryRunPath(path), body)).data;
+  } catch (error) {
+    return error instanceof Problem ? error : new Problem(0, String(error));
+  }
+}
+
+async function upcoming(schedule: unknown): Promise<Instant[]> {
+  if (!schedule || (schedule as Record<string, unknown>).queue) return [];
+  try {
+    return (await send<{ items: Instant[] }>("POST", "/schedules/preview", { schedule, count: 10 })).data.items;
+  } catch {
+    return []; // the dry run names the field
+  }
+}
+
+export function RequestText({ method, path, body }: { method: string; path: string; body: Draft }) {
+  const url = new URL(path.slice(1), API).href;
+  return (
+    <>
+      <section class="card">
+        <header>
+          <h2>JSON</h2>
+        </header>
+        <div class="body">
+          <Json value={body} />
+        </div>
+      </section>
+      <section class="card">
+        <header>
+          <h2>curl</h2>
+        </header>
+        <div class="body">
+          <CopyableText text={curlOf(method, url, body)} label="Command" />
+        </div>
+      </section>
+    </>
+  );
+}
+
+export function DryRunCard({ changes }: { changes: Changes | Problem | null }) {
+  return (
+    <section class="card">
+      <header>
+        <h2>Dry run</h2>
+      </header>
+      <div class="body">
+        <ChangesView changes={changes} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,119 @@
+/** Create, clone or edit a job. The API checks the draft while it is typed; a refusal appears at its field. */
+
+import { useEffect, useState } from "preact/hooks";
+import { read, send } from "../../api/client";
+import { Problem } from "../../api/problem";
+import type { Job } from "../../api/types";
+import { Link } from "../../components/link";
+import { Failed } from "../../components/states";
+import { Mark } from "../../components/status";
+import { complain, say } from "../../components/toasts";
+import { plural } from "../../format/duration";
+import { navigate, place } from "../../router";
+import { useTitle } from "../../state/title";
+import { InstantList } from "../job/next";
+import { changedFields, type Draft, draftOf, EMPTY } from "./draft";
+import { FormFields } from "./fields";
+import { DryRunCard, RequestText, useCheck } from "./preview";
+
+export function JobFormView({ id }: { id?: string }) {
+  const from = id ?? place.value.query.get("from");
+  const [original, setOriginal] = useState<Job | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  useTitle(id ? "Edit job" : "New job", { text: "Jobs", to: "/jobs" });
+  useEffect(() => {
+    if (!from) return;
+    read<Job>(`/jobs/${from}`)
+      .then((answer) => setOriginal(answer.data))
+      .catch((error) => setProblem(error instanceof Problem ? error : new Problem(0, String(error))));
+  }, [from]);
+  if (problem) return <Failed what="Job" problem={problem} retry={() => location.reload()} />;
+  if (from && !original) return <p class="state">Loading the job…</p>;
+  return <Form original={original} isEdit={Boolean(id)} />;
+}
+
+function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
+  const before = original ? draftOf(original) : { ...EMPTY, task: place.value.query.get("task") ?? "" };
+  const initial = isEdit ? before : withoutIdentity(before);
+  const [draft, setDraft] = useState<Draft>(initial);
+  const [isBusy, setBusy] = useState(false);
+  const method = isEdit ? "PATCH" : "POST";
+  const path = isEdit ? `/jobs/${original?.job_id}` : "/jobs";
+  const body = isEdit ? changedFields(before, draft) : draft;
+  const { changes, instants } = useCheck(method, path, body);
+  const refusal = changes instanceof Problem ? changes : null;
+  const problemAt = (field: string) => refusal?.fields.find((one) => one.field === field)?.message;
+
+  const submit = async (event?: Event) => {
+    event?.preventDefault();
+    setBusy(true);
+    try {
+      const headers: HeadersInit = isEdit ? { "If-Match": String(original?.revision) } : {};
+      const { data } = await send<Job>(method, path, body, headers);
+      say(isEdit ? "Job saved" : "Job created");
+      navigate(`/jobs/${data.job_id}`);
+    } catch (error) {
+      complain(error);
+      setBusy(false);
+    }
+  };
+  const onShortcut = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
+  };
+  return (
+    <form class="columns job-form" onSubmit={submit} onKeyDown={onShortcut}>
+      <div class="stack">
+        <h1>{isEdit ? `Edit ${original?.name || original?.task}` : "New job"}</h1>
+        <FormFields draft={draft} onChange={setDraft} problemAt={problemAt} isEdit={isEdit} />
+        <footer class="form-foot">
+          <Verdict changes={changes} isStarted={Boolean(draft.task)} />
+          <Link to={isEdit ? `/jobs/${original?.job_id}` : "/jobs"} class="button is-plain">
+            Discard
+          </Link>
+          <button type="submit" class="button is-main" disabled={isBusy || !draft.task}>
+            {isEdit ? "Save" : "Create job"} <kbd>⌘↵</kbd>
+          </button>
+        </footer>
+      </div>
+      <aside class="stack">
+        {instants.length > 0 && (
+          <section class="card">
+            <header>
+              <h2>Next ten</h2>
+            </header>
+            <InstantList items={instants} />
+          </section>
+        )}
+        {draft.task ? <DryRunCard changes={changes} /> : null}
+        <RequestText method={method} path={path} body={body} />
+      </aside>
+    </form>
+  );
+}
+
+function withoutIdentity(draft: Draft): Draft {
+  const { name, owner, dedupe_key, ...rest } = draft;
+  return rest;
+}
+
+function Verdict({ changes, isStarted }: { changes: ReturnType<typeof useCheck>["changes"]; isStarted: boolean }) {
+  if (!isStarted) return <span class="dim verdict-line">Choose a task first.</span>;
+  if (changes === null) return <span class="dim verdict-line">Checking…</span>;
+  if (changes instanceof Problem) {
+    const total = changes.fields.length || 1;
+    return (
+      <span class="verdict-line" role="alert">
+        <Mark hue="bad" icon="failed">
+          {plural(total, "problem")}: {changes.message}
+        </Mark>
+      </span>
+    );
+  }
+  return (
+    <span class="verdict-line" role="status">
+      <Mark hue="ok" icon="succeeded">
+        No problems, {plural(changes.appear.length + changes.left_out, "execution")} will appear
+      </Mark>
+    </span>
+  );
+}

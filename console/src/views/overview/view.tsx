@@ -1,0 +1,122 @@
+/** Is everything all right, and if not, what to do. */
+
+import type { Overview, Summary } from "../../api/types";
+import { Loaded } from "../../components/states";
+import { Mark } from "../../components/status";
+import { count, duration, plural } from "../../format/duration";
+import { dangers } from "../../state/dangers";
+import { useResource } from "../../state/resource";
+import { useTitle } from "../../state/title";
+import { AttentionList } from "./attention";
+import { AlarmCard, DueCard, LaneCard, QueueCard } from "./cards";
+import { EndedChart } from "./ended-chart";
+
+const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+
+export function OverviewView() {
+  useTitle("Overview");
+  const overview = useResource<Overview>("/overview");
+  const until = Math.ceil(Date.now() / QUARTER_MS) * QUARTER_MS;
+  const range = `from=${text(until - DAY_MS)}&to=${text(until)}`;
+  const summary = useResource<Summary>(`/executions/summary?bucket=quarter_hour&by=status&${range}`);
+  if (overview.data) countDangers(overview.data);
+  return (
+    <Loaded what="Overview" of={overview}>
+      {(data) => (
+        <div class="stack">
+          <Verdict overview={data} />
+          <AttentionList items={data.attention} reload={overview.reload} />
+          <Figures overview={data} summary={summary.data} />
+          <div class="columns">
+            <div class="stack">
+              <Loaded what="Ended executions" of={summary}>
+                {(buckets) => <EndedChart buckets={buckets.items} />}
+              </Loaded>
+              <DueCard executions={data.due_next} />
+            </div>
+            <aside class="stack">
+              <QueueCard queues={data.queues} />
+              <LaneCard slots={data.slots} />
+              <AlarmCard alarms={data.alarms} />
+            </aside>
+          </div>
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function text(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function countDangers({ attention, deadlines, queues }: Overview): void {
+  const next = {
+    attention: attention.filter((one) => one.acknowledgement === null).length,
+    deadlines: deadlines.at_risk + deadlines.will_miss + deadlines.missed,
+    queues: queues.filter((one) => one.minutes_until_breach !== null).length,
+  };
+  const { value } = dangers;
+  if (value.attention !== next.attention || value.deadlines !== next.deadlines || value.queues !== next.queues) {
+    dangers.value = next;
+  }
+}
+
+function Verdict({ overview }: { overview: Overview }) {
+  const { attention } = dangers.value;
+  const { deadlines } = overview;
+  return (
+    <header class="verdict-head">
+      <h1>
+        <Mark hue={attention ? "warn" : "ok"} icon={attention ? "at_risk" : "succeeded"}>
+          {attention ? `${plural(attention, "thing")} ${attention === 1 ? "needs" : "need"} you` : "All right"}
+        </Mark>
+      </h1>
+      <p class="dim">
+        {deadlines.on_track
+          ? `${plural(deadlines.on_track, "deadline")} on track`
+          : "No live execution with a deadline is on track"}
+        .
+      </p>
+    </header>
+  );
+}
+
+function Figures({ overview, summary }: { overview: Overview; summary: Summary | null }) {
+  const { running, lateness_p99_seconds: lateness, late, slots, deadlines } = overview;
+  const total = (status: string) => (summary?.items ?? []).reduce((sum, one) => sum + (one.counts[status] ?? 0), 0);
+  const failed = total("failed") + total("timed_out");
+  return (
+    <dl class="card figures">
+      <Figure title="Running now" value={count(running)} note={`${slots.taken_tasks} in the long lane`} />
+      <Figure
+        title="Late to start"
+        value={count(late.items.length)}
+        note={lateness === null ? "none measured" : `P99 ${duration(lateness)} in the last minute`}
+      />
+      <Figure
+        title="Failed, 24 h"
+        value={summary ? count(failed) : "–"}
+        note={`${count(total("succeeded"))} succeeded`}
+      />
+      <Figure
+        title="Deadlines"
+        value={count(deadlines.on_track + deadlines.at_risk + deadlines.will_miss + deadlines.missed)}
+        note={`${deadlines.at_risk} at risk, ${deadlines.will_miss + deadlines.missed} missed or lost`}
+      />
+    </dl>
+  );
+}
+
+function Figure({ title, value, note }: { title: string; value: string; note: string }) {
+  return (
+    <div>
+      <dt class="note">{title}</dt>
+      <dd>
+        <span class="value">{value}</span>
+        <span class="note">{note}</span>
+      </dd>
+    </div>
+  );
+}

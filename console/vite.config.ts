@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+/** Addresses in the built page are relative to its `<base>`, which the console function sets for each request. */
+export default defineConfig({
+  base: "./",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  test: { include: ["src/**/*.test.ts"], environment: "node" },
+});

@@ -1,0 +1,35 @@
+"""The web console in headless Chromium, on the deployed stack."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from local.stack import Stack
+from tests.e2e.punctual import Punctual
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / ".build" / "pictures"
+
+
+def test_the_console_works_in_a_browser(punctual: Punctual, stack: Stack) -> None:
+    """Runs `console/browser`, and stores pictures of the views."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    ran = subprocess.run(
+        [ROOT / "node_modules" / ".bin" / "playwright", "test"],
+        cwd=ROOT / "console",
+        env=os.environ
+        | {
+            "API_URL": punctual.stack["api_url"],
+            "CONSOLE_URL": punctual.stack["console_url"],
+            "TOKEN": punctual.stack["tokens"]["operator"],
+            "PASSWORDS": json.dumps(json.loads(stack.places.passwords.read_text())),
+            "PICTURES": str(PICTURES),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
