@@ -993,7 +993,7 @@ export interface components {
             /** Job Id */
             job_id: string;
             /** Job Name */
-            job_name: string;
+            job_name: string | null;
             lane: components["schemas"]["Lane"];
             /** Owner */
             owner: string;
@@ -2951,7 +2951,7 @@ export interface components {
             /** @description The status of the execution that ended last. */
             last_status: components["schemas"]["Status"] | null;
             /** Name */
-            name: string;
+            name: string | null;
             /** Owner */
             owner: string;
             /** Running */

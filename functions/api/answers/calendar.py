@@ -41,7 +41,7 @@ class CalendarEntry(BaseModel):
 
 class CalendarJob(BaseModel):
     job_id: str
-    job_name: str
+    job_name: str | None
     tags: dict[str, str]
     owner: str
     task: str

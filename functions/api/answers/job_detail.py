@@ -16,7 +16,7 @@ class RelatedJob(BaseModel):
     """A job that this one waits for, or that waits for this one."""
 
     job_id: str
-    name: str
+    name: str | None
     owner: str
     state: JobState
     condition: Condition
