@@ -55,7 +55,8 @@ def test_a_rejected_intake_message_goes_to_the_dead_letter_queue_with_the_reason
 
 
 def test_a_duplicate_work_order_does_not_run_again(punctual: Punctual) -> None:
-    execution = punctual.run_job()
+    path = f"/executions/{punctual.run_job()['execution_id']}"
+    execution = punctual.get(path)
     order = {
         "job_id": execution["job_id"],
         "execution_id": execution["execution_id"],
@@ -73,7 +74,7 @@ def test_a_duplicate_work_order_does_not_run_again(punctual: Punctual) -> None:
 
     # not until the queue is empty: the message of a worker that was killed stays in flight
     wait_for(are_refused, 60, "three refused work orders")
-    assert punctual.get(f"/executions/{execution['execution_id']}") == execution
+    assert punctual.get(path) == execution
 
 
 def test_jobs_continue_after_a_restart_of_the_whole_stack(punctual: Punctual, stack: Stack) -> None:

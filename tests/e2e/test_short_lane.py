@@ -17,11 +17,16 @@ def test_a_submitted_job_runs_and_its_execution_and_result_can_be_read(punctual:
     [execution] = punctual.wait_for_end(job)
     assert execution["status"] == "succeeded"
     path = f"/executions/{execution['execution_id']}"
-    assert punctual.get(path) == execution
+    assert differences(execution, punctual.get(path)) == {"events", "cost", "dependants"}  # lists leave these out
     assert punctual.get(f"{path}/result") == {"hello": "world"}
     assert execution in punctual.get("/executions?status=succeeded")["items"]
     done = wait_for(lambda: punctual.get(f"/jobs/{job['job_id']}")["state"] == "done", 10, "the job to be done")
     assert done
+
+
+def differences(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
+    """The names of the fields that differ."""
+    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
 
 
 def test_jobs_due_at_an_instant_do_not_start_before_it(punctual: Punctual) -> None:
