@@ -1,14 +1,21 @@
-"""Speed-up of moto's JSON serializer.
+"""Speed-up of moto: its JSON serializer, and the backups that its transactions make.
 
 For each attribute of an item, moto tries ten types in six spellings each. The replacement copies the value as it is.
+For each write of a transaction, moto copies the whole table with all values. The replacement copies the items, once per
+transaction, and shares their values: no write changes a value in place.
 """
 
 from __future__ import annotations
 
+import copy
+from collections import defaultdict
 from typing import Any
 
 import pytest
 from moto.core.serialize import BaseJSONSerializer
+from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models.dynamo_type import Item, LimitedSizeDict
+from moto.dynamodb.models.table import Table
 
 
 def speed_up_serialization(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,3 +28,46 @@ def speed_up_serialization(monkeypatch: pytest.MonkeyPatch) -> None:
             original(self, serialized, value, shape, key)
 
     monkeypatch.setattr(BaseJSONSerializer, "_serialize", fast)
+    monkeypatch.setattr(DynamoDBBackend, "transact_write_items", _transact)
+    monkeypatch.setattr(Table, "__deepcopy__", lambda table, _memo: _backup_of(table), raising=False)
+
+
+_transact_in_moto = DynamoDBBackend.transact_write_items
+_backups: dict[str, Table] = {}
+"""The backups of the current transaction: moto asks for one per write, and needs one per table."""
+
+
+def _transact(self: DynamoDBBackend, transact_items: list[dict[str, Any]]) -> None:
+    _backups.clear()
+    try:
+        _transact_in_moto(self, transact_items)
+    finally:
+        _backups.clear()
+
+
+def _backup_of(table: Table) -> Table:
+    if table.name not in _backups:
+        _backups[table.name] = _copy_of_table(table)
+    return _backups[table.name]
+
+
+def _copy_of_table(table: Table) -> Table:
+    """A copy of the table that no write to the table changes."""
+    backup = copy.copy(table)
+    items = {key: _copy_of(found) for key, found in table.items.items()}
+    backup.items = defaultdict(dict, items)
+    if table.stream_shard:
+        backup.stream_shard = copy.copy(table.stream_shard)
+        backup.stream_shard.items = list(table.stream_shard.items)
+        backup.stream_shard.table = backup
+    return backup
+
+
+def _copy_of(found: Any) -> Any:
+    """A copy of an item, or of all items with one partition key."""
+    if not isinstance(found, Item):
+        return {key: _copy_of(item) for key, item in found.items()}
+    item = copy.copy(found)
+    item.attrs = LimitedSizeDict()
+    dict.update(item.attrs, found.attrs)  # without checking the size of the item again
+    return item

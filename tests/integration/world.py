@@ -59,6 +59,10 @@ class LambdaContext:
         return int(self.remaining_seconds * 1000)
 
 
+STATELESS = ("answers", "bodies", "views")
+"""Packages of the api without settings or clients. Creating their models takes longer than most tests."""
+
+
 @cache
 def _client(service: str) -> Any:
     """A client of the test itself. Shared by all worlds: moto serves the active mock, and creating a client is slow."""
@@ -148,7 +152,8 @@ class World:
             self._monkeypatch.setenv("DEAD_LETTER_QUEUE_URL", self.queues.get(f"{name}-dead", "none"))
             folder = str(FUNCTIONS / name)
             for module in [one for one, loaded in sys.modules.items() if _belongs_to_functions(loaded)]:
-                del sys.modules[module]
+                if module.partition(".")[0] not in STATELESS:
+                    del sys.modules[module]
             self._monkeypatch.syspath_prepend(folder)
             self._functions[name] = importlib.import_module("handler")
             sys.path.remove(folder)
