@@ -1,8 +1,8 @@
 """Speed-up of moto: its JSON serializer, and the backups that its transactions make.
 
 For each attribute of an item, moto tries ten types in six spellings each. The replacement copies the value as it is.
-For each write of a transaction, moto copies the whole table with all values. The replacement copies the items, once per
-transaction, and shares their values: no write changes a value in place.
+For each write of a transaction, moto copies the whole table with all values. The replacement copies it once per
+transaction, and scalar values without the checks of a deep copy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from moto.core.serialize import BaseJSONSerializer
 from moto.dynamodb.models import DynamoDBBackend
-from moto.dynamodb.models.dynamo_type import Item, LimitedSizeDict
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 
 
@@ -69,5 +69,11 @@ def _copy_of(found: Any) -> Any:
         return {key: _copy_of(item) for key, item in found.items()}
     item = copy.copy(found)
     item.attrs = LimitedSizeDict()
-    dict.update(item.attrs, found.attrs)  # without checking the size of the item again
+    values = {name: _copy_of_value(value) for name, value in found.attrs.items()}
+    dict.update(item.attrs, values)  # without checking the size of the item again
     return item
+
+
+def _copy_of_value(value: DynamoType) -> DynamoType:
+    """A copy that no update of the item changes: moto adds to numbers and containers in place."""
+    return copy.deepcopy(value) if isinstance(value.value, dict | list | set) else copy.copy(value)

@@ -98,7 +98,7 @@ def test_an_edit_that_races_with_a_new_dependant_keeps_the_upstream_marked(world
     first = world.submit(schedule=in_an_hour(world))
     seen = job_table(world).get(first["job_id"])
     world.submit(depends_on=after(first))
-    assert not job_table(world).replace(replace(seen, revision=seen.revision + 1))
+    assert not job_table(world).replace(replace(seen, revision=seen.revision + 1), seen)
     assert world.request("PATCH", f"/jobs/{first['job_id']}", {"priority": "high"})[0] == 200
     assert job_table(world).get(first["job_id"]).is_upstream
 
