@@ -27,7 +27,7 @@ from services import (
     submission_forecaster,
     submit,
 )
-from views import backfill_view, batch_view, changes_view, job_view, new_job_view, run_view, total_view
+from views import backfill_view, batch_view, changes_view, job_view, run_view, submitted_view, total_view
 from views.submission import submission_preview_view
 
 from punctual.domain import instant
@@ -93,10 +93,7 @@ def submit_job(
         return created_response(preview, is_new=False)
 
     submitted = run_once(router, partial(submit.submit, submission.to_submission(), caller), caller, idempotency_key)
-    if submitted.created:
-        return created_response(new_job_view(submitted.job))
-    [pulse] = statistics.pulses([submitted.job])
-    return created_response(job_view(submitted.job, instant.now(), pulse), is_new=False)
+    return created_response(submitted_view(submitted, instant.now()), is_new=submitted.created)
 
 
 @router.post(

@@ -36,8 +36,11 @@ from views.instants import text_of as _text
 from views.statistics import pulse_fields
 
 
-def new_job_view(job: Job) -> answers.Job:
+def submitted_view(submitted: Submitted, now: datetime) -> answers.Job:
     """A new job as of its submission, so that the first due instant is shown even if it is the submission itself."""
+    job = submitted.job
+    if not submitted.created:
+        return job_view(job, now)
     return job_view(job, job.created_at - MILLISECOND, JobPulse(JobRecord(job_id=job.job_id), 0, None))
 
 
