@@ -15,7 +15,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
 )
-from suggestions import did_you_mean, fields_at
+from body_fields import fields_at
 
 from punctual.domain.errors import (
     Conflict,
@@ -31,6 +31,7 @@ from punctual.domain.errors import (
     TooLarge,
 )
 from punctual.domain.metrics import Metric
+from punctual.domain.suggestion import closest, one_of
 from punctual.runtime.lambdas.alarm_metric import AlarmMetric
 from punctual.runtime.lambdas.function import logger
 
@@ -116,7 +117,9 @@ def _field_and_message(entry: Mapping[str, Any], body: Any) -> tuple[str | None,
         return "body", str(entry["msg"])
     if entry.get("type") == "extra_forbidden":
         *parents, name = path
-        suggestion = did_you_mean(name, fields_at(body, parents)) or "remove it, or correct its spelling"
+        fields = fields_at(body, parents)
+        close = closest(name, fields)
+        suggestion = f"did you mean {fields[close]!r}?" if close else "remove it, or correct its spelling"
         return ".".join(path), f"is not a known field: {suggestion}"
     return ".".join(path) or "body", _message(entry)
 
@@ -141,15 +144,11 @@ _MESSAGES = {
 }
 
 
-def _not_one_of(given: str, allowed: list[str]) -> str:
-    suggestion = did_you_mean(given, dict(zip(allowed, allowed, strict=True)))
-    return f"must be one of {', '.join(allowed)}" + (f": {suggestion}" if suggestion else "")
-
-
 def _message(entry: Mapping[str, Any]) -> str:
     """Return what is wrong and how to fix it; for other kinds of errors, pydantic's own message."""
     if entry.get("type") == "enum":
-        return _not_one_of(str(entry.get("input")), re.findall(r"'([^']+)'", entry["ctx"]["expected"]))
+        allowed = re.findall(r"'([^']+)'", entry["ctx"]["expected"])
+        return f"must be one of {one_of(allowed, entry.get('input'))}"
     template = _MESSAGES.get(str(entry.get("type")))
     if template is None:
         return str(entry.get("msg")).replace("Input should be", "must be")

@@ -13,9 +13,9 @@ from aws_lambda_powertools.event_handler.types import EventHandlerInstance
 from aws_lambda_powertools.utilities.data_classes.common import BaseProxyEvent
 from bodies import StrictModel
 from json_body import read_json
-from suggestions import did_you_mean
 
 from punctual.domain.errors import Invalid
+from punctual.domain.suggestion import hint_at
 
 SWAGGER = "/swagger"
 """The Swagger page has query parameters of its own."""
@@ -33,8 +33,7 @@ class StrictValidation(OpenAPIRequestValidationMiddleware):
         hint = f"query parameters of this route: {', '.join(known) or 'none'}"
         for name in event.query_string_parameters if route.path != SWAGGER else ():
             if name not in known:
-                suggestion = did_you_mean(name, dict(zip(known, known, strict=True))) or hint
-                raise Invalid(name, f"is not a known query parameter: {suggestion}")
+                raise Invalid(name, f"is not a known query parameter{hint_at(name, known) or f': {hint}'}")
         if not route.dependant.body_params and _has_content(event):
             raise Invalid("body", f"is not supported by this route: remove it; {hint}")
         return super().handler(app, next_middleware)

@@ -224,15 +224,15 @@ def test_the_list_of_one_job_includes_its_planned_executions(world: World) -> No
             "/executions?status=failed,timedout",
             "status",
             "must be one of scheduled, queued, waiting, starting, running, retrying, succeeded, failed, timed_out, "
-            "cancelled, skipped, missed: did you mean `timed_out`?",
+            "cancelled, skipped, missed: did you mean 'timed_out'?",
         ),
         (
             "/jobs?state=actve",
             "state",
-            "must be one of active, paused, done, cancelled, deleted: did you mean `active`?",
+            "must be one of active, paused, done, cancelled, deleted: did you mean 'active'?",
         ),
         ("/jobs?sort=size", "sort", "must be one of newest, oldest, name"),
-        ("/jobs?status=active", "status", "is not a known query parameter: did you mean `state`?"),
+        ("/jobs?status=active", "status", "is not a known query parameter: did you mean 'state'?"),
         ("/executions?origin=cron", "origin", "must be one of schedule, backfill, run, retry"),
         (
             "/executions?deadline=late",

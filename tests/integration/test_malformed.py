@@ -52,25 +52,25 @@ def unexpected_response(name: str, answer: tuple[int, Any], status: int, field: 
         ("/jobs", {"task": "echo", "parameters": [1]}, "parameters", "must be a JSON object"),
         ("/jobs", {"task": "echo", "timeout_seconds": 0}, "timeout_seconds", "must be greater than or equal to 1"),
         ("/jobs", {"task": "echo", "priority": "urgent"}, "priority", "must be one of high, normal, low"),
-        ("/jobs", {"task": "echo", "retries": {}}, "retries", "is not a known field: did you mean `retry`?"),
+        ("/jobs", {"task": "echo", "retries": {}}, "retries", "is not a known field: did you mean 'retry'?"),
         (
             "/jobs",
             {"task": "echo", "max_attempts": 3},
             "max_attempts",
-            "is not a known field: did you mean `retry.max_attempts`?",
+            "is not a known field: did you mean 'retry.max_attempts'?",
         ),
         ("/jobs", {"task": "echo", "zzz": 3}, "zzz", "is not a known field: remove it, or correct its spelling"),
         (
             "/jobs/batch",
             {"jobs": [{"task": "echo"}, {"task": "echo", "schedule": {"crno": "@daily"}}]},
             "jobs.1.schedule.crno",
-            "is not a known field: did you mean `cron`?",
+            "is not a known field: did you mean 'cron'?",
         ),
         (
             "/jobs",
             {"task": "echo", "partitions": {"cout": 2}},
             "partitions.cout",
-            "is not a known field: did you mean `count`?",
+            "is not a known field: did you mean 'count'?",
         ),
         (
             "/jobs",
@@ -82,7 +82,7 @@ def unexpected_response(name: str, answer: tuple[int, Any], status: int, field: 
             "/jobs?dryrun=true",
             {"task": "echo"},
             "dryrun",
-            "is not a known query parameter: did you mean `dry_run`?",
+            "is not a known query parameter: did you mean 'dry_run'?",
         ),
         (
             "/jobs",
@@ -100,7 +100,8 @@ def unexpected_response(name: str, answer: tuple[int, Any], status: int, field: 
             "/jobs",
             {"task": "fail", "parameters": {"tims": 1}},
             "parameters.tims",
-            "is not a parameter of the task 'fail': remove it, or use one of times, fatal, partition",
+            "is not a parameter of the task 'fail': remove it, or use one of times, fatal, partition: "
+            "did you mean 'times'?",
         ),
     ],
 )
@@ -109,6 +110,31 @@ def test_a_field_of_the_wrong_shape_is_rejected_with_the_fix(
 ) -> None:
     status, problem = world.request("POST", path, body)
     assert (status, problem["errors"]) == (422, [{"field": field, "message": message}])
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "nearest"),
+    [
+        ({"task": "ehco"}, "task", "echo"),
+        ({"schedule": {"every_seconds": 60, "skip": ["holiday-us"]}}, "schedule.skip.0", "holidays-us"),
+        ({"schedule": {"cron": "@daily", "gap": "shfit"}}, "schedule.gap", "shift"),
+        ({"schedule": {"every_seconds": 60, "skip": ["weekends"], "on_skip": "skp"}}, "schedule.on_skip", "skip"),
+        ({"notify": {"to": "notices"}}, "notify.to", "notice"),
+        ({"notify": {"to": {"emial": "a@example.com"}}}, "notify.to", "email"),
+        ({"notify": {"to": {"webhook": {"uri": "https://example.com"}}}}, "notify.to.webhook.uri", "url"),
+        ({"notify": {"to": {"webhook": {"format": "slak"}}}}, "notify.to.webhook.format", "slack"),
+        ({"notify": {"on": ["fialed"]}}, "notify.on.0", "failed"),
+        ({"lane": "long", "window": "month", "partitions": {"by": "days"}}, "partitions.by", "day"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_nearest(
+    world: World, fields: dict[str, Any], field: str, nearest: str
+) -> None:
+    status, problem = world.request("POST", "/jobs", {"task": "echo", **fields})
+    [error] = problem["errors"]
+    assert (status, error["field"]) == (422, field)
+    assert error["message"].endswith(f": did you mean {nearest!r}?")
+    assert world.items("jobs") == []
 
 
 @pytest.mark.parametrize(("levels", "status"), [(100, 201), (101, 422)])

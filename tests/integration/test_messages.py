@@ -116,7 +116,7 @@ def test_a_dry_run_of_messages_sends_nothing(world: World) -> None:
         ({"payload": {"seconds": None}}, 422, "messages.1.payload", "names the parameter 'seconds', which is"),
         ({"message_id": ""}, 422, "messages.1.message_id", "must have at least 1 character"),
         ({"message_id": "a\n"}, 422, "messages.1.message_id", "must be printable text"),
-        ({"mesage_id": "a"}, 422, "messages.1.mesage_id", "did you mean `message_id`?"),
+        ({"mesage_id": "a"}, 422, "messages.1.mesage_id", "did you mean 'message_id'?"),
     ],
 )
 def test_an_invalid_message_is_named_and_nothing_is_sent(

@@ -173,7 +173,7 @@ def test_skipped_dates_round_trip_and_are_stored_resolved(spec, on_skip):
         ({"skip": ["20261225"]}, "schedule.skip.0", "write it like 2026-12-25"),
         ({"skip": ["2026-12-25T00:00Z"]}, "schedule.skip.0", "write it like 2026-12-25"),
         ({"skip": ["9999-01-01"]}, "schedule.skip.0", "from 1971 to 2199"),
-        ({"skip": ["holidays-fr"]}, "schedule.skip.0", "use one of weekends, holidays-us, none"),
+        ({"skip": ["holidays-fr"]}, "schedule.skip.0", "or one of weekends, holidays-us, none"),
         ({"skip": [""]}, "schedule.skip.0", "there is no calendar ''"),
         ({"skip": ["weekends"], "on_skip": "later"}, "schedule.on_skip", "skip, next_business_day"),
         ({"skip": ["weekends"], "on_skip": ["skip"]}, "schedule.on_skip", "skip, next_business_day"),

@@ -19,7 +19,8 @@ def test_the_shipped_tasks_are_registered() -> None:
 
 
 def test_an_unknown_task_is_rejected_with_a_list_of_registered_tasks() -> None:
-    with pytest.raises(Invalid, match=r"there is no task 'eccho'; registered tasks: .*echo") as refused:
+    message = r"there is no task 'eccho'; registered tasks: .*echo.*: did you mean 'echo'\?$"
+    with pytest.raises(Invalid, match=message) as refused:
         catalog.check_name("eccho")
     assert refused.value.field == "task"
 

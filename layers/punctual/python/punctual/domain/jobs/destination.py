@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from punctual.domain.errors import Invalid
+from punctual.domain.suggestion import hint_at, one_of
 
 MASK = "…"
 """Replaces secrets in answers."""
@@ -21,6 +22,7 @@ MAX_DESTINATIONS = 5
 _ARN = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}")
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 MAX_ADDRESS_LENGTH = 254
+_WEBHOOK_FIELDS = ("url", "secret", "format")
 
 
 class Topic(StrEnum):
@@ -141,10 +143,12 @@ def _parse(field: str, value: object) -> Destination:
         if value in list(Topic):
             return Topic(str(value))
         forms = '{"sns": "arn:…"}, {"email": "a@b.c"} or {"webhook": {"url": "https://…", "secret": "…"}}'
-        raise Invalid(field, f"{str(value)[:64]!r} is not one of {', '.join(Topic)}, and not of the form {forms}")
+        topics, hint = ", ".join(Topic), hint_at(value, Topic)
+        raise Invalid(field, f"{str(value)[:64]!r} is not one of {topics}, and not of the form {forms}{hint}")
     if len(value) != 1 or not value.keys() <= _PARSERS.keys():
         names = ", ".join(str(name)[:32] for name in value) or "none"
-        raise Invalid(field, f"must have exactly one of {', '.join(_PARSERS)}, but has: {names}")
+        kinds, hint = ", ".join(_PARSERS), hint_at(names, _PARSERS)
+        raise Invalid(field, f"must have exactly one of {kinds}, but has: {names}{hint}")
     [(kind, content)] = value.items()
     return _PARSERS[kind](f"{field}.{kind}", content)
 
@@ -165,11 +169,11 @@ def _parse_webhook(field: str, value: object) -> Webhook:
     if not isinstance(value, Mapping):
         raise Invalid(field, 'must be an object: {"url": "https://…", "secret": "…"}')
     for name in value:
-        if name not in ("url", "secret", "format"):
-            raise Invalid(f"{field}.{str(name)[:32]}", "is not a known field; known are url, secret, format")
+        if name not in _WEBHOOK_FIELDS:
+            raise Invalid(f"{field}.{str(name)[:32]}", f"is not a known field; use {one_of(_WEBHOOK_FIELDS, name)}")
     kind = value.get("format") or WebhookFormat.JSON
     if kind not in list(WebhookFormat):
-        raise Invalid(f"{field}.format", f"{str(kind)[:64]!r} is not one of {', '.join(WebhookFormat)}")
+        raise Invalid(f"{field}.format", f"{str(kind)[:64]!r} is not one of {one_of(WebhookFormat, kind)}")
     webhook_format = WebhookFormat(kind)
     return Webhook(_url(field, value.get("url")), _secret(field, value.get("secret"), webhook_format), webhook_format)
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from punctual.domain.errors import Invalid
 from punctual.domain.jobs.destination import Destination, Topic, parse_destinations
+from punctual.domain.suggestion import one_of
 
 _Member = TypeVar("_Member", bound=StrEnum)
 
@@ -97,4 +98,4 @@ def _one_of(kind: type[_Member], field: str, value: object) -> _Member:
     try:
         return kind(str(value))
     except ValueError:
-        raise Invalid(field, f"{str(value)[:64]!r} is not one of {', '.join(kind)}") from None
+        raise Invalid(field, f"{str(value)[:64]!r} is not one of {one_of(kind, value)}") from None

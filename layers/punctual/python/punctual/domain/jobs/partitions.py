@@ -12,6 +12,7 @@ from punctual.domain.errors import Invalid
 from punctual.domain.instant import to_text
 from punctual.domain.limits import check_parameters
 from punctual.domain.schedules.data_window import DataWindow, WindowUnit
+from punctual.domain.suggestion import one_of
 
 if TYPE_CHECKING:
     from punctual.domain.schedules.schedule import Schedule
@@ -104,7 +105,7 @@ def parse_partitions(spec: object) -> Partitions | None:
 def _parse_object(spec: Mapping[str, Any]) -> Partitions:
     for key in spec:
         if key not in _KEYS:
-            raise Invalid(f"partitions.{key}", f"is not a known field; use {', '.join(_KEYS)}")
+            raise Invalid(f"partitions.{key}", f"is not a known field; use {one_of(_KEYS, key)}")
     forms = [form for form in _FORMS if spec.get(form) is not None]
     if not forms:
         raise Invalid("partitions", f"needs one of {', '.join(_FORMS)}; omit partitions to run without splitting")
@@ -131,7 +132,7 @@ def _parse_by(unit: object) -> PartitionUnit:
     try:
         return PartitionUnit(unit)  # type: ignore[arg-type]
     except ValueError:
-        raise Invalid("partitions.by", f"{str(unit)[:64]!r} is not one of {', '.join(PartitionUnit)}") from None
+        raise Invalid("partitions.by", f"{str(unit)[:64]!r} is not one of {one_of(PartitionUnit, unit)}") from None
 
 
 def _parse_of(field: str, of: object) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from punctual.domain.errors import Invalid
+from punctual.domain.suggestion import one_of
 
 _MEMORY: dict[int, tuple[int, ...]] = {
     256: (512, 1024, 2048),
@@ -65,7 +66,7 @@ def _given(spec: Mapping[str, Any]) -> dict[str, Any]:
         raise Invalid("resources", 'must be an object, such as {"vcpu": 2, "memory_mb": 4096}')
     for key in spec:
         if key not in _KEYS:
-            raise Invalid(f"resources.{key}", f"is not a known field; use {', '.join(_KEYS)}")
+            raise Invalid(f"resources.{key}", f"is not a known field; use {one_of(_KEYS, key)}")
     return {key: value for key, value in spec.items() if value is not None}
 
 

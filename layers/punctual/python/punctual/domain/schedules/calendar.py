@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Protocol
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import YEARS
 from punctual.domain.schedules.cron_expression import HORIZON_YEARS
+from punctual.domain.suggestion import one_of
 
 WEEKENDS = "weekends"
 """The built-in calendar: Saturdays and Sundays."""
@@ -276,8 +277,8 @@ def _dates_of(number: int, entry: object, calendars: Callable[[], Calendars]) ->
         return (day,)
     known = calendars()
     if entry not in known:
-        names = ", ".join([WEEKENDS, *sorted(known)])
-        raise Invalid(field, f"there is no calendar {entry[:64]!r}; use one of {names}, or a date such as 2026-12-25")
+        names = one_of([WEEKENDS, *sorted(known)], entry)
+        raise Invalid(field, f"there is no calendar {entry[:64]!r}; use a date such as 2026-12-25, or one of {names}")
     return known[entry]
 
 
@@ -293,7 +294,7 @@ def _policy(value: object) -> OnSkip:
     try:
         return OnSkip.SKIP if value is None else OnSkip(value)  # type: ignore[arg-type]
     except ValueError:
-        raise Invalid("schedule.on_skip", f"{str(value)[:64]!r} is not one of {', '.join(OnSkip)}") from None
+        raise Invalid("schedule.on_skip", f"{str(value)[:64]!r} is not one of {one_of(OnSkip, value)}") from None
 
 
 def _midnight(day: date) -> datetime:

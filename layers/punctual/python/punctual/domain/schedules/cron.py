@@ -36,6 +36,7 @@ from punctual.domain.schedules.cron_expression import (
     runs_at_fixed_times,
 )
 from punctual.domain.schedules.timezone import check_zone, zone_named
+from punctual.domain.suggestion import one_of
 
 _YEARS = range(1850, 9900)  # outside this range, date arithmetic overflows
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -262,4 +263,4 @@ def _parse_policy(policy: type[_Policy], value: str, name: str) -> _Policy:
     try:
         return policy(value)
     except ValueError:
-        raise Invalid(f"schedule.{name}", f"{value!r} is not one of {', '.join(policy)}") from None
+        raise Invalid(f"schedule.{name}", f"{value!r} is not one of {one_of(policy, value)}") from None

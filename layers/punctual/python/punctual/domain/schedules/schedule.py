@@ -21,6 +21,7 @@ from punctual.domain.schedules.calendar import Calendars, Skip, parse_skip
 from punctual.domain.schedules.cron import Cron, Fold, Gap, Occurrence, OccurrenceFlag
 from punctual.domain.schedules.every import Every, parse_every, utc_wall_time
 from punctual.domain.schedules.timezone import zone_named
+from punctual.domain.suggestion import one_of
 
 CLOCK_SKEW = timedelta(seconds=5)
 """How far ``schedule.at`` may lie in the past, because the clocks of client and server differ."""
@@ -269,7 +270,7 @@ def _kind_of(spec: Mapping[str, Any]) -> str:
         raise Invalid("schedule", f"must be an object with one of {', '.join(_KINDS)}")
     for key in spec:
         if key not in _KEYS:
-            raise Invalid(f"schedule.{key}", f"is not a known field; use {', '.join(_KEYS)}")
+            raise Invalid(f"schedule.{key}", f"is not a known field; use {one_of(_KEYS, key)}")
     kinds = [kind for kind in _KINDS if kind in spec]
     rules = [rule for rule in _RULES if rule in spec]
     if rules and not kinds:

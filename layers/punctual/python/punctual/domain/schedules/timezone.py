@@ -6,6 +6,7 @@ from datetime import UTC, tzinfo
 from functools import cache, lru_cache
 
 from punctual.domain.errors import Invalid
+from punctual.domain.suggestion import closest
 
 
 @cache
@@ -31,11 +32,9 @@ def check_zone(name: str) -> None:
 
 
 def _suggestion(name: str) -> str:
-    from difflib import get_close_matches  # only needed for the error message
-
     zones = {spelling.casefold(): zone for zone in _zones() for spelling in (zone.rpartition("/")[2], zone)}
-    close = get_close_matches(name.replace(" ", "_").casefold(), zones, n=1, cutoff=0.7)
-    return f"; did you mean {zones[close[0]]!r}?" if close else ': use a name such as "Europe/Berlin"'
+    close = closest(name.replace(" ", "_").casefold(), zones, cutoff=0.7)
+    return f"; did you mean {zones[close]!r}?" if close else ': use a name such as "Europe/Berlin"'
 
 
 @lru_cache(maxsize=1)

@@ -136,7 +136,9 @@ class Catalog:
         if self.broken:
             self._alarm(len(self.broken))
             raise TaskUnavailable(name, "; ".join(map(str, self.broken)))
-        raise Invalid("task", f"there is no task {name!r}; registered tasks: {', '.join(self.names)}")
+        from punctual.domain.suggestion import one_of  # rarely needed
+
+        raise Invalid("task", f"there is no task {name[:64]!r}; registered tasks: {one_of(self.names, name)}")
 
     def check_name(self, name: str) -> None:
         self.find(name)

@@ -8,6 +8,8 @@ from typing import Any
 
 from fastjsonschema import JsonSchemaException, JsonSchemaValueException, compile
 
+from punctual.domain.suggestion import one_of
+
 _TYPES = {
     "integer": "a whole number",
     "number": "a number",
@@ -60,7 +62,8 @@ def explain(error: JsonSchemaValueException, task: str) -> tuple[str, str]:
             return ".".join([*path, name]), message
         case "additionalProperties" if error.rule_definition is False:
             name = next(name for name in error.value if name not in known)
-            message = f"is not a parameter of the task {task!r}: remove it, or use one of {', '.join(known) or 'none'}"
+            allowed = one_of(known, name) or "none"
+            message = f"is not a parameter of the task {task!r}: remove it, or use one of {allowed}"
             return ".".join([*path, name]), message
         case rule:
             asked = _RULES[rule](error.rule_definition) if rule in _RULES else _plain(error.message)

@@ -36,6 +36,7 @@ from punctual.domain.requests.rerun_request import RerunRequest
 from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.schedules.due_window import check_window
 from punctual.domain.schedules.schedule import Schedule, check_comes_due, parse_schedule
+from punctual.domain.suggestion import one_of
 
 if TYPE_CHECKING:
     from punctual.ports.jobs import Tasks
@@ -157,7 +158,7 @@ class JobBuilder:
         partitions = parse_partitions(submission.get("partitions"))
         image = container.get("image", "")
         if image and image not in self.images:
-            known = f"available: {', '.join(self.images)}" if self.images else "the stack's settings name no image"
+            known = f"available: {one_of(self.images, image)}" if self.images else "the stack's settings name no image"
             raise Invalid("container.image", f"there is no image {image!r}; {known}")
         if image and submission.get("preemptible"):
             message = "requires Punctual's own runner, which writes checkpoints: remove preemptible or container"

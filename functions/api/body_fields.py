@@ -1,19 +1,11 @@
-"""Suggestions for misspelt names in requests."""
+"""The fields of request bodies, to suggest one for a misspelt name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel
-
-
-def did_you_mean(name: str, known: Mapping[str, str]) -> str:
-    """Return a question with the closest of the ``known`` names; empty if none is close."""
-    from difflib import get_close_matches  # only needed for the error message
-
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"did you mean `{known[close[0]]}`?" if close else ""
 
 
 def fields_at(kind: Any, path: Sequence[str]) -> dict[str, str]:
