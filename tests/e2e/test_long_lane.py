@@ -120,7 +120,7 @@ def test_a_long_job_requests_its_slot_when_it_is_due_and_never_starts_early(punc
     due = soon(10)
     execution = punctual.run_job(lane="long", schedule={"at": to_text(due)})
     [part] = punctual.get(f"/executions/{execution['execution_id']}")["parts"]
-    requested, started = from_text(part["asked_at"]), from_text(execution["started_at"])
+    requested, started = from_text(part["requested_at"]), from_text(execution["started_at"])
     assert from_text(execution["scheduled_at"]) <= requested <= started
 
 

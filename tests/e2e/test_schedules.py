@@ -26,6 +26,6 @@ def test_a_long_job_beyond_the_horizon_is_started_by_its_one_time_schedule_in_ti
     [ended] = punctual.wait_for_end(early_jobs["far and long"], seconds=300)
     execution = punctual.get(f"/executions/{ended['execution_id']}")
     assert (execution["status"], execution["result"]["value"]) == ("succeeded", {"hello": "later"})
-    assert from_text(execution["parts"][0]["asked_at"]) >= from_text(execution["scheduled_at"])
+    assert from_text(execution["parts"][0]["requested_at"]) >= from_text(execution["scheduled_at"])
     left = punctual.aws("scheduler").list_schedules(GroupName=punctual.stack["schedule_group"])["Schedules"]
     assert execution["execution_id"] not in [one["Name"] for one in left]

@@ -72,12 +72,12 @@ def test_a_planned_execution_shows_its_forecast_end_against_its_deadline(world: 
     states = {name: one["deadline"] and one["deadline"]["state"] for name, one in by_name.items()}
     assert states == {"safe": "on_track", "tight": "at_risk", "late": "will_miss", "unknown": None, "split": None}
     safe = by_name["safe"]
-    assert (safe["at"], safe["expected_end"]) == ("2026-11-19T02:00:00.000Z", "2026-11-19T03:00:00.000Z")
+    assert (safe["at"], safe["median_end"]) == ("2026-11-19T02:00:00.000Z", "2026-11-19T03:00:00.000Z")
     assert safe["deadline"]["at"] == "2026-11-19T12:00:00.000Z"
-    assert safe["p95_end"] > safe["expected_end"]
-    assert by_name["unknown"]["expected_end"] is None
+    assert safe["p95_end"] > safe["median_end"]
+    assert by_name["unknown"]["median_end"] is None
     assert (by_name["split"]["tasks"], by_name["split"]["vcpus"]) == (2, 4)
-    assert by_name["split"]["expected_end"] > "2026-11-19T04:00:00"
+    assert by_name["split"]["median_end"] > "2026-11-19T04:00:00"
     assert (safe["tasks"], safe["vcpus"]) == (1, 2)
 
 

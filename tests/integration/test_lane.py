@@ -56,9 +56,9 @@ def test_the_lane_lists_the_holders_and_the_waiting_parts_in_the_order_of_admiss
     lax, _ = request_slot(world, lane, name="lax", deadline={"within_seconds": 72_000}, **spec)
     urgent, _ = request_slot(world, lane, name="urgent", deadline={"within_seconds": 36_000}, **spec)
     found = get_lane(world)
-    assert found["slots"] == {"tasks": 4, "vcpus": 4, "taken_tasks": 1, "taken_vcpus": 4, "waiting": 2}
+    assert found["slots"] == {"tasks": 4, "vcpus": 4, "taken_tasks": 1, "taken_vcpus": 4, "waiting_tasks": 2}
     [holding] = found["holding"]
-    assert (holding["execution_id"], holding["job_name"], holding["status"], holding["percent"]) == (
+    assert (holding["execution_id"], holding["job_name"], holding["status"], holding["progress"]["percent"]) == (
         execution_id(lane, holder),
         "holder",
         "running",
@@ -118,14 +118,14 @@ def test_an_execution_releases_its_slot_at_its_next_checkpoint_and_resumes_later
 def test_a_dry_run_names_the_execution_that_would_get_the_slot(world: World, lane: LongLane) -> None:
     job, _ = start_part(lane, **WHOLE_LANE)
     name = execution_id(lane, job)
-    alone = {"dry_run": True, "releases": [{"execution_id": name, "part": "all"}], "next": []}
+    alone = {"dry_run": True, "releases": [{"execution_id": name, "part": "all"}], "grants": []}
     assert yield_slot(world, lane, job, "?dry_run=true") == (200, alone)
     small = {"resources": {"vcpu": 2}}
     lax, _ = request_slot(world, lane, deadline={"within_seconds": 200_000}, **small)
     urgent, _ = request_slot(world, lane, deadline={"within_seconds": 72_000}, **small)
     request_slot(world, lane, deadline={"within_seconds": 250_000}, **small)  # there is no room for a third
     status, forecast = yield_slot(world, lane, job, "?dry_run=true")
-    assert (status, [one["execution_id"] for one in forecast["next"]]) == (
+    assert (status, [one["execution_id"] for one in forecast["grants"]]) == (
         200,
         [execution_id(lane, urgent), execution_id(lane, lax)],
     )
@@ -139,7 +139,7 @@ def test_a_waiting_part_that_does_not_fit_into_the_released_slot_blocks_those_be
     start_part(lane, resources={"vcpu": 2})
     request_slot(world, lane, resources={"vcpu": 4}, deadline={"within_seconds": 72_000})
     request_slot(world, lane, resources={"vcpu": 1}, deadline={"within_seconds": 200_000})
-    assert yield_slot(world, lane, job, "?dry_run=true")[1]["next"] == []
+    assert yield_slot(world, lane, job, "?dry_run=true")[1]["grants"] == []
 
 
 def test_all_running_partitions_release_their_slots(world: World, lane: LongLane) -> None:

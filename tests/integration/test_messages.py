@@ -192,7 +192,7 @@ def test_messages_that_sqs_keeps_refusing_are_named(world: World, monkeypatch: p
     messages = [{"payload": {"n": number}, "message_id": str(number)} for number in range(3)]
     status, answer = send(world, job_id, *messages)
     assert (status, answer["failed"]) == (207, 1)
-    assert [one["error"] for one in answer["items"]] == [None, "SQS did not accept it: InternalError", None]
+    assert [one["reason"] for one in answer["items"]] == [None, "SQS did not accept it: InternalError", None]
     refused.clear()
     assert send(world, job_id, *messages)[0] == 202
     world.run_until_idle()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -105,3 +105,51 @@ def test_every_example_of_a_field_is_accepted_with_its_required_fields(world: Wo
             body = {"task": "echo", "schedule": {**kind, field: example}}
             status, answer = world.request("POST", "/jobs?dry_run=true", body)
             assert status == 200, (field, answer)
+
+
+FILTERS = {"JobSelection", "ExecutionSelection"}
+"""They accept several values of a field."""
+TWO_TYPES = {
+    "by": "an acknowledgement names a person; in the rules of a job it is a unit or a schedule",
+    "deadline": "a job has the rule, an execution the forecast; an execution that is not planned may have no forecast",
+    "dependants": "those of a job are jobs, those of an execution are executions",
+    "filter": "an operation on jobs has the filters of jobs, one on executions those of executions",
+    "items": "each list has its own",
+    "partitions": "a submission may also have their number, or their values",
+    "queue": "a queue has a name, a schedule a switch",
+    "status": "RFC 9457 defines that of a problem",
+    "subject": "that of a caller is the claim `sub` of the token",
+    "to": "a range ends at an instant; a notification goes to destinations",
+    "upstreams": "those of a job are jobs, those of an execution are executions",
+    "window": "a job has the unit, an execution the window itself",
+}
+"""The fields with two types, and why."""
+
+
+def test_a_field_has_the_same_type_everywhere(world: World) -> None:
+    schemas = document(world)["components"]["schemas"]
+    found: dict[str, dict[str, list[str]]] = {}
+    for component in schemas.keys() - FILTERS:
+        for name, value in schemas[component].get("properties", {}).items():
+            for one in types_of(value, schemas):
+                found.setdefault(name, {}).setdefault(one, []).append(component)
+    several = {name: types for name, types in found.items() if len(distinct(types)) > 1}
+    unexpected = several.keys() ^ TWO_TYPES.keys()
+    assert not unexpected, {name: found[name] for name in unexpected}
+
+
+def distinct(types: Iterable[str]) -> list[str]:
+    """The types without `object`, if a component describes it: answers repeat the rules of a job as they are."""
+    return [one for one in types if not any(other.startswith(f"{one} ") for other in types)]
+
+
+def types_of(schema: dict[str, Any], schemas: dict[str, Any]) -> set[str]:
+    """The types of a value, without null."""
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[1]
+        return {f"object {name}"} if "properties" in schemas[name] else types_of(schemas[name], schemas)
+    if alternatives := schema.get("anyOf") or schema.get("oneOf"):
+        return set().union(*(types_of(one, schemas) for one in alternatives))
+    if schema.get("type") == "array":
+        return {f"list of {one}" for one in types_of(schema["items"], schemas)}
+    return {"number" if one == "integer" else one for one in [schema.get("type")] if one not in (None, "null")}

@@ -194,11 +194,11 @@ def test_the_history_of_a_job_has_run_times_lateness_and_outcomes_by_day(world: 
     assert [one["day"] for one in history["items"]] == ["2026-11-18", "2026-11-19", "2026-11-20"]
     first, empty, last = history["items"]
     assert (first["total"], first["counts"]) == (3, {"succeeded": 2, "failed": 1})
-    assert first["run_seconds"]["p95"] == pytest.approx(10, rel=0.06)
-    assert first["lateness_seconds"]["p95"] == pytest.approx(40, rel=0.06)
-    assert (empty["total"], empty["run_seconds"]) == (0, {"median": None, "p95": None})
-    assert last["run_seconds"]["median"] == pytest.approx(1000, rel=0.06)
-    assert history["run_seconds"]["p95"] == pytest.approx(1000, rel=0.06)
+    assert first["run_times"]["p95_seconds"] == pytest.approx(10, rel=0.06)
+    assert first["lateness"]["p95_seconds"] == pytest.approx(40, rel=0.06)
+    assert (empty["total"], empty["run_times"]) == (0, {"median_seconds": None, "p95_seconds": None})
+    assert last["run_times"]["median_seconds"] == pytest.approx(1000, rel=0.06)
+    assert history["run_times"]["p95_seconds"] == pytest.approx(1000, rel=0.06)
     chosen = get(world, f"/jobs/{job['job_id']}/statistics?from=2026-11-01&to=2026-11-18")
     assert chosen["items"] == [first]
 

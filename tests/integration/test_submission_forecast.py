@@ -30,8 +30,8 @@ def test_a_declared_run_time_gives_end_deadline_and_cost(world: World) -> None:
     )
     assert found["run_time"]["source"] == "declared"
     assert found["run_time"]["median_seconds"] == pytest.approx(3600)
-    assert found["expected_end"] == "2026-11-17T03:00:00.000Z"
-    assert found["p95_end"] > found["expected_end"]
+    assert found["median_end"] == "2026-11-17T03:00:00.000Z"
+    assert found["p95_end"] > found["median_end"]
     assert (found["deadline"]["at"], found["deadline"]["state"]) == ("2026-11-17T04:00:00.000Z", "on_track")
     each = 2 * 0.03238 + 4 * 0.00356
     assert found["cost"]["compute"] == pytest.approx(each, rel=1e-3)
@@ -54,14 +54,14 @@ def test_partitions_cost_their_sum(world: World) -> None:
 def test_without_a_known_run_time_there_is_no_end_and_no_cost(world: World) -> None:
     found = forecast(world, schedule={"every_seconds": 60})
     assert found["run_time"]["source"] == "timeout"
-    assert [found[name] for name in ("expected_end", "p95_end", "deadline", "cost", "dollars_per_month")] == [None] * 5
+    assert [found[name] for name in ("median_end", "p95_end", "deadline", "cost", "dollars_per_month")] == [None] * 5
     assert found["executions_per_month"] == pytest.approx(30 * 24 * 60, rel=0.01)
 
 
 def test_a_short_job_that_runs_once_costs_a_fraction_of_a_cent(world: World) -> None:
     at = to_text(world.now + timedelta(hours=1))
     found = forecast(world, schedule={"at": at}, expected_seconds=60)
-    assert found["expected_end"] == to_text(world.now + timedelta(seconds=3660))
+    assert found["median_end"] == to_text(world.now + timedelta(seconds=3660))
     assert 0 < found["cost"]["dollars"] < 0.001
     assert (found["executions_per_month"], found["dollars_per_month"]) == (1, found["cost"]["dollars"])
 

@@ -172,11 +172,11 @@ def requests_for_a_slot_unfenced() -> Patches:
 
     def request_slot(self: DynamoConductedParts, part: Part, ticket: str, run_arn: str, now: datetime) -> bool:
         del run_arn
-        asked_at = part.asked_at or now
+        requested_at = part.requested_at or now
         changes = {
-            "asked_at": instant_text(asked_at),
+            "requested_at": instant_text(requested_at),
             "waiting": LANE,
-            "admission_key": admission_key(part, asked_at),
+            "admission_key": admission_key(part, requested_at),
             "tickets": frozenset({ticket}),
         }
         sources = [*sources_of(Status.WAITING), Status.WAITING]

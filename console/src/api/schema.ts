@@ -942,11 +942,6 @@ export interface components {
              * @description Null if nothing runs: a skipped date or local time.
              */
             execution_id: string | null;
-            /**
-             * Expected End
-             * @description Of an execution that has not started: the median of its forecasts.
-             */
-            expected_end: string | null;
             /** @description At a clock change `shifted`, `skipped` or `repeated`; on a skipped date `moved` or `excluded`. */
             flag: components["schemas"]["OccurrenceFlag"] | null;
             /**
@@ -954,6 +949,11 @@ export interface components {
              * @description The local time in the time zone of the job.
              */
             local: string;
+            /**
+             * Median End
+             * @description Of an execution that has not started: the median of its forecasts.
+             */
+            median_end: string | null;
             /** P95 End */
             p95_end: string | null;
             /** Reason */
@@ -1166,9 +1166,9 @@ export interface components {
             /** Day */
             day: string;
             /** @description From the earliest start to the start of the first attempt. */
-            lateness_seconds: components["schemas"]["Quantiles"];
+            lateness: components["schemas"]["Quantiles"];
             /** @description Of the executions that succeeded. */
-            run_seconds: components["schemas"]["Quantiles"];
+            run_times: components["schemas"]["Quantiles"];
             /** Total */
             total: number;
         };
@@ -1271,8 +1271,7 @@ export interface components {
          * @description The fields of an execution that identify it, and when it is due.
          */
         DueExecution: {
-            /** Deadline At */
-            deadline_at: string | null;
+            deadline: components["schemas"]["ExecutionDeadline"] | null;
             /**
              * Earliest Start
              * @description The due instant plus jitter, or the time of the request for a past one.
@@ -1463,8 +1462,6 @@ export interface components {
             events: components["schemas"]["Event-Output"][] | null;
             /** Execution Id */
             execution_id: string;
-            /** @description Only for a single live execution with recorded run times or `expected_seconds`. */
-            expected_end: components["schemas"]["ExpectedEnd"] | null;
             /** Job Id */
             job_id: string;
             /**
@@ -1473,9 +1470,19 @@ export interface components {
              */
             job_name: string | null;
             lane: components["schemas"]["Lane"];
+            /**
+             * Median End
+             * @description 50% of the forecasts end before it. Only for a single live execution with recorded run times or `expected_seconds`.
+             */
+            median_end: string | null;
             origin: components["schemas"]["Origin"];
             /** Owner */
             owner: string;
+            /**
+             * P95 End
+             * @description 95% of the forecasts end before it.
+             */
+            p95_end: string | null;
             /** Parameters */
             parameters: {
                 [key: string]: unknown;
@@ -1558,7 +1565,7 @@ export interface components {
             latest_safe_start?: string | null;
             /**
              * Median End
-             * @description Expected end: 50% of the forecasts end before it.
+             * @description 50% of the forecasts end before it.
              */
             median_end?: string | null;
             /**
@@ -1659,19 +1666,6 @@ export interface components {
             to?: string | null;
             /** Worker Id */
             worker_id?: string | null;
-        };
-        /** ExpectedEnd */
-        ExpectedEnd: {
-            /**
-             * Median End
-             * @description 50% of the forecasts end before it.
-             */
-            median_end: string;
-            /**
-             * P95 End
-             * @description 95% of the forecasts end before it.
-             */
-            p95_end: string;
         };
         /** ExpectedRunTime */
         ExpectedRunTime: {
@@ -2115,8 +2109,8 @@ export interface components {
             items: components["schemas"]["DayStatistics"][];
             /** Job Id */
             job_id: string;
-            lateness_seconds: components["schemas"]["Quantiles"];
-            run_seconds: components["schemas"]["Quantiles"];
+            lateness: components["schemas"]["Quantiles"];
+            run_times: components["schemas"]["Quantiles"];
             /**
              * Since
              * @description The first day of the job's history. Earlier days are unknown, and not in `items`.
@@ -2194,14 +2188,10 @@ export interface components {
              * @description `all`, the number of a partition, or `collect` for the final step.
              */
             part: string;
-            /**
-             * Percent
-             * @description The reported progress.
-             */
-            percent: number | null;
             /** Preemptible */
             preemptible: boolean;
             priority: components["schemas"]["Priority"];
+            progress: components["schemas"]["Progress"] | null;
             /**
              * Requested At
              * @description When it first requested a slot.
@@ -2630,8 +2620,6 @@ export interface components {
          * @description A part of an execution in the long lane: the unit that gets a slot and runs in a container.
          */
         Part: {
-            /** Asked At */
-            asked_at: string | null;
             /** Attempt */
             attempt: number;
             /** Attempts */
@@ -2639,8 +2627,13 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
             error: components["schemas"]["Failure"] | null;
-            /** @description Of a partitioned execution: when this part, if it has not ended, is expected to start and end. */
-            forecast: components["schemas"]["PartForecast"] | null;
+            /** Expected End */
+            expected_end: string | null;
+            /**
+             * Expected Start
+             * @description Of a partitioned execution, unless this part has ended; now, if it holds a slot.
+             */
+            expected_start: string | null;
             /**
              * Kept From
              * @description The earlier execution whose result or checkpoint it keeps.
@@ -2659,6 +2652,11 @@ export interface components {
             progress: components["schemas"]["Progress"] | null;
             /** Reason */
             reason: string | null;
+            /**
+             * Requested At
+             * @description When it first requested a slot.
+             */
+            requested_at: string | null;
             result: components["schemas"]["Result"];
             /** Retry At */
             retry_at: string | null;
@@ -2680,19 +2678,6 @@ export interface components {
             window: components["schemas"]["DataWindow"] | null;
             /** Worker Id */
             worker_id: string | null;
-        };
-        /** PartForecast */
-        PartForecast: {
-            /**
-             * End
-             * @description The expected end.
-             */
-            end: string;
-            /**
-             * Start
-             * @description The expected start; now, for a part that holds a slot.
-             */
-            start: string;
         };
         /**
          * Partitions
@@ -2789,10 +2774,10 @@ export interface components {
          * @description Quantiles of a duration in seconds, within 6%. Null without executions.
          */
         Quantiles: {
-            /** Median */
-            median: number | null;
-            /** P95 */
-            p95: number | null;
+            /** Median Seconds */
+            median_seconds: number | null;
+            /** P95 Seconds */
+            p95_seconds: number | null;
         };
         /** QueueHistory */
         QueueHistory: {
@@ -3205,11 +3190,6 @@ export interface components {
         /** SentMessage */
         SentMessage: {
             /**
-             * Error
-             * @description Why it was not sent: send it again. Null if it was sent.
-             */
-            error: string | null;
-            /**
              * Execution Id
              * @description The execution that the message becomes.
              */
@@ -3219,6 +3199,11 @@ export interface components {
              * @description The id in the request, or else a new one.
              */
             message_id: string;
+            /**
+             * Reason
+             * @description Why it was not sent: send it again. Null if it was sent.
+             */
+            reason: string | null;
         };
         /** SentMessages */
         SentMessages: {
@@ -3246,8 +3231,11 @@ export interface components {
             tasks: number;
             /** Vcpus */
             vcpus: number;
-            /** Waiting */
-            waiting: number;
+            /**
+             * Waiting Tasks
+             * @description Parts that wait for a slot.
+             */
+            waiting_tasks: number;
         };
         /**
          * StartingPoint
@@ -3399,10 +3387,10 @@ export interface components {
              */
             executions_per_month: number | null;
             /**
-             * Expected End
+             * Median End
              * @description Of the first execution: half of the forecasts end before it. Null if only the timeout is known.
              */
-            expected_end: string | null;
+            median_end: string | null;
             /** P95 End */
             p95_end: string | null;
             /** @description Of an execution, or of each of its partitions. */
@@ -3583,10 +3571,10 @@ export interface components {
              */
             dry_run: boolean;
             /**
-             * Next
+             * Grants
              * @description The waiting parts that would get the slots, in the order of admission. If it is empty, the execution itself would get them again.
              */
-            next: components["schemas"]["ReleasedSlot"][];
+            grants: components["schemas"]["ReleasedSlot"][];
             /**
              * Releases
              * @description The parts that would stop at their next checkpoint.

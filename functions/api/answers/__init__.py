@@ -7,7 +7,7 @@ from typing import Any
 from bodies import MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
-from answers.execution_details import Cost, Dependant, Event, ExpectedEnd, PartForecast
+from answers.execution_details import Cost, Dependant, Event
 from answers.statistics import RecentExecution
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin, Outcome
@@ -144,7 +144,7 @@ class ExecutionDeadline(BaseModel):
     at: str
     state: DeadlineState | DeadlineResult = Field(description="After the execution has ended: `met` or `missed`.")
     probability: float | None = Field(None, description="Probability of meeting the deadline, from 0 to 1.")
-    median_end: str | None = Field(None, description="Expected end: 50% of the forecasts end before it.")
+    median_end: str | None = Field(None, description="50% of the forecasts end before it.")
     p95_end: str | None = Field(None, description="95% of the forecasts end before it.")
     latest_safe_start: str | None = Field(
         None, description="Latest start that meets the deadline with 95% probability."
@@ -170,7 +170,7 @@ class Part(BaseModel):
     value: Any = None
     window: DataWindow | None
     latest_start: str = Field(description="When it has to start to meet the deadline.")
-    asked_at: str | None
+    requested_at: str | None = Field(description="When it first requested a slot.")
     started_at: str | None
     ended_at: str | None
     retry_at: str | None
@@ -179,9 +179,10 @@ class Part(BaseModel):
     usual_progress: float | None = Field(
         description="While it runs: the percentage that earlier runs had usually done after this time."
     )
-    forecast: PartForecast | None = Field(
-        description="Of a partitioned execution: when this part, if it has not ended, is expected to start and end."
+    expected_start: str | None = Field(
+        description="Of a partitioned execution, unless this part has ended; now, if it holds a slot."
     )
+    expected_end: str | None
     result: Result
     error: Failure | None
     attempts: list[Attempt]
@@ -243,9 +244,11 @@ class Execution(BaseModel):
     waiting_for: WaitingFor | None = Field(description="Only for a single execution that has not started.")
     events: list[Event] | None = Field(description="Only for a single execution: its timeline, up to 500 events.")
     cost: Cost | None = Field(description="Only for a single execution: until now, or until its end.")
-    expected_end: ExpectedEnd | None = Field(
-        description="Only for a single live execution with recorded run times or `expected_seconds`."
+    median_end: str | None = Field(
+        description="50% of the forecasts end before it. Only for a single live execution with recorded run times or"
+        " `expected_seconds`."
     )
+    p95_end: str | None = Field(description="95% of the forecasts end before it.")
     usual_progress: float | None = Field(
         description="Only for a single running execution: the percentage that earlier runs had usually done by now."
     )
@@ -346,7 +349,7 @@ class SlotUsage(BaseModel):
     vcpus: float
     taken_tasks: int
     taken_vcpus: float
-    waiting: int
+    waiting_tasks: int = Field(description="Parts that wait for a slot.")
 
 
 class LogLine(BaseModel):

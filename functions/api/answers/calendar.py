@@ -32,7 +32,7 @@ class CalendarEntry(BaseModel):
     reason: str | None
     started_at: str | None
     ended_at: str | None
-    expected_end: str | None = Field(description="Of an execution that has not started: the median of its forecasts.")
+    median_end: str | None = Field(description="Of an execution that has not started: the median of its forecasts.")
     p95_end: str | None
     deadline: CalendarDeadline | None
     tasks: int | None = Field(description="In the long lane: the slots that it needs at once.")

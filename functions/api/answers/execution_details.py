@@ -37,13 +37,3 @@ class Dependant(BaseModel):
     job_id: str
     job_name: str | None
     status: Status
-
-
-class ExpectedEnd(BaseModel):
-    median_end: str = Field(description="50% of the forecasts end before it.")
-    p95_end: str = Field(description="95% of the forecasts end before it.")
-
-
-class PartForecast(BaseModel):
-    start: str = Field(description="The expected start; now, for a part that holds a slot.")
-    end: str = Field(description="The expected end.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from answers import Execution, SlotUsage
+from answers import Execution, Progress, SlotUsage
 from punctual.domain.lane import Priority
 from punctual.domain.status import Status
 
@@ -31,7 +31,7 @@ class LanePart(BaseModel):
     started_at: str | None
     expected_start: str = Field(description="Of a waiting part, from a simulation of the lane.")
     expected_end: str
-    percent: float | None = Field(description="The reported progress.")
+    progress: Progress | None
     stopping: str | None = Field(description="Why it was asked to release its slot; null if it was not.")
 
 
@@ -64,7 +64,7 @@ class YieldForecast(BaseModel):
 
     dry_run: bool = True
     releases: list[ReleasedSlot] = Field(description="The parts that would stop at their next checkpoint.")
-    next: list[ReleasedSlot] = Field(
+    grants: list[ReleasedSlot] = Field(
         description="The waiting parts that would get the slots, in the order of admission. If it is empty, the"
         " execution itself would get them again."
     )

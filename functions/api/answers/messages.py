@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 class SentMessage(BaseModel):
     message_id: str = Field(description="The id in the request, or else a new one.")
     execution_id: str = Field(description="The execution that the message becomes.")
-    error: str | None = Field(description="Why it was not sent: send it again. Null if it was sent.")
+    reason: str | None = Field(description="Why it was not sent: send it again. Null if it was sent.")
 
 
 class SentMessages(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from answers import QueueStatus, SlotUsage
+from answers import ExecutionDeadline, QueueStatus, SlotUsage
 from answers.deadlines import LiveDeadlines
 from punctual.domain.attention.acknowledgement import AttentionState
 from punctual.domain.attention.attention_item import AttentionKind, SubjectType
@@ -61,7 +61,7 @@ class DueExecution(BaseModel):
     reason: str | None
     scheduled_at: str
     earliest_start: str = Field(description="The due instant plus jitter, or the time of the request for a past one.")
-    deadline_at: str | None
+    deadline: ExecutionDeadline | None
 
 
 class LateExecutions(BaseModel):

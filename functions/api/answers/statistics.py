@@ -38,16 +38,16 @@ class Summary(BaseModel):
 class Quantiles(BaseModel):
     """Quantiles of a duration in seconds, within 6%. Null without executions."""
 
-    median: float | None
-    p95: float | None
+    median_seconds: float | None
+    p95_seconds: float | None
 
 
 class DayStatistics(BaseModel):
     day: str
     total: int
     counts: dict[str, int] = Field(description="The executions that ended on this day, by status. Zeros are left out.")
-    run_seconds: Quantiles = Field(description="Of the executions that succeeded.")
-    lateness_seconds: Quantiles = Field(description="From the earliest start to the start of the first attempt.")
+    run_times: Quantiles = Field(description="Of the executions that succeeded.")
+    lateness: Quantiles = Field(description="From the earliest start to the start of the first attempt.")
 
 
 class JobStatistics(BaseModel):
@@ -59,6 +59,6 @@ class JobStatistics(BaseModel):
     )
     total: int
     counts: dict[str, int]
-    run_seconds: Quantiles
-    lateness_seconds: Quantiles
+    run_times: Quantiles
+    lateness: Quantiles
     items: list[DayStatistics] = Field(description="Oldest first.")

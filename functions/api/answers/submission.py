@@ -19,7 +19,7 @@ class ExpectedRunTime(BaseModel):
 
 class SubmissionForecast(BaseModel):
     run_time: ExpectedRunTime = Field(description="Of an execution, or of each of its partitions.")
-    expected_end: str | None = Field(
+    median_end: str | None = Field(
         description="Of the first execution: half of the forecasts end before it. Null if only the timeout is known."
     )
     p95_end: str | None

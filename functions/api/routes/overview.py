@@ -49,7 +49,7 @@ def overview() -> Overview:
             vcpus=limits.cpu / 1024,
             taken_tasks=occupancy.tasks,
             taken_vcpus=occupancy.cpu / 1024,
-            waiting=lane.waiting if lane else 0,
+            waiting_tasks=lane.waiting if lane else 0,
         ),
         deadlines=deadline_counts(browse_deadlines.count(DeadlineFilter())),
         attention=attention_views(attention.current(sample)),

@@ -31,7 +31,7 @@ from punctual.stages.api.read_logs import LogPage
 from punctual.stages.api.read_statistics import JobPulse
 from punctual.stages.api.rerun import ManualExecution
 from punctual.stages.api.submit import Submitted
-from views.execution_details import cost_view, dependant_views, event_views, expected_end_view, part_forecast_view
+from views.execution_details import cost_view, dependant_views, event_views, median_and_p95, part_forecast
 from views.instants import text_of as _text
 from views.statistics import pulse_fields
 
@@ -122,7 +122,7 @@ def execution_view(
         attempt=execution.attempt,
         worker_id=execution.worker_id,
         window=_window_view(execution.window),
-        progress=_progress_view(execution.progress, execution.status),
+        progress=progress_view(execution.progress, execution.status),
         deadline=deadline_view(execution, outlook or execution.outlook),
         result=_result_view(execution.result),
         error=_failure_view(execution.error),
@@ -133,7 +133,7 @@ def execution_view(
         waiting_for=_waiting_view(waiting_for) if waiting_for else None,
         events=event_views(details.events) if details else None,
         cost=cost_view(details.cost) if details else None,
-        expected_end=expected_end_view(details.expected_end) if details else None,
+        **median_and_p95(details.expected_end if details else None),
         usual_progress=_percent(details.usual_progress) if details else None,
         dependants=dependant_views(details.dependants) if details else None,
         depends_on=[one.to_spec() for one in execution.depends_on],
@@ -142,7 +142,7 @@ def execution_view(
     )
 
 
-def _progress_view(progress: Progress | None, status: Status) -> answers.Progress | None:
+def progress_view(progress: Progress | None, status: Status) -> answers.Progress | None:
     shown = completed(progress) if status is Status.SUCCEEDED else progress
     return answers.Progress(**asdict(shown) | {"percent": round(shown.percent, 1)}) if shown else None
 
@@ -250,14 +250,14 @@ def _part_view(part: Part, details: Details | None) -> answers.Part:
         value=part.value,
         window=_window_view(part.window),
         latest_start=to_text(part.latest_start),
-        asked_at=_text(part.asked_at),
+        requested_at=_text(part.requested_at),
         started_at=_text(part.started_at),
         ended_at=_text(part.ended_at),
         retry_at=_text(part.retry_at),
         stopping=part.stopping,
-        progress=_progress_view(part.progress, part.status),
+        progress=progress_view(part.progress, part.status),
         usual_progress=_percent(details.usual_progress_of_parts.get(part.name)) if details else None,
-        forecast=part_forecast_view(details.parts.get(part.name)) if details else None,
+        **part_forecast(details.parts.get(part.name) if details else None),
         result=_result_view(part.result),
         error=_failure_view(part.error),
         attempts=[_attempt_view(attempt) for attempt in part.attempts],

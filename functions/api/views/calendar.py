@@ -54,7 +54,7 @@ def _entry_view(entry: job_calendar.CalendarEntry) -> CalendarEntry:
         reason=execution.reason if execution else None,
         started_at=text_of(execution.started_at) if execution else None,
         ended_at=text_of(execution.ended_at) if execution else None,
-        expected_end=text_of(entry.expected_end),
+        median_end=text_of(entry.median_end),
         p95_end=text_of(entry.p95_end),
         deadline=_deadline_of(entry),
         tasks=entry.tasks,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from answers.execution_details import Cost, Dependant, Event, ExpectedEnd, PartForecast
+from answers.execution_details import Cost, Dependant, Event
 
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.timeline import TimelineEvent
-from punctual.domain.forecasts import cost, part_forecast
-from punctual.domain.instant import to_text
+from punctual.domain.forecasts import cost
+from punctual.domain.forecasts.part_forecast import PartForecast
 from punctual.stages.api import execution_details
 from views.instants import text_of
 
@@ -36,9 +36,10 @@ def dependant_views(dependants: Iterable[Execution]) -> list[Dependant]:
     ]
 
 
-def expected_end_view(end: execution_details.ExpectedEnd | None) -> ExpectedEnd | None:
-    return ExpectedEnd(median_end=to_text(end.median_end), p95_end=to_text(end.p95_end)) if end else None
+def median_and_p95(end: execution_details.ExpectedEnd | None) -> dict[str, str | None]:
+    return {"median_end": text_of(end.median_end if end else None), "p95_end": text_of(end.p95_end if end else None)}
 
 
-def part_forecast_view(forecast: part_forecast.PartForecast | None) -> PartForecast | None:
-    return PartForecast(start=to_text(forecast.start), end=to_text(forecast.end)) if forecast else None
+def part_forecast(forecast: PartForecast | None) -> dict[str, str | None]:
+    start, end = (forecast.start, forecast.end) if forecast else (None, None)
+    return {"expected_start": text_of(start), "expected_end": text_of(end)}

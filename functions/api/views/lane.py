@@ -13,6 +13,7 @@ from punctual.domain.long_lane.part import Part
 from punctual.stages.api.lane_status import LanePart as PartInLane
 from punctual.stages.api.lane_status import LaneState
 from punctual.stages.api.yield_slot import YieldedSlots
+from views import progress_view
 from views.instants import text_of
 
 ONE_VCPU = 1024
@@ -26,7 +27,7 @@ def lane_view(lane: LaneState, limits: LaneLimits, shown: int) -> LaneView:
             vcpus=limits.cpu / ONE_VCPU,
             taken_tasks=lane.occupancy.tasks,
             taken_vcpus=lane.occupancy.cpu / ONE_VCPU,
-            waiting=lane.waiting_total,
+            waiting_tasks=lane.waiting_total,
         ),
         holding=[_part_view(one) for one in lane.holding[:shown]],
         waiting=[_part_view(one) for one in lane.waiting[:shown]],
@@ -39,7 +40,7 @@ def lane_view(lane: LaneState, limits: LaneLimits, shown: int) -> LaneView:
 
 
 def yield_forecast_view(yielded: YieldedSlots) -> YieldForecast:
-    return YieldForecast(releases=_slots(yielded.parts), next=_slots(yielded.next_parts))
+    return YieldForecast(releases=_slots(yielded.parts), grants=_slots(yielded.next_parts))
 
 
 def _slots(parts: Iterable[Part]) -> list[ReleasedSlot]:
@@ -60,11 +61,11 @@ def _part_view(one: PartInLane) -> LanePart:
         vcpus=part.cpu / ONE_VCPU,
         latest_start=to_text(part.latest_start),
         laxity_seconds=round(one.laxity.total_seconds()),
-        requested_at=text_of(part.asked_at),
+        requested_at=text_of(part.requested_at),
         granted_at=text_of(part.granted_at),
         started_at=text_of(part.started_at),
         expected_start=to_text(one.expected_start),
         expected_end=to_text(one.expected_end),
-        percent=round(part.progress.percent, 1) if part.progress else None,
+        progress=progress_view(part.progress, part.status),
         stopping=part.stopping,
     )

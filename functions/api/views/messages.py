@@ -12,4 +12,4 @@ from punctual.stages.api import send_messages
 
 def messages_view(sent: Sequence[send_messages.SentMessage]) -> SentMessages:
     items = [SentMessage(**asdict(one)) for one in sent]
-    return SentMessages(items=items, failed=sum(one.error is not None for one in sent))
+    return SentMessages(items=items, failed=sum(one.reason is not None for one in sent))

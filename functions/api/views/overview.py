@@ -12,6 +12,7 @@ from punctual.domain.instant import to_text
 from punctual.ports.attention import RaisedAlarm
 from punctual.stages.api.agenda import Late
 from punctual.stages.api.attention import Attention
+from views import deadline_view
 
 
 def attention_answer(item_id: str, one: Acknowledgement | None) -> answers.AttentionAnswer:
@@ -59,7 +60,7 @@ def due_views(executions: Iterable[Execution]) -> list[answers.DueExecution]:
             reason=one.reason,
             scheduled_at=to_text(one.scheduled_at),
             earliest_start=to_text(one.earliest_start),
-            deadline_at=to_text(one.deadline_at) if one.deadline_at else None,
+            deadline=deadline_view(one, one.outlook),
         )
         for one in executions
     ]

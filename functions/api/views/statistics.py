@@ -112,10 +112,10 @@ def _statistics(counts: Counts) -> dict[str, Any]:
     return {
         "total": sum(statuses.values()),
         "counts": {str(status): count for status, count in statuses.items()},
-        "run_seconds": _quantiles(histogram(counts, RUN_TIME)),
-        "lateness_seconds": _quantiles(histogram(counts, LATENESS)),
+        "run_times": _quantiles(histogram(counts, RUN_TIME)),
+        "lateness": _quantiles(histogram(counts, LATENESS)),
     }
 
 
 def _quantiles(found: dict[int, int]) -> Quantiles:
-    return Quantiles(median=quantile(found, 0.5), p95=quantile(found, 0.95))
+    return Quantiles(median_seconds=quantile(found, 0.5), p95_seconds=quantile(found, 0.95))

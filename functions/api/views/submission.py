@@ -27,7 +27,7 @@ def _forecast_view(forecast: forecast_submission.SubmissionForecast) -> Submissi
             p95_seconds=round(run_time.p95_seconds, 1),
             source=run_time.source,
         ),
-        expected_end=text_of(forecast.median_end),
+        median_end=text_of(forecast.median_end),
         p95_end=text_of(forecast.p95_end),
         deadline=deadline_view(forecast.execution, forecast.outlook),
         cost=cost_view(cost) if cost else None,

@@ -96,7 +96,7 @@ function Bar({ from, to, class: className }: { from: number; to: number; class: 
 
 function rowOf(name: string, item: Execution | NonNullable<Execution["parts"]>[number]): Row {
   const outlook = "deadline" in item ? item.deadline?.median_end : null;
-  const asked = "scheduled_at" in item ? item.scheduled_at : item.asked_at;
+  const asked = "scheduled_at" in item ? item.scheduled_at : item.requested_at;
   return {
     name,
     status: item.status,

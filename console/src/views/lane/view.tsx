@@ -25,7 +25,7 @@ export function LaneView() {
             <h1>
               {data.slots.taken_tasks} of {data.slots.tasks} slots, {data.slots.taken_vcpus} of {data.slots.vcpus} vCPU
             </h1>
-            <p class="dim">{plural(data.slots.waiting, "part")} waiting, least laxity first.</p>
+            <p class="dim">{plural(data.slots.waiting_tasks, "part")} waiting, least laxity first.</p>
           </header>
           <Parts title="Runs now" parts={data.holding} none="No part holds a slot" />
           <Parts title="Waits" parts={data.waiting} none="No part waits for a slot" />
@@ -84,7 +84,7 @@ function Row({ part }: { part: LanePart }) {
       <td>
         <ExecutionStatus
           status={part.status}
-          detail={part.percent === null ? undefined : `${Math.round(part.percent)}%`}
+          detail={part.progress ? `${Math.round(part.progress.percent)}%` : undefined}
         />
         {part.stopping && <span class="note">stopping: {part.stopping}</span>}
       </td>

@@ -33,9 +33,9 @@ export function DueCard({ executions }: { executions: DueExecution[] }) {
                   <Relative at={one.scheduled_at} />
                 </td>
                 <td>
-                  {one.deadline_at ? (
+                  {one.deadline ? (
                     <>
-                      by <Time at={one.deadline_at} />
+                      by <Time at={one.deadline.at} />
                     </>
                   ) : (
                     <span class="dim">no deadline</span>
@@ -91,7 +91,7 @@ export function LaneCard({ slots }: { slots: Overview["slots"] }) {
         </div>
         <p class="note">
           {slots.taken_tasks} of {slots.tasks} slots, {slots.taken_vcpus} of {slots.vcpus} vCPU.{" "}
-          {slots.waiting ? `${plural(slots.waiting, "part")} wait.` : "No part waits."}
+          {slots.waiting_tasks ? `${plural(slots.waiting_tasks, "part")} wait.` : "No part waits."}
         </p>
       </div>
     </section>

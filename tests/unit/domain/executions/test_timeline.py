@@ -63,7 +63,7 @@ def test_an_execution_that_was_queued_again_for_a_retry_waited_for_its_first_wor
 
 
 def test_a_part_that_waits_again_waits_since_its_last_attempt_ended() -> None:
-    waiting = part("0001", status=Status.WAITING, asked_at=at(1), attempts=(attempt(1, 5, 20, Outcome.PREEMPTED),))
+    waiting = part("0001", status=Status.WAITING, requested_at=at(1), attempts=(attempt(1, 5, 20, Outcome.PREEMPTED),))
     shown = timeline_of(execution(lane=Lane.LONG, status=Status.WAITING), at(60), events_of_parts([waiting]))
     periods = [(one.kind, one.at, one.until) for one in shown[1:]]
     assert periods == [
@@ -76,7 +76,7 @@ def test_a_part_that_waits_again_waits_since_its_last_attempt_ended() -> None:
 
 def test_the_timeline_of_many_parts_keeps_its_beginning_and_its_end() -> None:
     parts = [
-        part(f"{number:04d}", asked_at=DUE, attempts=tuple(attempt(n, n, n + 1) for n in range(1, 10)))
+        part(f"{number:04d}", requested_at=DUE, attempts=tuple(attempt(n, n, n + 1) for n in range(1, 10)))
         for number in range(200)
     ]
     shown = timeline_of(execution(lane=Lane.LONG, ended_at=at(99)), at(100), events_of_parts(parts))

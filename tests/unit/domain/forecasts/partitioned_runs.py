@@ -154,7 +154,7 @@ class Run:
             latest_start=NOW + timedelta(days=2),
             number=number,
             count=len(self.seconds),
-            asked_at=None if status is Status.QUEUED else NOW,
+            requested_at=None if status is Status.QUEUED else NOW,
             **more,
         )
 

@@ -68,7 +68,7 @@ def part(number: int, status: Status, **more: Any) -> Part:
 
 def running_part(number: int, elapsed: timedelta) -> Part:
     started = NOW - elapsed
-    return part(number, Status.RUNNING, asked_at=started, granted_at=started, started_at=started, attempt=1)
+    return part(number, Status.RUNNING, requested_at=started, granted_at=started, started_at=started, attempt=1)
 
 
 def succeeded_part(number: int, took: timedelta, **more: Any) -> Part:
@@ -114,7 +114,7 @@ def test_too_few_slots_are_the_cause_and_the_remedy_names_how_many_are_enough() 
 
 def test_waiting_partitions_are_counted_while_others_run() -> None:
     parts = [running_part(n, 10 * MINUTE) for n in range(4)]
-    parts += [part(n, Status.WAITING, asked_at=NOW - 10 * MINUTE) for n in range(4, 7)]
+    parts += [part(n, Status.WAITING, requested_at=NOW - 10 * MINUTE) for n in range(4, 7)]
     one = divided(7, status=Status.RUNNING, started_at=NOW - 10 * MINUTE, deadline_at=NOW + 85 * MINUTE)
     outlook = outlook_of(one, hourly(), lane(4), NOW, parts=parts)
     assert outlook.state in (DeadlineState.AT_RISK, DeadlineState.WILL_MISS)
@@ -155,7 +155,7 @@ def test_slots_that_others_hold_are_named_with_the_execution_to_pause() -> None:
 def test_the_slots_that_the_execution_holds_itself_do_not_count_as_those_of_others() -> None:
     steady = hourly(run_times={"partition": (3600,) * 50})
     parts = [running_part(n, HOUR / 2) for n in range(4)]
-    parts += [part(n, Status.WAITING, asked_at=NOW - HOUR / 2) for n in range(4, 7)]
+    parts += [part(n, Status.WAITING, requested_at=NOW - HOUR / 2) for n in range(4, 7)]
     one = divided(7, status=Status.RUNNING, started_at=NOW - HOUR / 2)
     own = lane(4, holding=(HeldSlots(NOW + HOUR / 2, 4, 4096),), demand=(WaitingSlots(NOW + 5 * HOUR, 3600, 3, 3072),))
     assert median_hours(one, steady, own, parts) == pytest.approx(1.5, rel=0.05)
@@ -214,7 +214,7 @@ def test_the_collector_runs_after_the_partitions() -> None:
 def test_a_partition_that_resumes_from_its_checkpoint_needs_only_the_remaining_time() -> None:
     steady = hourly(run_times={"partition": (3600,) * 50})
     stopped = Attempt(number=1, outcome=Outcome.PREEMPTED, started_at=NOW - 45 * MINUTE, ended_at=NOW)
-    resumes = part(0, Status.WAITING, count=1, attempts=(stopped,), checkpoint="s3://state", asked_at=NOW)
+    resumes = part(0, Status.WAITING, count=1, attempts=(stopped,), checkpoint="s3://state", requested_at=NOW)
     one = divided(1, status=Status.WAITING, started_at=NOW - 45 * MINUTE)
     assert median_hours(one, steady, lane(9), [resumes]) == pytest.approx(0.25, rel=0.1)
     assert median_hours(one, steady, lane(9), [replace(resumes, checkpoint=None)]) == pytest.approx(1, rel=0.1)

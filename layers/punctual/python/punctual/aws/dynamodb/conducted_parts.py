@@ -38,11 +38,15 @@ class DynamoConductedParts(DynamoParts):
                 values={"attempt": part.attempt, "starting": str(Status.STARTING)},
             )
         else:
-            asked_at = part.asked_at or now
+            requested_at = part.requested_at or now
             request = self._transition(
                 part,
                 Status.WAITING,
-                {"asked_at": instant_text(asked_at), "waiting": LANE, "admission_key": admission_key(part, asked_at)},
+                {
+                    "requested_at": instant_text(requested_at),
+                    "waiting": LANE,
+                    "admission_key": admission_key(part, requested_at),
+                },
                 remove=["retry_at"],
                 add={"tickets": frozenset({ticket})},
                 sources=[*sources_of(Status.WAITING), Status.WAITING],

@@ -49,7 +49,7 @@ class CalendarEntry:
     """``None`` for a date without an execution."""
     execution: Execution | None = None
     """``None`` if it is not stored yet."""
-    expected_end: datetime | None = None
+    median_end: datetime | None = None
     p95_end: datetime | None = None
     deadline_at: datetime | None = None
     deadline_state: DeadlineState | None = None
@@ -113,28 +113,26 @@ def _entry(
     execution: Execution, job: Job, usual: UsualDuration | None, local: datetime, flag: OccurrenceFlag | None
 ) -> CalendarEntry:
     slots = max(uses_of_execution(execution, job, execution.earliest_start), key=lambda use: use.tasks, default=None)
-    expected_end = execution.earliest_start + usual.median if usual else None
+    median_end = execution.earliest_start + usual.median if usual else None
     p95_end = execution.earliest_start + usual.p95 if usual else None
     return CalendarEntry(
         at=execution.scheduled_at,
         local=local,
         flag=flag,
         execution_id=execution_id(job.job_id, execution.scheduled_at),
-        expected_end=expected_end,
+        median_end=median_end,
         p95_end=p95_end,
         deadline_at=execution.deadline_at,
-        deadline_state=_state(execution.deadline_at, expected_end, p95_end),
+        deadline_state=_state(execution.deadline_at, median_end, p95_end),
         tasks=slots.tasks if slots and job.lane is Lane.LONG else None,
         vcpus=slots.cpu / 1024 if slots and job.lane is Lane.LONG else None,
     )
 
 
-def _state(
-    deadline_at: datetime | None, expected_end: datetime | None, p95_end: datetime | None
-) -> DeadlineState | None:
-    if deadline_at is None or expected_end is None or p95_end is None:
+def _state(deadline_at: datetime | None, median_end: datetime | None, p95_end: datetime | None) -> DeadlineState | None:
+    if deadline_at is None or median_end is None or p95_end is None:
         return None
-    if expected_end > deadline_at:
+    if median_end > deadline_at:
         return DeadlineState.WILL_MISS
     return DeadlineState.ON_TRACK if p95_end <= deadline_at else DeadlineState.AT_RISK
 

@@ -229,4 +229,4 @@ def _held_slot_at(part: Part, at: datetime) -> bool:
 
 def _waited_at(part: Part, at: datetime) -> bool:
     waited = part.status is Status.WAITING or (part.granted_at is not None and part.granted_at > at)
-    return part.asked_at is not None and part.asked_at <= at and waited
+    return part.requested_at is not None and part.requested_at <= at and waited

@@ -89,9 +89,15 @@ def latest_start(
     return (deadline_at or earliest_start + IMPLICIT_DEADLINE[priority]) - timedelta(seconds=expected_seconds)
 
 
-def admission_key(part: Part, asked_at: datetime) -> str:
+def admission_key(part: Part, requested_at: datetime) -> str:
     """Return the sort key of a waiting part: least laxity, then priority, then earliest request. Unique."""
-    fields = (to_text(part.latest_start), PRIORITY_RANK[part.priority], to_text(asked_at), part.execution_id, part.name)
+    fields = (
+        to_text(part.latest_start),
+        PRIORITY_RANK[part.priority],
+        to_text(requested_at),
+        part.execution_id,
+        part.name,
+    )
     return "#".join(map(str, fields))
 
 

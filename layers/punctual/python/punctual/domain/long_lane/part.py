@@ -58,7 +58,7 @@ class Part:
     window: DataWindow | None = None
     reason: str | None = None
     attempt: int = 0
-    asked_at: datetime | None = None
+    requested_at: datetime | None = None
     """When it first asked for a slot."""
     granted_at: datetime | None = None
     start_at: datetime | None = None

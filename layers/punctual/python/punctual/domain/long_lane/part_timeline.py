@@ -17,7 +17,7 @@ def events_of_parts(parts: Iterable[Part]) -> Iterator[TimelineEvent]:
 
 
 def _of_part(part: Part) -> Iterator[TimelineEvent]:
-    requested_at = part.asked_at
+    requested_at = part.requested_at
     for attempt in part.attempts:
         started = attempt.started_at or attempt.ended_at
         if requested_at is not None and requested_at < started:

@@ -33,7 +33,7 @@ class SentMessage:
     message_id: str
     execution_id: str
     """The execution that the message becomes. A repeated message id gives the same one."""
-    error: str | None = None
+    reason: str | None = None
     """Why it was not sent."""
 
 
@@ -52,7 +52,7 @@ class MessageSender:
         caller: Caller,
         keyed: KeyedRequest | None = None,
     ) -> list[SentMessage]:
-        """Send all messages, or none if one of them is invalid. SQS may refuse some: see ``error``.
+        """Send all messages, or none if one of them is invalid. SQS may refuse some: see ``reason``.
 
         Idempotent for messages with an id, for a day; for the others only with a ``keyed`` request. Raises
         ``NotFound``, ``Forbidden``, ``Conflict``, ``Invalid`` or ``TooLarge``.

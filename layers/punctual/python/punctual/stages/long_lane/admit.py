@@ -169,8 +169,8 @@ def _can_be_preempted(part: Part, now: datetime) -> bool:
 
 
 def _admission_key(part: Part) -> str:
-    assert part.asked_at is not None, "a waiting part has requested a slot"
-    return admission_key(part, part.asked_at)
+    assert part.requested_at is not None, "a waiting part has requested a slot"
+    return admission_key(part, part.requested_at)
 
 
 def _plus(occupancy: Occupancy, part: Part) -> Occupancy:

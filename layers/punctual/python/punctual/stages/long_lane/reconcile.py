@@ -108,7 +108,7 @@ class Reconciler:
         A run continues within seconds after a part has ended, so this does not last longer than ``grace``.
         """
         parts, queued_at = self.parts.of(execution.execution_id), _queued_or_due_at(execution)
-        changed_at = (part.ended_at or part.retry_at or part.asked_at or queued_at for part in parts)
+        changed_at = (part.ended_at or part.retry_at or part.requested_at or queued_at for part in parts)
         is_moving = any(part.status in (Status.WAITING, *SLOT_HOLDING_STATUSES) for part in parts)
         return bool(parts) and not is_moving and max(changed_at) < self.clock() - grace
 
