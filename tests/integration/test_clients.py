@@ -22,6 +22,21 @@ def test_tasks_are_listed_with_description_and_parameter_schema(world: World) ->
     assert (weekly["has_collect_step"], process["has_collect_step"]) == (True, False)
 
 
+def test_the_calendars_that_a_schedule_can_skip_are_listed_with_dates_and_file(world: World) -> None:
+    status, found = world.request("GET", "/calendars", role="viewer")
+    assert (status, world.aws_requests) == (200, [])
+    by_name = {one["name"]: one for one in found["items"]}
+    assert list(by_name) == sorted(by_name)
+    assert by_name["weekends"] == {"name": "weekends", "dates": [], "file": None}
+    holidays = by_name["holidays-us"]
+    assert holidays["file"] == "tasks/calendars.py"
+    assert holidays["dates"] == sorted(holidays["dates"])
+    assert "2026-12-25" in holidays["dates"]
+    for name in by_name:
+        preview = {"schedule": {"cron": "@daily", "skip": [name]}, "after": "2026-12-24T12:00:00Z", "count": 3}
+        assert world.request("POST", "/schedules/preview", preview)[0] == 200
+
+
 @pytest.mark.parametrize(
     ("role", "actions"),
     [

@@ -96,6 +96,8 @@ class World:
         self._event_sources = EventSources()
         self._functions: dict[str, ModuleType] = {}
         self._calling: list[str] = []
+        self.aws_requests: list[str] = []
+        """The operations that the functions have requested, in order."""
         self.refused: set[str] = set()
         """Requests that AWS would refuse: the role of the function that made them does not allow them."""
         for client in (create() for create in SHARED_CLIENTS):
@@ -174,6 +176,7 @@ class World:
     def _check_permissions(self, params: dict[str, Any], model: Any, **_: Any) -> None:
         if self._calling:
             caller, service = self._calling[-1], model.service_model.service_name
+            self.aws_requests.append(model.name)
             for action, resource in refused(caller, service, model.name, params):
                 self.refused.add(f"{caller} may not {action} on {resource}")
 

@@ -39,6 +39,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/calendars": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the calendars that a schedule can skip */
+        get: operations["list_calendars_calendars_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/config": {
         parameters: {
             query?: never;
@@ -2395,6 +2412,32 @@ export interface components {
             policy?: components["schemas"]["MisfirePolicy"] | null;
         };
         /**
+         * NamedCalendar
+         * @description Dates that a schedule can name in `skip`.
+         */
+        NamedCalendar: {
+            /**
+             * Dates
+             * @description In order; empty for `weekends`.
+             */
+            dates: string[];
+            /**
+             * File
+             * @description The module that defines it; null: built in.
+             */
+            file: string | null;
+            /** Name */
+            name: string;
+        };
+        /** NamedCalendars */
+        NamedCalendars: {
+            /**
+             * Items
+             * @description In alphabetical order.
+             */
+            items: components["schemas"]["NamedCalendar"][];
+        };
+        /**
          * Notify
          * @description Which events of a job's executions send a notification, and to which topic.
          */
@@ -3793,6 +3836,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CalendarView"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description `private, no-cache` */
+                    "Cache-Control"?: string;
+                    /** @description Send it as `If-None-Match` to get 304 while the answer is the same. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing or invalid. API Gateway's own response. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The stack's request rate is exceeded: repeat later. API Gateway's own response. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    list_calendars_calendars_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that the client has. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `private, no-cache` */
+                    "Cache-Control"?: string;
+                    /** @description Send it as `If-None-Match` to get 304 while the answer is the same. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamedCalendars"];
                 };
             };
             /** @description Not Modified */

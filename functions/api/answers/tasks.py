@@ -1,7 +1,8 @@
-"""Response models of ``/tasks``, ``/me`` and ``/config``."""
+"""Response models of ``/tasks``, ``/calendars``, ``/me`` and ``/config``."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -27,6 +28,18 @@ class BrokenModule(BaseModel):
 class Tasks(BaseModel):
     items: list[Task] = Field(description="In alphabetical order.")
     unavailable: list[BrokenModule]
+
+
+class NamedCalendar(BaseModel):
+    """Dates that a schedule can name in `skip`."""
+
+    name: str
+    dates: list[date] = Field(description="In order; empty for `weekends`.")
+    file: str | None = Field(description="The module that defines it; null: built in.")
+
+
+class NamedCalendars(BaseModel):
+    items: list[NamedCalendar] = Field(description="In alphabetical order.")
 
 
 class Me(BaseModel):

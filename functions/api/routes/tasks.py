@@ -1,13 +1,14 @@
-"""``/tasks``, ``/me`` and ``/config``: what a client needs to know before it submits."""
+"""``/tasks``, ``/calendars``, ``/me`` and ``/config``: what a client needs to know before it submits."""
 
 from __future__ import annotations
 
-from answers.tasks import BrokenModule, Config, Me, Task, Tasks
+from answers.tasks import BrokenModule, Config, Me, NamedCalendar, NamedCalendars, Task, Tasks
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
 from services import authorize, caller_in, catalog, settings
 
 from punctual.domain.requests.caller import actions_of
+from punctual.domain.schedules.calendar import WEEKENDS
 
 router = APIGatewayHttpRouter()
 
@@ -29,6 +30,22 @@ def list_tasks() -> Tasks:
         ],
         unavailable=[BrokenModule(module=one.name, reason=str(one)) for one in catalog.broken],
     )
+
+
+@router.get(
+    "/calendars",
+    summary="List the calendars that a schedule can skip",
+    tags=["schedules"],
+    responses=openapi_responses(NamedCalendars),
+)
+def list_calendars() -> NamedCalendars:
+    """Reads no table: calendars are deployed with the function. A job keeps the dates as of its submission."""
+    authorize(router)
+    declared = [
+        NamedCalendar(name=one.name, dates=sorted(one.dates), file=one.file) for one in catalog.declared_calendars
+    ]
+    built_in = NamedCalendar(name=WEEKENDS, dates=[], file=None)
+    return NamedCalendars(items=sorted([*declared, built_in], key=lambda one: one.name))
 
 
 @router.get(

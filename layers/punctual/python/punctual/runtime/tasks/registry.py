@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -44,7 +45,7 @@ class Task:
     @property
     def file(self) -> str:
         """The path of the module below the repository."""
-        return self.function.__module__.replace(".", "/") + ".py"
+        return file_of(self.function.__module__)
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises ``Invalid`` with the field that does not match the schema."""
@@ -67,9 +68,19 @@ class Task:
         return compiled
 
 
+@dataclass(frozen=True)
+class Calendar:
+    """Dates that schedules can skip by its name."""
+
+    name: str
+    dates: frozenset[date]
+    file: str
+    """The path of the module below the repository."""
+
+
 _tasks: dict[str, Task] = {}
 _collectors: dict[str, Collector] = {}
-_calendars: dict[str, frozenset[date]] = {}
+_calendars: dict[str, Calendar] = {}
 
 
 def task(name: str, *, parameters: Mapping[str, Any] | None = None) -> Callable[[TaskFunction], TaskFunction]:
@@ -111,8 +122,8 @@ def calendar(name: str, dates: Iterable[str]) -> None:
         check_calendar,  # imported here: a process that only runs tasks needs no dates
     )
 
-    days = check_calendar(name, list(dates))
-    if _calendars.setdefault(name, days) != days:
+    declared = Calendar(name, check_calendar(name, list(dates)), file_of(sys._getframe(1).f_globals["__name__"]))
+    if _calendars.setdefault(name, declared).dates != declared.dates:
         raise ValueError(f"two calendars are named {name!r}, with different dates")
 
 
@@ -158,8 +169,13 @@ class Catalog:
 
     def calendars(self) -> Mapping[str, frozenset[date]]:
         """The dates of each registered calendar."""
+        return {one.name: one.dates for one in self.declared_calendars}
+
+    @property
+    def declared_calendars(self) -> list[Calendar]:
+        """All registered calendars, in the order of their names."""
         _ = self._all  # importing the modules registers the calendars
-        return _calendars
+        return [_calendars[name] for name in sorted(_calendars)]
 
     @property
     def names(self) -> list[str]:
@@ -198,6 +214,11 @@ def _import_all(name: str) -> Iterator[BrokenModule]:
         return
     for inner in pkgutil.iter_modules(getattr(module, "__path__", ()), f"{name}."):
         yield from _import_all(inner.name)
+
+
+def file_of(module: str) -> str:
+    """The path of a module below the repository."""
+    return module.replace(".", "/") + ".py"
 
 
 def _unregister(module: str) -> None:
