@@ -11,7 +11,7 @@ import pytest
 from punctual.domain.forecasts import job_calendar
 from punctual.domain.instant import from_text, to_text
 from punctual.stages.api import calendar
-from tests.integration.long_lane import LongLane
+from tests.integration.long_lane import LongLane, start_part
 from tests.integration.world import World
 
 
@@ -79,6 +79,45 @@ def test_a_planned_execution_shows_its_forecast_end_against_its_deadline(world: 
     assert (by_name["split"]["tasks"], by_name["split"]["vcpus"]) == (2, 4)
     assert by_name["split"]["median_end"] > "2026-11-19T04:00:00"
     assert (safe["tasks"], safe["vcpus"]) == (1, 2)
+
+
+def test_a_running_execution_shows_when_it_is_expected_to_end_and_the_slots_it_holds(
+    world: World, lane: LongLane
+) -> None:
+    job, container = start_part(lane, expected_seconds=3600, resources={"vcpu": 2}, deadline={"within_seconds": 3000})
+    world.pass_time(600)
+    world.monitor_tick()
+    world.deliver_checks()
+    [running] = entries(get_calendar(world, **around(world)))
+    assert (running["status"], running["origin"], running["tasks"], running["vcpus"]) == ("running", "schedule", 1, 2)
+    end = from_text(running["started_at"]) + timedelta(hours=1)
+    assert abs(from_text(running["median_end"]) - end) < timedelta(minutes=1)
+    assert running["p95_end"] > running["median_end"]
+    assert running["deadline"]["probability"] is not None
+    container.conclude()
+    assert lane.next_parts(job)["next"] == "end"
+    [ended] = entries(get_calendar(world, **around(world)))
+    assert (ended["median_end"], ended["tasks"], ended["deadline"]["probability"]) == (None, 1, None)
+
+
+def test_the_slots_of_the_lane_are_added_on_request(world: World, lane: LongLane) -> None:
+    start_part(lane, expected_seconds=7200, resources={"vcpu": 2})
+    assert get_calendar(world, **around(world))["long_lane"] is None
+    slots = get_calendar(world, long_lane="true", **around(world))["long_lane"]
+    found = world.request("GET", "/lane", role="viewer")[1]
+    assert slots["tasks"] == found["slots"]["tasks"]
+    assert slots["hours"] == found["hours"]
+    assert slots["hours"][0]["tasks"] == 1
+
+
+def test_a_queue_job_says_that_its_future_is_unknown(world: World) -> None:
+    job = world.submit(name="by-message", schedule={"queue": True})
+    world.submit(name="hourly", schedule={"every_seconds": 3600})
+    sent = {"messages": [{"payload": {"text": "one"}}]}
+    assert world.request("POST", f"/jobs/{job['job_id']}/messages", sent)[0] == 202
+    world.run_until_idle()
+    found = get_calendar(world, **around(world))
+    assert {one["job_name"]: one["takes_messages"] for one in found["items"]} == {"by-message": True, "hourly": False}
 
 
 def test_skipped_dates_and_clock_changes_are_shown_in_the_zone_of_the_job(world: World) -> None:

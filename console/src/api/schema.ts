@@ -936,6 +936,11 @@ export interface components {
             /** At */
             at: string;
             /**
+             * Probability
+             * @description Of meeting it: of a live execution, as of its last check.
+             */
+            probability: number | null;
+            /**
              * State
              * @description Of an execution: as in its record. Of one that is not planned yet: `on_track` if its 95% forecast is in time, `will_miss` if not even its median forecast is, otherwise `at_risk`; null without a forecast.
              */
@@ -968,9 +973,11 @@ export interface components {
             local: string;
             /**
              * Median End
-             * @description Of an execution that has not started: the median of its forecasts.
+             * @description Of an execution that has not ended: the median of its forecasts.
              */
             median_end: string | null;
+            /** @description Null if the execution is not planned yet. */
+            origin: components["schemas"]["Origin"] | null;
             /** P95 End */
             p95_end: string | null;
             /** Reason */
@@ -981,7 +988,7 @@ export interface components {
             status: components["schemas"]["Status"] | null;
             /**
              * Tasks
-             * @description In the long lane: the slots that it needs at once.
+             * @description In the long lane: the slots that it needs, or needed, at once.
              */
             tasks: number | null;
             /**
@@ -1019,10 +1026,32 @@ export interface components {
             tags: {
                 [key: string]: string;
             };
+            /**
+             * Takes Messages
+             * @description Whether it runs one execution per message: its future is unknown.
+             */
+            takes_messages: boolean;
             /** Task */
             task: string;
             /** Timezone */
             timezone: string;
+        };
+        /**
+         * CalendarSlots
+         * @description The capacity of the long lane, and the demand of all its executions in the next seven days.
+         */
+        CalendarSlots: {
+            /**
+             * Hours
+             * @description As in `GET /lane`.
+             */
+            hours: components["schemas"]["HourOfSlots"][];
+            /** Hours Until */
+            hours_until: string;
+            /** Tasks */
+            tasks: number;
+            /** Vcpus */
+            vcpus: number;
         };
         /** CalendarView */
         CalendarView: {
@@ -1041,6 +1070,8 @@ export interface components {
              * @description The jobs that have entries in the range, newest first.
              */
             items: components["schemas"]["CalendarJob"][];
+            /** @description Only with `long_lane=true`. */
+            long_lane: components["schemas"]["CalendarSlots"] | null;
         };
         /**
          * CauseCode
@@ -3804,6 +3835,8 @@ export interface operations {
                 from: string;
                 /** @description Maximum number of jobs per page. */
                 limit?: number;
+                /** @description Also return the capacity and the demand of the long lane. */
+                long_lane?: boolean;
                 /** @description The beginning of the name of the job, in any case. */
                 name?: string | null;
                 owner?: string | null;

@@ -8,8 +8,8 @@ import answers.calendar
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
-from services import authorize, calendar
-from views.calendar import calendar_view
+from services import authorize, calendar, lane_status, limits
+from views.calendar import calendar_slots, calendar_view
 
 from punctual.domain import instant
 from punctual.domain.jobs.job import JobState
@@ -21,6 +21,7 @@ router = APIGatewayHttpRouter()
 
 SinceQuery = Annotated[str, Query(alias="from", description="Due at or after this instant.")]
 UntilQuery = Annotated[str, Query(alias="to", description="Due before this instant; at most 42 days after `from`.")]
+LongLaneQuery = Annotated[bool, Query(description="Also return the capacity and the demand of the long lane.")]
 JobsQuery = Annotated[int, Query(ge=1, le=50, alias="limit", description="Maximum number of jobs per page.")]
 
 
@@ -39,6 +40,7 @@ def get_calendar(
     owner: NameQuery = None,
     name: JobNameQuery = None,
     tag: TagsQuery = None,
+    long_lane: LongLaneQuery = False,
     limit: JobsQuery = 20,
     cursor: CursorQuery = None,
 ) -> answers.calendar.CalendarView:
@@ -53,4 +55,5 @@ def get_calendar(
         tags=parse_tag_filter(tag or ()),
     )
     begin, end = instant.parse("from", since), instant.parse("to", until)
-    return calendar_view(calendar.page(where, begin, end, limit, cursor))
+    page = calendar.page(where, begin, end, limit, cursor)
+    return calendar_view(page, calendar_slots(lane_status.current(), limits) if long_lane else None)

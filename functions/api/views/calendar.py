@@ -4,26 +4,42 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from answers.calendar import CalendarDeadline, CalendarEntry, CalendarJob, CalendarView, ClockChange
+from answers.calendar import (
+    CalendarDeadline,
+    CalendarEntry,
+    CalendarJob,
+    CalendarSlots,
+    CalendarView,
+    ClockChange,
+)
 
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState, state_at_end
 from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts import job_calendar
 from punctual.domain.instant import to_text
+from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.schedules import clock_changes
 from punctual.domain.status import FINAL, Status
 from punctual.stages.api.calendar import CalendarPage
+from punctual.stages.api.lane_status import LaneState
 from views.instants import text_of
+from views.lane import lane_view
 
 MINUTE = timedelta(minutes=1)
 
 
-def calendar_view(page: CalendarPage) -> CalendarView:
+def calendar_view(page: CalendarPage, long_lane: CalendarSlots | None = None) -> CalendarView:
     return CalendarView(
         items=[_job_view(one) for one in page.jobs],
         clock_changes=[_change_view(one) for one in page.clock_changes],
+        long_lane=long_lane,
         cursor=page.cursor,
     )
+
+
+def calendar_slots(lane: LaneState, limits: LaneLimits) -> CalendarSlots:
+    view = lane_view(lane, limits, 0)
+    return CalendarSlots(tasks=view.slots.tasks, vcpus=view.slots.vcpus, hours=view.hours, hours_until=view.hours_until)
 
 
 def _job_view(calendar: job_calendar.JobCalendar) -> CalendarJob:
@@ -37,6 +53,7 @@ def _job_view(calendar: job_calendar.JobCalendar) -> CalendarJob:
         state=job.state,
         lane=job.lane,
         timezone=calendar.timezone,
+        takes_messages=job.schedule.kind == "queue",
         entries=[_entry_view(one) for one in calendar.entries],
         complete_from=to_text(calendar.complete_since),
         complete_to=to_text(calendar.complete_until),
@@ -52,6 +69,7 @@ def _entry_view(entry: job_calendar.CalendarEntry) -> CalendarEntry:
         execution_id=entry.execution_id,
         status=execution.status if execution else None,
         reason=execution.reason if execution else None,
+        origin=execution.origin if execution else None,
         started_at=text_of(execution.started_at) if execution else None,
         ended_at=text_of(execution.ended_at) if execution else None,
         median_end=text_of(entry.median_end),
@@ -66,7 +84,12 @@ def _deadline_of(entry: job_calendar.CalendarEntry) -> CalendarDeadline | None:
     at = entry.execution.deadline_at if entry.execution else entry.deadline_at
     if at is None:
         return None
-    return CalendarDeadline(at=to_text(at), state=_state(entry.execution) or entry.deadline_state)
+    outlook = entry.execution.outlook if entry.execution and entry.execution.status not in FINAL else None
+    return CalendarDeadline(
+        at=to_text(at),
+        state=_state(entry.execution) or entry.deadline_state,
+        probability=round(outlook.probability, 2) if outlook else None,
+    )
 
 
 def _state(execution: Execution | None) -> DeadlineState | DeadlineResult | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from punctual.domain.schedules.cron import OccurrenceFlag
 from punctual.domain.schedules.due_window import zone_of
 from punctual.domain.schedules.schedule import occurrences_between
 from punctual.domain.schedules.timezone import zone_named
-from punctual.domain.status import Status
+from punctual.domain.status import FINAL, Status
 
 if TYPE_CHECKING:
     from punctual.domain.jobs.job import Job
@@ -29,6 +29,7 @@ MAX_PLANNED = 100
 MAX_OCCURRENCES = 2_000
 """Due instants and skipped dates of one job that are examined."""
 DAY = timedelta(days=1)
+ONE_VCPU = 1024
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class CalendarEntry:
     deadline_state: DeadlineState | None = None
     """Of an execution that is not stored yet."""
     tasks: int | None = None
-    """Slots of the long lane that it needs at most at once."""
+    """Slots of the long lane that it needs, or needed, at most at once."""
     vcpus: float | None = None
 
 
@@ -84,7 +85,7 @@ def calendar_of(
     stored = {one.execution_id for one in executions}
     planned = [one for one in _planned(job, usual, max(since, now), until, now) if one.execution_id not in stored]
     shown, later = planned[:MAX_PLANNED], planned[MAX_PLANNED:]
-    known = [_of_execution(one, job, usual) for one in executions]
+    known = [_of_execution(one, job, usual, now) for one in executions]
     entries = [*known, *_excluded(job, since, min(until, later[0].at if later else until)), *shown]
     return JobCalendar(
         job=job,
@@ -112,9 +113,9 @@ def _planned(
 def _entry(
     execution: Execution, job: Job, usual: UsualDuration | None, local: datetime, flag: OccurrenceFlag | None
 ) -> CalendarEntry:
-    slots = max(uses_of_execution(execution, job, execution.earliest_start), key=lambda use: use.tasks, default=None)
     median_end = execution.earliest_start + usual.median if usual else None
     p95_end = execution.earliest_start + usual.p95 if usual else None
+    tasks, vcpus = _slots(execution, job)
     return CalendarEntry(
         at=execution.scheduled_at,
         local=local,
@@ -124,9 +125,17 @@ def _entry(
         p95_end=p95_end,
         deadline_at=execution.deadline_at,
         deadline_state=_state(execution.deadline_at, median_end, p95_end),
-        tasks=slots.tasks if slots and job.lane is Lane.LONG else None,
-        vcpus=slots.cpu / 1024 if slots and job.lane is Lane.LONG else None,
+        tasks=tasks,
+        vcpus=vcpus,
     )
+
+
+def _slots(execution: Execution, job: Job) -> tuple[int, float] | tuple[None, None]:
+    """The slots of the long lane at most at once, and their vCPUs."""
+    if job.lane is not Lane.LONG:
+        return None, None
+    most = max(uses_of_execution(execution, job, execution.earliest_start), key=lambda use: use.tasks, default=None)
+    return (most.tasks, most.cpu / ONE_VCPU) if most else (None, None)
 
 
 def _state(deadline_at: datetime | None, median_end: datetime | None, p95_end: datetime | None) -> DeadlineState | None:
@@ -137,19 +146,40 @@ def _state(deadline_at: datetime | None, median_end: datetime | None, p95_end: d
     return DeadlineState.ON_TRACK if p95_end <= deadline_at else DeadlineState.AT_RISK
 
 
-def _of_execution(execution: Execution, job: Job, usual: UsualDuration | None) -> CalendarEntry:
+def _of_execution(execution: Execution, job: Job, usual: UsualDuration | None, now: datetime) -> CalendarEntry:
     at, zone = execution.scheduled_at, zone_named(zone_of(job.schedule))
     local = at.astimezone(zone).replace(tzinfo=None)
+    flag = _flag_near_clock_change(execution, job)
     if execution.status in (Status.SCHEDULED, Status.QUEUED):
-        entry = _entry(execution, job, usual, local, _flag_near_clock_change(execution, job))
-        return CalendarEntry(**{**vars(entry), "execution_id": execution.execution_id, "execution": execution})
+        entry = _entry(execution, job, usual, local, flag)
+        return replace(entry, execution_id=execution.execution_id, execution=execution)
+    tasks, vcpus = _slots(execution, job)
+    median, p95 = _expected_ends(execution, usual, now)
     return CalendarEntry(
         at=at,
         local=local,
-        flag=_flag_near_clock_change(execution, job),
+        flag=flag,
         execution_id=execution.execution_id,
         execution=execution,
+        median_end=median,
+        p95_end=p95,
+        tasks=tasks,
+        vcpus=vcpus,
     )
+
+
+def _expected_ends(
+    execution: Execution, usual: UsualDuration | None, now: datetime
+) -> tuple[datetime, datetime] | tuple[None, None]:
+    """The median and the 95% forecast of an execution that runs or waits: of its last deadline check, if it has one."""
+    if execution.status in FINAL:
+        return None, None
+    if execution.outlook:
+        return max(execution.outlook.median_end, now), max(execution.outlook.p95_end, now)
+    if usual is None:
+        return None, None
+    start = execution.started_at or now
+    return max(start + usual.median, now), max(start + usual.p95, now)
 
 
 def _flag_near_clock_change(execution: Execution, job: Job) -> OccurrenceFlag | None:

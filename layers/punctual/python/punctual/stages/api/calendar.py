@@ -73,13 +73,12 @@ class Calendar:
         return chain.from_iterable(self.executions.ids_of_job(job.job_id, due_key(since), due_key(until)))
 
     def _usual_duration(self, job: Job, now: datetime) -> UsualDuration | None:
-        """Forecast the next execution of the job; ``None`` if nothing is known about its run time."""
+        """Forecast an execution of the job, the next one if there is one; ``None`` if its run time is unknown."""
         kind = PARTITION if job.batch and job.batch.partitions else EXECUTION
-        due = job.next_due_at(now)
         source = run_time_source(job.run_times.get(kind, ()), job.expected_seconds)
-        if due is None or source is RunTimeSource.TIMEOUT:
+        if source is RunTimeSource.TIMEOUT:
             return None
-        execution: Execution = execution_of(job, due, status=Status.SCHEDULED, now=now)
+        execution: Execution = execution_of(job, job.next_due_at(now) or now, status=Status.SCHEDULED, now=now)
         end = self.forecaster.end_alone(execution, job)
         return UsualDuration(end.median_end - execution.earliest_start, end.p95_end - execution.earliest_start)
 
