@@ -53,6 +53,7 @@ from punctual.stages.api.rerun import Rerun
 from punctual.stages.api.send_messages import MessageSender
 from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
+from punctual.stages.api.task_usage import TaskUsageReader
 from punctual.stages.api.yield_slot import YieldSlot
 from punctual.stages.operations.find import OperationFinder
 from punctual.stages.operations.select import Selector
@@ -107,6 +108,7 @@ browse = Browse(jobs=job_store, executions=execution_index, clock=instant.now)
 statistics = StatisticsReading(
     statistics=wiring.statistics(settings), jobs=job_store, activity=wiring.job_activity(settings)
 )
+task_usage = TaskUsageReader(jobs=job_store, statistics=wiring.statistics(settings))
 job_graph = JobGraphReader(jobs=job_store, statistics=statistics)
 browse_deadlines = BrowseDeadlines(execution_index)
 backfill = Backfill(

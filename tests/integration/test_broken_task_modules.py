@@ -59,9 +59,25 @@ def test_a_broken_module_makes_only_its_own_tasks_unavailable(world: World, modu
 def test_the_list_of_tasks_names_a_broken_module_and_the_fix(world: World, module: Path) -> None:
     module.write_text(BROKEN)
     _, found = world.request("GET", "/tasks")
-    assert "report" not in [one["name"] for one in found["items"]]
+    [report] = [one for one in found["items"] if one["name"] == "report"]
+    assert (report["is_available"], report["file"], report["parameters"]) == (False, "tasks/report.py", None)
+    assert report["reason"] == REASON.partition("imported: ")[2]
+    assert all(one["is_available"] for one in found["items"] if one["name"] != "report")
     assert [one["module"] for one in found["unavailable"]] == ["tasks.report"]
     assert "add pandas_of_the_year_3000 to layers/vendor/requirements.txt" in found["unavailable"][0]["reason"]
+
+
+def test_a_task_that_live_jobs_use_and_no_module_has_is_listed(world: World, module: Path) -> None:
+    module.write_text(WORKS)
+    world.submit(task="report", schedule={"every_seconds": 3600})
+    world.deliver_streams()
+    module.write_text("1 / 0")
+    forget(module)
+    world.start_processes()
+    _, found = world.request("GET", "/tasks?usage=true")
+    [report] = [one for one in found["items"] if one["name"] == "report"]
+    assert (report["is_available"], report["file"], report["usage"]["live_jobs"]) == (False, None, 1)
+    assert report["reason"].startswith("no module of tasks/ registers it")
 
 
 def test_a_broken_module_needs_attention_in_the_overview(world: World, module: Path) -> None:

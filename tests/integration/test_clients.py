@@ -6,6 +6,8 @@ import pytest
 
 from tests.integration.world import World
 
+EVERY_MINUTE = {"every_seconds": 60}
+
 
 def test_tasks_are_listed_with_description_and_parameter_schema(world: World) -> None:
     status, found = world.request("GET", "/tasks", role="viewer")
@@ -20,6 +22,37 @@ def test_tasks_are_listed_with_description_and_parameter_schema(world: World) ->
     assert process["description"]
     weekly = next(one for one in found["items"] if one["name"] == "quality.weekly")
     assert (weekly["has_collect_step"], process["has_collect_step"]) == (True, False)
+    assert (weekly["lane"], process["lane"]) == ("long", None)
+    assert all(one["is_available"] and one["reason"] is None and one["usage"] is None for one in found["items"])
+    assert world.aws_requests == []
+
+
+def test_the_usage_of_a_task_counts_live_jobs_and_their_last_outcomes(world: World) -> None:
+    for owner in ("alpha", "beta"):
+        status, job = world.request("POST", "/jobs", {"task": "echo", "schedule": EVERY_MINUTE}, team=owner)
+        assert status == 201, job
+    world.submit(task="fail", schedule=EVERY_MINUTE, retry={"max_attempts": 1})
+    world.submit(task="echo")  # has ended, so its job is not live
+    world.run_for(130, step=10)
+    _, found = world.request("GET", "/tasks?usage=true")
+    assert found["usage_is_exact"] is True
+    usage = {one["name"]: one["usage"] for one in found["items"]}
+    assert usage["echo"]["live_jobs"] == 2
+    assert usage["echo"]["outcomes"] == {"succeeded": 4}
+    assert usage["echo"]["last_ended_at"][:16] == "2026-11-16T12:02"
+    assert (usage["fail"]["live_jobs"], usage["fail"]["outcomes"]) == (1, {"failed": 2})
+    assert usage["sleep"] == {"live_jobs": 0, "outcomes": {}, "last_ended_at": None}
+
+
+def test_the_usage_of_tasks_regards_the_newest_live_jobs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punctual.stages.api.task_usage.MAX_JOBS", 2)
+    for task in ("fail", "echo", "echo"):
+        world.submit(task=task, schedule=EVERY_MINUTE)
+        world.pass_time(1)
+    world.deliver_streams()
+    _, found = world.request("GET", "/tasks?usage=true")
+    usage = {one["name"]: one["usage"]["live_jobs"] for one in found["items"]}
+    assert (usage["echo"], usage["fail"], found["usage_is_exact"]) == (2, 0, False)
 
 
 def test_the_calendars_that_a_schedule_can_skip_are_listed_with_dates_and_file(world: World) -> None:

@@ -165,6 +165,10 @@ class World:
                 module.worker = replace(module.worker, sleep=self.pass_time)
         return self._functions[name]
 
+    def start_processes(self) -> None:
+        """The next call of each function is a cold start."""
+        self._functions.clear()
+
     def call(self, name: str, event: dict[str, Any], context: LambdaContext | None = None) -> Any:
         handler = self.function(name).handler
         self._calling.append(name)

@@ -644,7 +644,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the registered tasks */
+        /** List the tasks */
         get: operations["list_tasks_tasks_get"];
         put?: never;
         post?: never;
@@ -3547,14 +3547,21 @@ export interface components {
             description: string | null;
             /**
              * File
-             * @description The module that defines it.
+             * @description The module that defines it; null if no module does.
              */
-            file: string;
+            file: string | null;
             /**
              * Has Collect Step
              * @description Whether a partitioned job can combine the results of its partitions.
              */
             has_collect_step: boolean;
+            /**
+             * Is Available
+             * @description False if its module cannot be imported, or no module registers it.
+             */
+            is_available: boolean;
+            /** @description `long` if it has a collect step, which only the long lane runs; null: runs in both lanes. */
+            lane: components["schemas"]["Lane"] | null;
             /** Name */
             name: string;
             /**
@@ -3564,16 +3571,48 @@ export interface components {
             parameters: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Reason
+             * @description Why it is not available: file, line, cause and fix.
+             */
+            reason: string | null;
+            /** @description Only with `usage=true`. */
+            usage: components["schemas"]["TaskUsage"] | null;
         };
         /** Tasks */
         Tasks: {
             /**
              * Items
-             * @description In alphabetical order.
+             * @description In alphabetical order, with those that are not available.
              */
             items: components["schemas"]["Task"][];
             /** Unavailable */
             unavailable: components["schemas"]["BrokenModule"][];
+            /**
+             * Usage Is Exact
+             * @description False if there are more live jobs than the newest 500, which `usage` regards. Null without it.
+             */
+            usage_is_exact: boolean | null;
+        };
+        /**
+         * TaskUsage
+         * @description What live jobs do with a task.
+         */
+        TaskUsage: {
+            /**
+             * Last Ended At
+             * @description When the last one of these executions ended.
+             */
+            last_ended_at: string | null;
+            /** Live Jobs */
+            live_jobs: number;
+            /**
+             * Outcomes
+             * @description Of the last 20 ended executions of each of these jobs, by status.
+             */
+            outcomes: {
+                [key: string]: number;
+            };
         };
         /**
          * Upstream
@@ -7343,7 +7382,10 @@ export interface operations {
     };
     list_tasks_tasks_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also return how live jobs use each task, and the tasks that they use but no module has. */
+                usage?: boolean;
+            };
             header?: {
                 /** @description ETags that the client has. */
                 "If-None-Match"?: string;

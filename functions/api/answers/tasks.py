@@ -7,7 +7,16 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from punctual.domain.lane import Lane
 from punctual.domain.requests.caller import Action, Role
+
+
+class TaskUsage(BaseModel):
+    """What live jobs do with a task."""
+
+    live_jobs: int
+    outcomes: dict[str, int] = Field(description="Of the last 20 ended executions of each of these jobs, by status.")
+    last_ended_at: str | None = Field(description="When the last one of these executions ended.")
 
 
 class Task(BaseModel):
@@ -15,7 +24,13 @@ class Task(BaseModel):
     description: str | None = Field(description="The first paragraph of the docstring of its function.")
     parameters: dict[str, Any] | None = Field(description="The JSON Schema of its parameters; null: not validated.")
     has_collect_step: bool = Field(description="Whether a partitioned job can combine the results of its partitions.")
-    file: str = Field(description="The module that defines it.")
+    lane: Lane | None = Field(
+        description="`long` if it has a collect step, which only the long lane runs; null: runs in both lanes."
+    )
+    file: str | None = Field(description="The module that defines it; null if no module does.")
+    is_available: bool = Field(description="False if its module cannot be imported, or no module registers it.")
+    reason: str | None = Field(description="Why it is not available: file, line, cause and fix.")
+    usage: TaskUsage | None = Field(description="Only with `usage=true`.")
 
 
 class BrokenModule(BaseModel):
@@ -26,8 +41,11 @@ class BrokenModule(BaseModel):
 
 
 class Tasks(BaseModel):
-    items: list[Task] = Field(description="In alphabetical order.")
+    items: list[Task] = Field(description="In alphabetical order, with those that are not available.")
     unavailable: list[BrokenModule]
+    usage_is_exact: bool | None = Field(
+        description="False if there are more live jobs than the newest 500, which `usage` regards. Null without it."
+    )
 
 
 class NamedCalendar(BaseModel):

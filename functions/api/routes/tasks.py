@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from answers.tasks import BrokenModule, Config, Me, NamedCalendar, NamedCalendars, Task, Tasks
+from typing import Annotated
+
+from answers.tasks import Config, Me, NamedCalendars, Tasks
+from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
-from services import authorize, caller_in, catalog, settings
+from services import authorize, caller_in, catalog, settings, task_usage
+from views.tasks import calendars_view, tasks_view
 
 from punctual.domain.requests.caller import actions_of
-from punctual.domain.schedules.calendar import WEEKENDS
 
 router = APIGatewayHttpRouter()
 
 
-@router.get("/tasks", summary="List the registered tasks", tags=["tasks"], responses=openapi_responses(Tasks))
-def list_tasks() -> Tasks:
-    """Reads no table: tasks are deployed with the function."""
+UsageQuery = Annotated[
+    bool, Query(description="Also return how live jobs use each task, and the tasks that they use but no module has.")
+]
+
+
+@router.get("/tasks", summary="List the tasks", tags=["tasks"], responses=openapi_responses(Tasks))
+def list_tasks(usage: UsageQuery = False) -> Tasks:
+    """Without `usage`, this reads no table: tasks are deployed with the function."""
     authorize(router)
-    return Tasks(
-        items=[
-            Task(
-                name=task.name,
-                description=task.description,
-                parameters=dict(task.parameters) if task.parameters is not None else None,
-                has_collect_step=catalog.collects(task.name),
-                file=task.file,
-            )
-            for task in catalog.tasks
-        ],
-        unavailable=[BrokenModule(module=one.name, reason=str(one)) for one in catalog.broken],
-    )
+    return tasks_view(catalog, task_usage.read() if usage else None)
 
 
 @router.get(
@@ -41,11 +37,7 @@ def list_tasks() -> Tasks:
 def list_calendars() -> NamedCalendars:
     """Reads no table: calendars are deployed with the function. A job keeps the dates as of its submission."""
     authorize(router)
-    declared = [
-        NamedCalendar(name=one.name, dates=sorted(one.dates), file=one.file) for one in catalog.declared_calendars
-    ]
-    built_in = NamedCalendar(name=WEEKENDS, dates=[], file=None)
-    return NamedCalendars(items=sorted([*declared, built_in], key=lambda one: one.name))
+    return calendars_view(catalog)
 
 
 @router.get(

@@ -9,6 +9,7 @@ interface Task {
   name: string;
   description: string | null;
   parameters: unknown;
+  is_available: boolean;
 }
 
 interface Props {
@@ -38,7 +39,9 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
             >
               <option value="">…</option>
               {(tasks.data?.items ?? []).map((one) => (
-                <option key={one.name}>{one.name}</option>
+                <option key={one.name} disabled={!one.is_available}>
+                  {one.name}
+                </option>
               ))}
               {Boolean(draft.task) && !task && <option>{String(draft.task)}</option>}
             </select>

@@ -11,9 +11,14 @@ import { useTitle } from "../../state/title";
 
 const RARELY_MS = 60_000;
 
+function used(task: Tasks["items"][number]): string {
+  const jobs = task.usage?.live_jobs;
+  return jobs ? `Used by ${jobs} live ${jobs === 1 ? "job" : "jobs"}.` : "";
+}
+
 export function TasksView() {
   useTitle("Tasks");
-  const tasks = useResource<Tasks>("/tasks", RARELY_MS);
+  const tasks = useResource<Tasks>("/tasks?usage=true", RARELY_MS);
   return (
     <Loaded what="Tasks" of={tasks}>
       {(data) => (
@@ -32,19 +37,26 @@ export function TasksView() {
               <li key={task.name}>
                 <details class="padded">
                   <summary>
-                    <b>{task.name}</b> <span class="dim">{task.description}</span>
+                    <b>{task.name}</b>{" "}
+                    <span class="dim">
+                      {task.description} {used(task)}
+                    </span>
                   </summary>
                   <div class="stack-small">
+                    {task.reason && (
+                      <p>
+                        <Mark hue="bad" icon="will_miss">
+                          Unavailable: {task.reason}
+                        </Mark>
+                      </p>
+                    )}
                     <p class="note">
                       {task.file}
                       {task.has_collect_step && ", combines the results of partitions"}
                     </p>
-                    {task.parameters ? (
-                      <Json value={task.parameters} label="Parameter schema" />
-                    ) : (
-                      <p>Its parameters are not validated.</p>
-                    )}
-                    {mayOperate.value && (
+                    {task.parameters && <Json value={task.parameters} label="Parameter schema" />}
+                    {task.is_available && !task.parameters && <p>Its parameters are not validated.</p>}
+                    {mayOperate.value && task.is_available && (
                       <p>
                         <Link to={`/jobs/new?task=${encodeURIComponent(task.name)}`} class="button">
                           New job with this task

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from traceback import walk_tb
+
+_TASK = re.compile(r"""^@(?:\w+\.)?task\(\s*["']([^"'\n]+)["']""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,8 @@ class BrokenModule:
     file: str
     line: int | None
     reason: str
+    tasks: tuple[str, ...] = ()
+    """The tasks that its source names, as far as they can be recognized without running it."""
 
     def __str__(self) -> str:
         return f"{self.file}{f', line {self.line}' if self.line else ''}: {self.reason}"
@@ -32,7 +37,17 @@ def broken_module(name: str, error: BaseException) -> BrokenModule:
         if Path(file).is_relative_to(folder)
     ]
     file, line = inside[-1] if inside else (f"{name.replace('.', '/')}.py", None)
-    return BrokenModule(name, file, line, _reason(error))
+    return BrokenModule(name, file, line, _reason(error), _tasks_of(name))
+
+
+def _tasks_of(module: str) -> tuple[str, ...]:
+    """The names in decorators ``@task("…")``. Reads text, not syntax: the module may have a syntax error."""
+    try:
+        spec = find_spec(module)
+        source = Path(spec.origin).read_text(errors="replace") if spec and spec.origin else ""
+    except (ImportError, OSError, ValueError):
+        return ()
+    return tuple(_TASK.findall(source))
 
 
 def _lines(error: BaseException) -> Iterable[tuple[str, int | None]]:
