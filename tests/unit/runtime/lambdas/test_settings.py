@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from punctual.domain.lane import Priority
+from punctual.runtime.lambdas import settings
 from punctual.runtime.lambdas.settings import MissingSetting, PlannerSettings
 
 ENVIRONMENT = {
@@ -26,9 +29,9 @@ ENVIRONMENT = {
 
 
 def test_settings_are_read_from_the_variables_of_the_same_name() -> None:
-    settings = PlannerSettings.from_env(ENVIRONMENT)
-    assert (settings.jobs_table, settings.timer_shards, settings.retention) == ("jobs", 4, timedelta(days=30))
-    assert settings.queue_urls == {Priority.HIGH: "h", Priority.NORMAL: "n", Priority.LOW: "l"}
+    read = PlannerSettings.from_env(ENVIRONMENT)
+    assert (read.jobs_table, read.timer_shards, read.retention) == ("jobs", 4, timedelta(days=30))
+    assert read.queue_urls == {Priority.HIGH: "h", Priority.NORMAL: "n", Priority.LOW: "l"}
 
 
 @pytest.mark.parametrize("name", ENVIRONMENT)
@@ -40,3 +43,15 @@ def test_a_missing_variable_is_named(name: str) -> None:
 def test_a_variable_that_is_not_a_number_is_named_with_its_value() -> None:
     with pytest.raises(MissingSetting, match="TIMER_SHARDS is not a whole number: 'many'"):
         PlannerSettings.from_env({**ENVIRONMENT, "TIMER_SHARDS": "many"})
+
+
+def test_only_the_listed_modules_read_the_environment() -> None:
+    package = Path(settings.__file__).parents[2]
+    functions = Path(__file__).parents[4] / "functions"
+    reading = {
+        str(path.relative_to(root))
+        for root in (package, functions)
+        for path in root.rglob("*.py")
+        if re.search(r"\b(environ|getenv)\b", path.read_text())
+    }
+    assert reading - {"runtime/lambdas/settings.py"} == set(re.findall(r"``(\S+\.py)``", settings.__doc__ or ""))

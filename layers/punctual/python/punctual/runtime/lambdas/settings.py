@@ -1,7 +1,8 @@
 """The settings of each Lambda: one immutable class per function, read once from the environment.
 
-Three other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``) and ``runtime/lambdas/log.py``
-(``LOG_LEVEL``, the function's name), as both are imported before any settings are read, and
+Four other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``) and ``runtime/lambdas/log.py``
+(``LOG_LEVEL``, the function's name), as both are imported before any settings are read;
+``runtime/tasks/public_addresses.py`` (``HTTP_CALL_NETWORKS``), as tasks run in both lanes; and
 ``runtime/container/main.py`` (the container's own variables).
 """
 
@@ -27,10 +28,15 @@ class Settings:
     def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
         """Read each annotated name from the variable of the same name in capitals. Raises ``MissingSetting``."""
         settings = cls()
-        for base in reversed(cls.__mro__):
-            for name, kind in inspect.get_annotations(base).items():
-                settings.__dict__[name] = _read(environ, name.upper(), int if kind == "int" else str)
+        for name, kind in cls.types().items():
+            settings.__dict__[name] = _read(environ, name.upper(), kind)
         return settings
+
+    @classmethod
+    def types(cls) -> dict[str, type[int] | type[str]]:
+        """The type of each setting."""
+        annotations = [inspect.get_annotations(base) for base in reversed(cls.__mro__)]
+        return {name: int if kind == "int" else str for own in annotations for name, kind in own.items()}
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"settings are immutable: {name}")
@@ -255,7 +261,7 @@ class NotifierSettings(_Signals, _Notices, _Retention):
     """Empty if the stage sends no e-mail."""
 
 
-def _read(environ: Mapping[str, str], name: str, kind: Any) -> Any:
+def _read(environ: Mapping[str, str], name: str, kind: type[int] | type[str]) -> int | str:
     try:
         return kind(environ[name])
     except KeyError:
