@@ -73,7 +73,7 @@ def _unwanted(function: str) -> list[str]:
 
 
 def run_python(function: str, code: str) -> str:
-    """Run code in a new interpreter that imports modules as the function does; return its output. Raises if it fails."""
+    """Run code in a new interpreter that finds the modules of a function; return its output. Raises if it fails."""
     path = [str(ROOT / "functions" / function)] if function else []
     path += [str(ROOT / "layers" / "punctual" / "python"), str(ROOT)]
     variables = {**os.environ, **environment(), "PYTHONPATH": os.pathsep.join(path)}

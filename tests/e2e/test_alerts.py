@@ -161,19 +161,6 @@ def test_throttled_calls_of_a_function_trigger_a_notice(punctual: Punctual, noti
     assert "FunctionError" not in invoke(punctual, "reconciler", {})
 
 
-def test_a_throttled_invocation_raises_no_alarm(punctual: Punctual) -> None:
-    """The services that invoke functions retry: a burst above the concurrency limit loses nothing."""
-    client, function = punctual.aws("lambda"), {"FunctionName": punctual.stack["functions"]["reconciler"]}
-    client.put_function_concurrency(**function, ReservedConcurrentExecutions=0)
-    try:
-        with pytest.raises(client.exceptions.TooManyRequestsException):
-            client.invoke(**function)
-    finally:
-        client.delete_function_concurrency(**function)
-    raised = punctual.aws("cloudwatch").describe_alarms(StateValue="ALARM")["MetricAlarms"]
-    assert [one["AlarmName"] for one in raised if one["AlarmName"].startswith("Punctual-Throttled-")] == []
-
-
 @contextmanager
 def throttling_dynamodb() -> Iterator[str]:
     """Serve a DynamoDB endpoint that throttles every request, and yield its URL."""
@@ -267,14 +254,15 @@ def test_alarms_return_to_ok_and_every_state_change_is_sent_once(
     def sent() -> dict[str, list[str]]:
         return {name: subscriber.state_changes(name) for name, subscriber in subscribers.items()}
 
-    wait_for(lambda: all(changes[-1:] == ["OK"] for changes in sent().values()), 60, f"every OK: {sent()}")
+    wait_for(lambda: all(changes[-1:] == ["OK"] for changes in sent().values()), 60, "a message for every OK")
     assert sent() == {name: ["ALARM", "OK"] for name in subscribers}
 
 
 def test_the_overview_shows_queues_slots_and_deadlines(punctual: Punctual) -> None:
     overview = punctual.get("/overview")
     assert {one["queue"] for one in overview["queues"]} == {"high", "normal", "low", "intake"}
-    assert overview["slots"]["tasks"] >= overview["slots"]["taken_tasks"] >= 0
+    idle = {"tasks": 8, "vcpus": 4, "taken_tasks": 0, "taken_vcpus": 0, "waiting": 0}  # LOCAL in cdk/settings.py
+    wait_for(lambda: punctual.get("/overview")["slots"] == idle, 60, "the slots of an idle long lane")
     assert overview["deadlines"]["missed"] == 0
     dashboards = punctual.aws("cloudwatch").list_dashboards()["DashboardEntries"]
     assert punctual.stack["dashboard"] in [one["DashboardName"] for one in dashboards]

@@ -75,7 +75,7 @@ def test_a_worker_that_renews_its_lease_before_the_takeover_keeps_its_execution(
     assert (shown["status"], shown["attempt"]) == ("running", 1)
 
 
-def test_a_late_result_of_a_fenced_worker_is_refused(world: World) -> None:
+def test_a_late_result_after_the_successor_has_ended_is_refused(world: World) -> None:
     job_id, order = start_and_kill(world, parameters={"in_attempts": [1]})
     worker = world.function("worker").worker
     [first] = worker.executions.running(0)
