@@ -2077,7 +2077,7 @@ export interface components {
         JobGraph: {
             /**
              * Dependants
-             * @description Among the latest 500 live jobs of the same owner.
+             * @description The latest 50, of any team, without deleted and cancelled jobs.
              */
             dependants: components["schemas"]["RelatedJob"][];
             /** Upstreams */

@@ -27,7 +27,7 @@ class RelatedJob(BaseModel):
 
 class JobGraph(BaseModel):
     upstreams: list[RelatedJob]
-    dependants: list[RelatedJob] = Field(description="Among the latest 500 live jobs of the same owner.")
+    dependants: list[RelatedJob] = Field(description="The latest 50, of any team, without deleted and cancelled jobs.")
 
 
 class JobDetail(Job):

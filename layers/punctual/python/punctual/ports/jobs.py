@@ -91,6 +91,9 @@ class JobIndex(Protocol):
     def count_named(self, owner: str, prefix: str, at_most: int) -> int:
         """Count an owner's live jobs whose name starts with the prefix; no further than to ``at_most``."""
 
+    def dependants(self, upstream: str, at_most: int) -> list[str]:
+        """Return the ids of the latest jobs that depend on a job, and of some that no longer do, or do not exist."""
+
     def fetch(self, job_ids: Iterable[str]) -> dict[str, Job]:
         """Return the jobs that exist, by id, with an eventually consistent read."""
 

@@ -8,6 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from punctual.aws.dynamodb.dependant_item import (
+    dependant_items,
+    dependant_key,
+    dependants_in,
+    dependants_listing,
+    obsolete_keys,
+)
+from punctual.aws.dynamodb.execution_item import dependencies_of_text
 from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
 from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, listing_attributes, listing_key, marker_key
 from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own, transact
@@ -21,6 +29,8 @@ OWNERS_KEY = {"job_id": "#owners"}
 NAME_KEYS = ("named", "name_key")
 """The keys of the index of names, which has only live jobs."""
 IDS_PER_PAGE = 200
+MAX_DELETED = 90
+"""Per transaction, which has up to 100 writes. The other items of former dependencies stay: readers skip them."""
 BEYOND_ALL_NAMES = "\U0010ffff"
 NAMED = "#named = :owner AND #name_key BETWEEN :low AND :high"
 
@@ -32,18 +42,22 @@ class DynamoJobs:
     _known_owners: set[str] = field(default_factory=set)
 
     def add(self, jobs: Iterable[Job]) -> None:
-        items = [job_to_item(job) for job in jobs]
-        if len(items) == 1:
-            self.table.put(items[0])
+        jobs = list(jobs)
+        self._add_dependants(jobs)
+        if len(jobs) == 1:
+            self.table.put(job_to_item(jobs[0]))
         else:
-            self.table.put_many(items)
+            self.table.put_many(job_to_item(job) for job in jobs)
 
     def add_missing(self, jobs: Iterable[Job]) -> None:
+        jobs = list(jobs)
+        self._add_dependants(jobs)
         for job in jobs:
             self.table.put_new(job_to_item(job), key="job_id")
 
     def add_unique(self, jobs: Sequence[Job]) -> dict[UniqueKey, Job]:
         left, seen = list(jobs), dict[UniqueKey, str]()
+        self._add_dependants(jobs)
         while left and not self._try_add(left, seen):
             seen = self._holders(key for job in left for key in job.unique_keys)
             own = {job.job_id for job in left} & set(seen.values())  # stored, and only the response was lost
@@ -102,9 +116,12 @@ class DynamoJobs:
         )
         condition = f"#revision = :before AND #state = :state AND {as_old}{unmarked}"
         values = {"before": job.revision - 1, "state": str(job.state), **since}
-        if job.unique_keys == former.unique_keys:
+        self.table.put_many(dependant_items(job, former))
+        obsolete = obsolete_keys(job, former)[:MAX_DELETED]
+        if job.unique_keys == former.unique_keys and not obsolete:
             return self.table.put_if(job_to_item(job), condition, values)
-        return self._rename(self.table.put_request(job_to_item(job), condition, values), job, former)
+        put = self.table.put_request(job_to_item(job), condition, values)
+        return self._replace_with_keys(put, job, former, obsolete)
 
     def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
         from punctual.domain.long_lane.part import PARTITION  # used only here: cold starts of the planner count
@@ -191,6 +208,11 @@ class DynamoJobs:
     def count_named(self, owner: str, prefix: str, at_most: int) -> int:
         return self.table.count(NAMED, _name_range(owner, prefix), index="by_name", at_most=at_most)
 
+    def dependants(self, upstream: str, at_most: int) -> list[str]:
+        values = {"listing": dependants_listing(upstream)}
+        pages = self.table.query("#listing = :listing", values, index="by_listing", descending=True, page_size=at_most)
+        return dependants_in(next(pages))
+
     def fetch(self, job_ids: Iterable[str]) -> dict[str, Job]:
         items = self.table.get_many({"job_id": job_id} for job_id in job_ids)
         return {item["job_id"]: item_to_job(item) for item in items}
@@ -210,8 +232,8 @@ class DynamoJobs:
             return self.table.put_request(marker, "attribute_not_exists(#job_id)")
         return self.table.put_request(marker, "attribute_not_exists(#job_id) OR #holder = :ended", {"ended": ended})
 
-    def _rename(self, put: Mapping[str, Any], job: Job, former: Job) -> bool:
-        """Store the revision of a job and its marker of the new name, and delete that of the former name."""
+    def _replace_with_keys(self, put: Mapping[str, Any], job: Job, former: Job, obsolete: Iterable[Item]) -> bool:
+        """Store the revision of a job with the marker of a new name, and delete obsolete items, in one transaction."""
         added = [key for key in job.unique_keys if key not in former.unique_keys]
         removed = [key for key in former.unique_keys if key not in job.unique_keys]
         holders = self._holders(added)
@@ -224,6 +246,7 @@ class DynamoJobs:
                 {"Put": put},
                 *({"Put": self._put_marker(key, job.job_id, holders.get(key))} for key in added),
                 *({"Delete": self.table.delete_request(marker_key(key), "#holder = :holder", own)} for key in removed),
+                *({"Delete": self.table.delete_request(key)} for key in obsolete),
             ],
         )
         return all(written)
@@ -239,9 +262,17 @@ class DynamoJobs:
         found = {key: jobs.get(job_id) for key, job_id in holders.items()}
         return {key: job for key, job in found.items() if job is not None and job.is_live}
 
+    def _add_dependants(self, jobs: Iterable[Job]) -> None:
+        """Record the dependencies of new jobs, before the jobs are stored: so none is ever missing."""
+        self.table.put_many(item for job in jobs for item in dependant_items(job))
+
     def _expire_markers_with(self, written: WriteResult) -> bool:
         """Let the markers of an ended job expire together with it. A marker that a crash leaves behind is harmless."""
         if written.applied and JobState(written.item["state"]) not in LIVE_STATES:
+            for one in dependencies_of_text(written.item.get("depends_on")):
+                key = dependant_key(written.item["job_id"], one.job)
+                expiry = {"expires_at": written.item["expires_at"]}
+                self.table.update(key, set=expiry, condition="attribute_exists(#job_id)", values={})
             for field in UniqueField:
                 if field in written.item:
                     self._expire_marker(UniqueKey(written.item["owner"], field, written.item[field]), written.item)

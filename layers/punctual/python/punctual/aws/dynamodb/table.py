@@ -145,7 +145,7 @@ class Table:
     def delete_request(
         self,
         key: Item,
-        condition: str,
+        condition: str = "",
         values: Mapping[str, Any] = MappingProxyType({}),
         names: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, Any]:
@@ -280,6 +280,8 @@ def _is_applied(operation: Callable[..., Any], request: Mapping[str, Any]) -> bo
 def _condition(
     condition: str, values: Mapping[str, Any], names: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, Any]:
+    if not condition:
+        return {}
     request: dict[str, Any] = {
         "ConditionExpression": condition,
         "ExpressionAttributeNames": _names(condition, names),

@@ -8,15 +8,14 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from punctual.domain.jobs.dependency import Condition
-from punctual.domain.jobs.job import Job
-from punctual.domain.jobs.listing import Listing
+from punctual.domain.jobs.job import REMOVED_STATES, Job
 
 if TYPE_CHECKING:
     from punctual.ports.jobs import JobIndex
     from punctual.stages.api.read_statistics import JobPulse, StatisticsReading
 
-MAX_READ = 500
-"""How many live jobs of the owner are searched for dependants: there is no index of them."""
+MAX_READ = 100
+"""How many dependants are read, the latest ones. Deleted and cancelled jobs are among them."""
 MAX_NEIGHBOURS = 50
 """How many upstreams, and how many dependants, are returned."""
 
@@ -54,7 +53,7 @@ class JobGraphReader:
         return Neighbours(all_found[: len(shown)], all_found[len(shown) :])
 
     def _dependants(self, job: Job) -> Iterator[tuple[Job, Condition]]:
-        pages = self.jobs.listed(job.owner, Listing.LIVE, None, descending=True)
-        names = list(islice((name for page in pages for _, name in page), MAX_READ))
-        for other in self.jobs.fetch(names).values():
-            yield from ((other, one.condition) for one in other.depends_on if one.job == job.job_id)
+        found = self.jobs.fetch(self.jobs.dependants(job.job_id, MAX_READ))
+        for other in sorted(found.values(), key=lambda one: one.job_id, reverse=True):
+            if other.state not in REMOVED_STATES:
+                yield from ((other, one.condition) for one in other.depends_on if one.job == job.job_id)
