@@ -270,7 +270,8 @@ def test_a_chunk_of_a_concurrent_partition_never_appears_before_a_cursor(world: 
     assert page["items"] == []  # a chunk with an earlier time may still arrive
     send(containers[1], 1, "older", stored_at=before.isoformat())
     world.pass_time(1)
-    assert sorted(messages(log(world, execution_id, f"after={page['after']}"))) == ["newer", "older"]
+    lines = log(world, execution_id, f"after={page['after']}")["items"]
+    assert sorted((line["part"], line["message"]) for line in lines) == [("0000", "newer"), ("0001", "older")]
 
 
 def test_a_lookup_reads_only_items_of_its_own_execution(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -277,8 +277,13 @@ def test_a_summary_counts_ended_executions_by_status_and_by_queue(world: World) 
     by_queue = get(world, "/executions/summary?from=2026-11-16T12:00:00Z&bucket=day&by=queue")["items"]
     assert [one["counts"] for one in by_queue] == [{"normal": 2, "high": 1}]
     assert by_queue[0]["start_delay_p99_seconds"]["high"] == pytest.approx(20, rel=0.06)
-    quarters = get(world, "/executions/summary?from=2026-11-16T13:00:00Z&bucket=quarter_hour")["items"]
-    assert [one["total"] for one in quarters] == [1]
+    world.pass_time(900)
+    quarters = get(world, "/executions/summary?from=2026-11-16T12:50:00Z&bucket=quarter_hour")["items"]
+    assert [(one["start"][11:16], one["end"][11:16], one["counts"]) for one in quarters] == [
+        ("12:45", "13:00", {}),
+        ("13:00", "13:15", {"succeeded": 1}),
+        ("13:15", "13:30", {}),
+    ]
 
 
 def test_a_summary_of_an_owner_counts_only_that_owner(world: World) -> None:
