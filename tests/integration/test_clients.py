@@ -81,12 +81,14 @@ def test_the_calendars_that_a_schedule_can_skip_are_listed_with_dates_and_file(w
 def test_a_caller_learns_role_teams_and_permitted_actions(world: World, role: str, actions: list[str]) -> None:
     status, found = world.request("GET", "/me", groups=f"{role} team:beta team:alpha")
     assert status == 200
-    assert (found["role"], found["teams"], found["actions"]) == (role, ["alpha", "beta"], actions)
+    assert (found["role"], found["actions"]) == (role, actions)
+    assert found["teams"] == [{"name": "alpha", "role": role}, {"name": "beta", "role": role}]
 
 
 def test_a_caller_without_a_role_learns_that(world: World) -> None:
     status, found = world.request("GET", "/me", groups="team:alpha")
     assert (status, found["role"], found["actions"]) == (200, None, [])
+    assert found["teams"] == [{"name": "alpha", "role": None}]
 
 
 def test_the_configuration_names_what_a_client_needs_to_sign_in(world: World) -> None:

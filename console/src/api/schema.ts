@@ -2370,7 +2370,7 @@ export interface components {
         Me: {
             /**
              * Actions
-             * @description What the role permits.
+             * @description What the highest role permits.
              */
             actions: components["schemas"]["Action"][];
             /** @description The highest role of the caller; null: none, and every request is refused. */
@@ -2379,9 +2379,9 @@ export interface components {
             subject: string;
             /**
              * Teams
-             * @description The owners that the caller acts for: their teams, or else their own name.
+             * @description The caller's teams, or else one with the caller's own name.
              */
-            teams: string[];
+            teams: components["schemas"]["Team"][];
         };
         /** Message */
         Message: {
@@ -3613,6 +3613,16 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
+        };
+        /**
+         * Team
+         * @description An owner of jobs that the caller acts for.
+         */
+        Team: {
+            /** Name */
+            name: string;
+            /** @description The caller's role in this team. */
+            role: components["schemas"]["Role"] | null;
         };
         /**
          * Upstream

@@ -57,7 +57,7 @@ export function Preferences() {
           ))}
         </select>
       </label>
-      <p class="note">{me.value?.teams.length ? `Teams: ${me.value.teams.join(", ")}` : "No team"}</p>
+      <p class="note">Teams: {me.value?.teams.map((team) => team.name).join(", ")}</p>
       <button type="button" class="button" onClick={signOut}>
         Sign out
       </button>

@@ -2,17 +2,24 @@
 
 import { computed, signal } from "@preact/signals";
 
+type Role = string | null;
+
 export interface Me {
   subject: string;
-  role: string;
-  teams: string[];
+  role: Role;
+  /** The teams that the user acts for, or else one with the user's own name. */
+  teams: { name: string; role: Role }[];
 }
 
 export const me = signal<Me | null>(null);
-export const mayOperate = computed(() => me.value?.role === "operator" || me.value?.role === "admin");
+export const mayOperate = computed(() => operates(me.value?.role));
 
 /** Whether the user may change the jobs of this owner. The API decides; this only hides what it would refuse. */
 export function mayManage(owner: string): boolean {
   if (me.value?.role === "admin") return true;
-  return mayOperate.value && (me.value?.teams.length ? me.value.teams.includes(owner) : owner === me.value?.subject);
+  return operates(me.value?.teams.find((team) => team.name === owner)?.role);
+}
+
+function operates(role: Role | undefined): boolean {
+  return role === "operator" || role === "admin";
 }

@@ -60,11 +60,18 @@ class NamedCalendars(BaseModel):
     items: list[NamedCalendar] = Field(description="In alphabetical order.")
 
 
+class Team(BaseModel):
+    """An owner of jobs that the caller acts for."""
+
+    name: str
+    role: Role | None = Field(description="The caller's role in this team.")
+
+
 class Me(BaseModel):
     subject: str
     role: Role | None = Field(description="The highest role of the caller; null: none, and every request is refused.")
-    teams: list[str] = Field(description="The owners that the caller acts for: their teams, or else their own name.")
-    actions: list[Action] = Field(description="What the role permits.")
+    teams: list[Team] = Field(description="The caller's teams, or else one with the caller's own name.")
+    actions: list[Action] = Field(description="What the highest role permits.")
 
 
 class Config(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from answers.tasks import Config, Me, NamedCalendars, Tasks
+from answers.tasks import Config, Me, NamedCalendars, Tasks, Team
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
@@ -46,7 +46,8 @@ def list_calendars() -> NamedCalendars:
 def get_me() -> Me:
     """Answers callers without a role, too."""
     me = caller_in(router)
-    return Me(subject=me.subject, role=me.role, teams=list(me.owners), actions=actions_of(me.role))
+    teams = [Team(name=owner, role=me.role) for owner in me.owners]
+    return Me(subject=me.subject, role=me.role, teams=teams, actions=actions_of(me.role))
 
 
 @router.get(
