@@ -96,13 +96,19 @@ class Explain:
         return waiting_for.detail if waiting_for and waiting_for.what == "upstream" else execution.reason
 
     def _at_gate(self, execution: Execution, gate: str) -> WaitingFor:
-        """Explain a wait at a gate, without the holders and waiters that have ended but are still recorded there."""
+        """Explain a wait at a gate, without the holders and waiters that have ended but are still recorded there.
+
+        An execution whose priority was edited keeps its former queue entry until the next grant: ``turn`` is the
+        current one.
+        """
         recorded = self.gates.state(gate).holders.keys() - {execution.execution_id}
         before = self.gates.ahead_of(gate, execution.turn) if execution.turn else []
         queued = set(before) - recorded - {execution.execution_id}
         existing = self.executions.read_many([*recorded, *queued])
         holders = tuple(sorted(name for name in recorded & existing.keys() if existing[name].may_hold(gate)))
-        ahead = [name for name in before if name in queued & existing.keys() and existing[name].waits_at == gate]
+        waiting = (existing[name] for name in queued & existing.keys() if existing[name].waits_at == gate)
+        turns = {one.turn: one.execution_id for one in waiting if one.turn and one.turn < (execution.turn or "")}
+        ahead = [turns[turn] for turn in sorted(turns)]
         is_key = gate.startswith(OF_KEY)
         detail = key_in_use(len(holders)) if is_key else f"waits for {', '.join(holders)}"
         return WaitingFor(
