@@ -34,9 +34,41 @@ test("a job is submitted, watched and cancelled with the keyboard only", async (
 });
 
 test("a deep link opened while signed out returns to its target", async ({ page, open }) => {
-  await open("/executions?status=failed");
-  await expect(page).toHaveURL(/\/console\/executions\?status=failed$/);
-  await expect(page.getByText("Status Failed")).toBeVisible();
+  await open("/jobs?state=paused");
+  await expect(page).toHaveURL(/\/console\/jobs\?state=paused$/);
+  await expect(page.getByText("State Paused")).toBeVisible();
+});
+
+test("all jobs that match a filter are paused, and the pause is undone", async ({ page, open, submit }) => {
+  const prefix = `bulk-${Date.now()}`;
+  for (const one of ["a", "b", "c"]) await submit({ name: `${prefix}-${one}`, schedule: { cron: "0 0 1 1 *" } });
+  await open(`/jobs?name=${prefix}&state=active,paused`);
+  const rows = page.getByRole("table", { name: "Jobs" }).locator("tbody").getByRole("row");
+  await expect(rows).toHaveCount(3);
+  await rows.first().getByRole("checkbox").check();
+  await expect(page.getByText("1 selected")).toBeVisible();
+  await page.getByRole("button", { name: /^Select all .*that match$/ }).click();
+  await page.getByRole("button", { name: "Pause…" }).click();
+  await expect(page.getByRole("dialog").getByText("Dry run, just now: 3 match")).toBeVisible();
+  await page.getByRole("button", { name: "Pause 3 jobs" }).click();
+  await expect(page.getByText("3 jobs paused")).toBeVisible();
+  await expect(rows.getByText("Paused")).toHaveCount(3);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("3 jobs resumed")).toBeVisible();
+  await expect(rows.getByText("Paused")).toHaveCount(0);
+});
+
+test("a view is saved under a name, and is opened again", async ({ page, open }) => {
+  await open("/jobs?priority=low");
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByLabel("Name of the view").fill("Low ones");
+  await page.keyboard.press("Enter");
+  const views = page.getByRole("navigation", { name: "Views" });
+  await views.getByRole("link", { name: "All jobs" }).click();
+  await views.getByRole("link", { name: "Low ones" }).click();
+  await expect(page).toHaveURL(/priority=low$/);
+  await page.getByRole("button", { name: "Forget view" }).click();
+  await expect(views.getByRole("link", { name: "Low ones" })).toHaveCount(0);
 });
 
 test("a viewer is offered no action, and the API refuses a forced one", async ({ page, open, submit }) => {

@@ -121,10 +121,13 @@ function takePending(): Pending | null {
   return text ? (JSON.parse(text) as Pending) : null;
 }
 
+/** The query without the answer of the sign-in page. A list of jobs has a parameter `state` of its own. */
 function withoutCode(search: string): string {
   const query = new URLSearchParams(search);
-  query.delete("code");
-  query.delete("state");
+  if (query.has("code")) {
+    query.delete("code");
+    query.delete("state");
+  }
   const text = query.toString();
   return text ? `?${text}` : "";
 }

@@ -22,6 +22,8 @@ export type Instant = Schemas["Instant"];
 export interface Page<T> {
   items: T[];
   cursor: string | null;
+  total?: number | null;
+  total_is_exact?: boolean | null;
 }
 
 export type RecentExecution = Schemas["RecentExecution"];

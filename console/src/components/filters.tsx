@@ -14,6 +14,8 @@ export interface Filter {
 }
 
 const TYPING_MS = 250;
+/** Parameters of the address that are no filters. */
+const OTHERS = new Set(["tab", "do", "sort", "operation"]);
 
 interface Props {
   filters: Filter[];
@@ -26,7 +28,7 @@ export function Filters({ filters, search, children }: Props) {
   const { query } = place.value;
   const known = new Set([...filters.map((one) => one.name), search?.name]);
   const active = filters.filter((one) => query.get(one.name));
-  const unknown = [...query.keys()].filter((name) => !known.has(name) && !["tab", "do"].includes(name));
+  const unknown = [...query.keys()].filter((name) => !known.has(name) && !OTHERS.has(name));
   return (
     <search class="filters chips">
       {search && <Search {...search} />}
@@ -36,7 +38,7 @@ export function Filters({ filters, search, children }: Props) {
       {unknown.map((name) => (
         <Chip key={name} title={`${name} (unknown)`} value={query.get(name) ?? ""} name={name} />
       ))}
-      <AddFilter filters={filters.filter((one) => !query.get(one.name))} />
+      <AddFilter filters={filters.filter((one) => !query.get(one.name) || one.options)} />
       {children}
     </search>
   );
@@ -114,11 +116,13 @@ function focus(field: HTMLElement | null): void {
 }
 
 function Value({ filter, close }: { filter: Filter; close: () => void }) {
+  const before = place.value.query.get(filter.name);
   const apply = (value: string) => {
     close();
-    setQuery({ [filter.name]: value.trim() || null });
+    const isAdded = filter.options && before;
+    if (value.trim()) setQuery({ [filter.name]: isAdded ? `${before},${value}` : value.trim() });
   };
-  const label = `${filter.title} is`;
+  const label = `${filter.title} is${before ? " also" : ""}`;
   return (
     <span class="add-filter">
       <span>{label}</span>
@@ -131,11 +135,13 @@ function Value({ filter, close }: { filter: Filter; close: () => void }) {
           onBlur={close}
         >
           <option value="">…</option>
-          {filter.options.map((option) => (
-            <option key={option} value={option}>
-              {words(option)}
-            </option>
-          ))}
+          {filter.options
+            .filter((option) => !before?.split(",").includes(option))
+            .map((option) => (
+              <option key={option} value={option}>
+                {words(option)}
+              </option>
+            ))}
         </select>
       ) : (
         <input

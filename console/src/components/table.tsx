@@ -1,9 +1,10 @@
 /** A table of items, each with an address: rows open by click or key, and can be selected across pages. */
 
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { navigate } from "../router";
 import type { List } from "../state/list";
+import { type Selection, toggled } from "../state/selection";
 import { Link } from "./link";
 
 export interface Column<T> {
@@ -23,18 +24,14 @@ interface Props<T> {
   nameOf?: (item: T) => string;
 }
 
-export interface Selection {
-  ids: ReadonlySet<string>;
-  set: (ids: ReadonlySet<string>) => void;
-}
-
 export function Table<T>({ label, list, columns, idOf, to, selection, nameOf = idOf }: Props<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const toggle = (id: string) => {
-    if (!selection) return;
-    const ids = new Set(selection.ids);
-    if (!ids.delete(id)) ids.add(id);
-    selection.set(ids);
+  const last = useRef<string | null>(null);
+  const [isSelecting, setSelecting] = useState(false);
+  const order = list.items.map(idOf);
+  const toggle = (id: string, isRange: boolean) => {
+    selection?.set(toggled(selection.ids, id, order, isRange ? last.current : null));
+    last.current = id;
   };
   const onKey = (event: KeyboardEvent) => {
     const rows = [...(body.current?.rows ?? [])];
@@ -42,21 +39,35 @@ export function Table<T>({ label, list, columns, idOf, to, selection, nameOf = i
     const offset = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
     const item = list.items[position];
     if (offset) rows[Math.max(0, Math.min(rows.length - 1, position + offset))]?.focus();
-    else if (event.key === "x" && item) toggle(idOf(item));
+    else if (event.key.toLowerCase() === "x" && item) toggle(idOf(item), event.shiftKey);
     else if (event.key === "Enter" && item && event.target === rows[position]) navigate(to(item));
     else if (event.key === "Escape") selection?.set(new Set());
     else return;
     event.preventDefault();
   };
+  const areAll = order.length > 0 && order.every((id) => selection?.ids.has(id));
   return (
     <>
+      {selection && (
+        <button type="button" class="button wide-hidden" onClick={() => setSelecting(!isSelecting)}>
+          {isSelecting ? "Stop selecting" : "Select"}
+        </button>
+      )}
       <div class="scroll card">
-        <table class="table is-cards" aria-label={label}>
+        <table class={`table is-cards ${isSelecting ? "is-selecting" : ""}`} aria-label={label}>
           <thead>
             <tr>
               {selection && (
-                <th>
-                  <span class="visually-hidden">Selected</span>
+                <th class="tick">
+                  <input
+                    type="checkbox"
+                    aria-label="Select all rows that are loaded"
+                    checked={areAll}
+                    ref={(box) => {
+                      if (box) box.indeterminate = !areAll && selection.ids.size > 0;
+                    }}
+                    onChange={() => selection.set(areAll ? new Set() : new Set([...selection.ids, ...order]))}
+                  />
                 </th>
               )}
               {columns.map((column) => (
@@ -69,16 +80,16 @@ export function Table<T>({ label, list, columns, idOf, to, selection, nameOf = i
           <tbody ref={body} onKeyDown={onKey}>
             {list.items.map((item, position) => {
               const id = idOf(item);
-              const isSelected = selection?.ids.has(id);
+              const isSelected = selection?.isAll || selection?.ids.has(id);
               return (
                 <tr key={id} tabIndex={position === 0 ? 0 : -1} class={isSelected ? "is-selected" : undefined}>
                   {selection && (
-                    <td class="tick narrow-hidden">
+                    <td class="tick">
                       <input
                         type="checkbox"
                         aria-label={`Select ${nameOf(item)}`}
                         checked={isSelected}
-                        onChange={() => toggle(id)}
+                        onClick={(event) => toggle(id, event.shiftKey)}
                       />
                     </td>
                   )}

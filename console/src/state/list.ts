@@ -45,6 +45,17 @@ export function useList<T>(path: string, idOf: (item: T) => string): List<T> {
   };
 }
 
+export interface Total {
+  value: number;
+  isExact: boolean;
+}
+
+/** How many items match, counted once per filter: counting reads more than a page. Null if no index serves the filter. */
+export function useTotal(path: string): Total | null {
+  const { data } = useResource<Page<unknown>>(path, 0);
+  return data?.total == null ? null : { value: data.total, isExact: data.total_is_exact ?? true };
+}
+
 /** A new item moves others to the next page: each is shown once. */
 function unique<T>(items: T[], idOf: (item: T) => string): T[] {
   return [...new Map(items.map((item) => [idOf(item), item])).values()];

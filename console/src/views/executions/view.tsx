@@ -1,15 +1,23 @@
 /** Executions, latest due instant first, with filters in the address. */
 
 import type { Execution } from "../../api/types";
+import { bulkFilter } from "../../components/bulk/actions";
+import { BulkBar } from "../../components/bulk/bar";
+import { OperationBar } from "../../components/bulk/progress";
 import { Filters } from "../../components/filters";
+import { Link } from "../../components/link";
 import { Empty, Loaded } from "../../components/states";
 import { DeadlineStatus, ExecutionStatus } from "../../components/status";
 import { type Column, Table } from "../../components/table";
 import { Time } from "../../components/time";
+import { Matches } from "../../components/views/matches";
+import { SavedViews } from "../../components/views/saved-views";
 import { duration } from "../../format/duration";
 import { place } from "../../router";
 import { now } from "../../state/clock";
-import { useList, withParameters } from "../../state/list";
+import { useList, useTotal, withParameters } from "../../state/list";
+import { mayOperate } from "../../state/me";
+import { useSelection } from "../../state/selection";
 import { useTitle } from "../../state/title";
 
 const STATUSES = [
@@ -39,28 +47,74 @@ const FILTERS = [
   { name: "to", title: "Due before" },
 ];
 
+const NAMES = ["job_name", ...FILTERS.map((one) => one.name)];
+const STANDARD = [
+  { name: "All executions", query: "" },
+  { name: "Running", query: "status=running" },
+  { name: "Waiting", query: "status=queued,waiting,retrying" },
+  { name: "Failed", query: "status=failed,timed_out,missed" },
+  { name: "Deadline in danger", query: "deadline=at_risk,will_miss" },
+];
+
 export function ExecutionsView() {
   useTitle("Executions");
+  const selection = useSelection();
   const { query } = place.value;
-  const parameters = Object.fromEntries(
-    ["job_name", ...FILTERS.map((one) => one.name)].map((name) => [name, query.get(name)]),
-  );
+  const parameters = Object.fromEntries(NAMES.map((name) => [name, query.get(name)]));
   const list = useList<Execution>(withParameters("/executions", { ...parameters, limit: "50" }), idOf);
+  const total = useTotal(withParameters("/executions", { ...parameters, limit: "1", total: "true" }));
+  const filter = bulkFilter(query, NAMES);
   return (
     <>
       <h1 class="visually-hidden">Executions</h1>
-      <Filters filters={FILTERS} search={{ name: "job_name", placeholder: "Search job names" }} />
+      <SavedViews list="/executions" standard={STANDARD} />
+      <Filters filters={FILTERS} search={{ name: "job_name", placeholder: "Search job names" }}>
+        <Matches total={total} />
+      </Filters>
+      <OperationBar onEnd={list.reload} />
       <Loaded what="Executions" of={list}>
         {() =>
           list.items.length === 0 && !list.hasMore ? (
-            <Empty title={query.size ? "No execution matches these filters" : "No executions yet"} />
+            <NoExecutions isFiltered={query.size > 0} />
           ) : (
-            <Table label="Executions" list={list} columns={COLUMNS} idOf={idOf} to={addressOf} />
+            <Table
+              label="Executions"
+              list={list}
+              columns={COLUMNS}
+              idOf={idOf}
+              nameOf={nameOf}
+              to={addressOf}
+              selection={mayOperate.value ? selection : undefined}
+            />
           )
         }
       </Loaded>
+      <BulkBar
+        kind="executions"
+        selection={selection}
+        filter={Object.keys(filter).length > 0 ? filter : null}
+        total={total?.value ?? null}
+      />
     </>
   );
+}
+
+function NoExecutions({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <Empty title={isFiltered ? "No execution matches these filters" : "No executions yet"}>
+      {isFiltered ? (
+        <Link to="/executions" class="button">
+          Clear the filters
+        </Link>
+      ) : (
+        <p>Each run of a job is an execution. Run a job, or wait for its schedule.</p>
+      )}
+    </Empty>
+  );
+}
+
+function nameOf(execution: Execution): string {
+  return `${execution.job_name ?? execution.task}, due ${execution.scheduled_at}`;
 }
 
 export function addressOf(execution: Execution): string {

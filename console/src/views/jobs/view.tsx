@@ -1,21 +1,26 @@
 /** Jobs, with filters in the address, and actions on a selection. */
 
-import { useState } from "preact/hooks";
 import type { Job } from "../../api/types";
+import { bulkFilter } from "../../components/bulk/actions";
+import { BulkBar } from "../../components/bulk/bar";
+import { OperationBar } from "../../components/bulk/progress";
 import { Filters } from "../../components/filters";
 import { Link } from "../../components/link";
 import { Sparkline } from "../../components/sparkline";
 import { Empty, Loaded } from "../../components/states";
-import { ExecutionStatus, JobState } from "../../components/status";
+import { DeadlineStatus, ExecutionStatus, JobState } from "../../components/status";
 import { type Column, Table } from "../../components/table";
 import { Relative, Time } from "../../components/time";
+import { Matches } from "../../components/views/matches";
+import { SavedViews } from "../../components/views/saved-views";
+import { Sort } from "../../components/views/sort";
 import { duration } from "../../format/duration";
 import { scheduleWords } from "../../format/schedule";
 import { place } from "../../router";
-import { useList, withParameters } from "../../state/list";
+import { useList, useTotal, withParameters } from "../../state/list";
 import { mayOperate } from "../../state/me";
+import { useSelection } from "../../state/selection";
 import { useTitle } from "../../state/title";
-import { BulkBar } from "./bulk";
 
 const FILTERS = [
   { name: "state", title: "State", options: ["active", "paused", "done", "cancelled", "deleted"] },
@@ -25,18 +30,32 @@ const FILTERS = [
   { name: "priority", title: "Priority", options: ["high", "normal", "low"] },
 ] as const;
 
+const NAMES = ["name", ...FILTERS.map((one) => one.name)];
+const STANDARD = [
+  { name: "All jobs", query: "" },
+  { name: "Active", query: "state=active" },
+  { name: "Paused", query: "state=paused" },
+  { name: "High priority", query: "priority=high" },
+];
+const ORDERS = { newest: "Newest first", oldest: "Oldest first", name: "Name" };
+
 export function JobsView() {
   useTitle("Jobs");
-  const [selected, select] = useState<ReadonlySet<string>>(new Set());
+  const selection = useSelection();
   const { query } = place.value;
-  const parameters = Object.fromEntries(
-    ["name", ...FILTERS.map((one) => one.name)].map((name) => [name, query.get(name)]),
-  );
+  const parameters = Object.fromEntries([...NAMES, "sort"].map((name) => [name, query.get(name)]));
   const list = useList<Job>(withParameters("/jobs", { ...parameters, limit: "50" }), idOf);
+  const total = useTotal(withParameters("/jobs", { ...parameters, limit: "1", total: "true" }));
+  const filter = bulkFilter(query, NAMES);
   return (
     <>
       <h1 class="visually-hidden">Jobs</h1>
-      <Filters filters={[...FILTERS]} search={{ name: "name", placeholder: "Search names" }} />
+      <SavedViews list="/jobs" standard={STANDARD} />
+      <Filters filters={[...FILTERS]} search={{ name: "name", placeholder: "Search names" }}>
+        <Matches total={total} />
+        <Sort orders={ORDERS} />
+      </Filters>
+      <OperationBar onEnd={list.reload} />
       <Loaded what="Jobs" of={list}>
         {() =>
           list.items.length === 0 && !list.hasMore ? (
@@ -49,12 +68,17 @@ export function JobsView() {
               idOf={idOf}
               nameOf={nameOf}
               to={(job) => `/jobs/${job.job_id}`}
-              selection={mayOperate.value ? { ids: selected, set: select } : undefined}
+              selection={mayOperate.value ? selection : undefined}
             />
           )
         }
       </Loaded>
-      {selected.size > 0 && <BulkBar ids={selected} clear={() => select(new Set())} reload={list.reload} />}
+      <BulkBar
+        kind="jobs"
+        selection={selection}
+        filter={Object.keys(filter).length > 0 ? filter : null}
+        total={total?.value ?? null}
+      />
     </>
   );
 }
@@ -121,26 +145,48 @@ const COLUMNS: Column<Job>[] = [
         <span class="dim narrow-hidden">None yet</span>
       ),
   },
-  { title: "State", cell: (job) => <JobState state={job.state} /> },
-  {
-    title: "Next run",
-    cell: (job) =>
-      job.next_due_at ? (
-        <>
-          <Time at={job.next_due_at} jobZone={job.schedule?.timezone as string | undefined} />
-          <span class="note">
-            <Relative at={job.next_due_at} />
-          </span>
-        </>
-      ) : (
-        <span class="dim">{job.schedule?.queue ? "On message" : "None planned"}</span>
-      ),
-  },
+  { title: "Next run", cell: nextRun },
   {
     title: "Median run time",
     class: "number narrow-hidden",
-    cell: (job) => (job.median_seconds == null ? "–" : duration(job.median_seconds)),
+    cell: (job) =>
+      job.median_seconds == null ? (
+        <span class="dim">Unknown</span>
+      ) : (
+        <>
+          {duration(job.median_seconds)}
+          <span class="note">P95 {duration(job.p95_seconds ?? job.median_seconds)}</span>
+        </>
+      ),
+  },
+  {
+    title: "Deadline",
+    cell: (job) =>
+      job.deadline_state ? (
+        <DeadlineStatus isOwnColumn state={job.deadline_state} />
+      ) : (
+        <span class="dim narrow-hidden">None</span>
+      ),
   },
   { title: "Team", class: "narrow-hidden", cell: (job) => job.owner },
   { title: "Priority", class: "narrow-hidden", cell: (job) => job.priority },
 ];
+
+function nextRun(job: Job) {
+  if (job.state !== "active") return <JobState state={job.state} />;
+  if (!job.next_due_at) {
+    return job.schedule?.queue ? (
+      <span class="dim">On message</span>
+    ) : (
+      <span class="dim narrow-hidden">None planned</span>
+    );
+  }
+  return (
+    <>
+      <Time at={job.next_due_at} jobZone={job.schedule?.timezone as string | undefined} />
+      <span class="note">
+        <Relative at={job.next_due_at} />
+      </span>
+    </>
+  );
+}
