@@ -258,7 +258,15 @@ def test_deadlines_are_listed_in_pages_with_those_at_risk_first(
     assert [one["job_id"] for one in fine["items"]] == [one["job_id"] for one in later]
     assert fine["counts"]["at_risk"] + fine["counts"]["will_miss"] == 1
     assert fine["counts"]["on_track"] == 3
-    assert world.request("GET", "/deadlines?state=fine")[0] == 422
+    _, several = world.request("GET", "/deadlines?state=on_track,will_miss,at_risk")
+    assert [one["job_id"] for one in several["items"]] == [one["job_id"] for one in found]
+    counted = [
+        world.request("GET", f"/deadlines?limit=1&{states}")[1]["total"]
+        for states in ("state=on_track&state=missed", "state=on_track,at_risk,will_miss", "state=missed")
+    ]
+    assert counted == [3, 4, 0]
+    status, problem = world.request("GET", "/deadlines?state=fine")
+    assert (status, problem["errors"][0]["field"]) == (422, "state")
 
 
 def test_the_queues_are_shown_before_the_first_tick_of_the_monitor(world: World) -> None:
@@ -422,9 +430,25 @@ def test_counting_deadlines_stops_at_its_maximum(world: World, monkeypatch: pyte
     for n in (1, 2, 3):
         world.submit(schedule={"at": f"2026-11-2{n}T00:00:00Z"}, deadline={"within_seconds": HOUR}, expected_seconds=60)
     world.deliver_streams()
-    assert world.request("GET", "/deadlines")[1]["counts"]["on_track"] == 3
+    page = world.request("GET", "/deadlines?limit=1")[1]
+    assert (page["counts"]["on_track"], page["total"], page["total_is_exact"]) == (3, 3, True)
     monkeypatch.setattr("punctual.stages.api.browse_deadlines.MAX_COUNTED", 2)
-    assert world.request("GET", "/deadlines")[1]["counts"]["on_track"] == 2
+    page = world.request("GET", "/deadlines?limit=1")[1]
+    assert (page["counts"]["on_track"], page["total"], page["total_is_exact"]) == (2, 2, False)
+
+
+def test_only_the_first_page_of_deadlines_is_counted(world: World) -> None:
+    for n in (1, 2, 3):
+        world.submit(schedule={"at": f"2026-11-2{n}T00:00:00Z"}, deadline={"within_seconds": HOUR}, expected_seconds=60)
+    world.deliver_streams()
+    first = world.request("GET", "/deadlines?limit=1")[1]
+    assert (first["counts"]["on_track"], first["total"]) == (3, 3)
+    world.aws_requests.clear()
+    second = world.request("GET", f"/deadlines?limit=1&cursor={first['cursor']}")[1]
+    assert (second["counts"], second["total"]) == (None, None)
+    assert world.aws_requests == ["Query", "BatchGetItem"]
+    filtered = world.request("GET", "/deadlines?limit=1&task=echo")[1]
+    assert (filtered["counts"]["on_track"], filtered["total"]) == (3, None)
 
 
 def test_a_deadline_in_danger_has_a_cause_code_remedies_its_beginning_and_the_number_of_runs(world: World) -> None:

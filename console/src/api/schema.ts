@@ -1250,8 +1250,8 @@ export interface components {
         };
         /** DeadlinePage */
         DeadlinePage: {
-            /** @description Of all states, in the requested time range. */
-            counts: components["schemas"]["LiveDeadlines"];
+            /** @description Only on the first page. Of all states, in the requested time range; regards no other filter. */
+            counts?: components["schemas"]["LiveDeadlines"] | null;
             /**
              * Cursor
              * @description Pass it as `cursor` to get the next page; null on the last page.
@@ -4102,7 +4102,8 @@ export interface operations {
                 /** @description Maximum number of items per page. */
                 limit?: number;
                 owner?: string | null;
-                state?: components["schemas"]["DeadlineState"] | null;
+                /** @description Several are separated by commas or repeated. */
+                state?: components["schemas"]["DeadlineState"][] | null;
                 /** @description `key:value`; several, separated by commas or repeated, must all match. */
                 tag?: string[] | null;
                 task?: string | null;

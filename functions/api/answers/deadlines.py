@@ -17,4 +17,6 @@ class LiveDeadlines(BaseModel):
 
 
 class DeadlinePage(ExecutionPage):
-    counts: LiveDeadlines = Field(description="Of all states, in the requested time range.")
+    counts: LiveDeadlines | None = Field(
+        None, description="Only on the first page. Of all states, in the requested time range; regards no other filter."
+    )

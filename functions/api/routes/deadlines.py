@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from answers.deadlines import DeadlinePage
@@ -9,7 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
 from services import authorize, browse_deadlines
-from views import execution_view
+from views import execution_view, total_view
 from views.deadlines import deadline_counts
 
 from punctual.domain import instant
@@ -20,7 +21,7 @@ from punctual.stages.api.browse_deadlines import DeadlineFilter
 from routes.queries import CursorQuery, JobNameQuery, LimitQuery, NameQuery, TagsQuery
 
 router = APIGatewayHttpRouter()
-StateQuery = Annotated[DeadlineState | None, Query()]
+StateQuery = Annotated[list[DeadlineState] | None, Query(description="Several are separated by commas or repeated.")]
 FromQuery = Annotated[str | None, Query(alias="from", description="Deadline at or after this instant.")]
 ToQuery = Annotated[str | None, Query(alias="to", description="Deadline before this instant.")]
 
@@ -42,17 +43,18 @@ def list_deadlines(
     limit: LimitQuery = 50,
     cursor: CursorQuery = None,
 ) -> DeadlinePage:
-    """`counts` regards only `from` and `to`."""
+    """The first page has `counts`, which regard only `from` and `to`, and `total`, if an index serves all filters."""
     authorize(router)
     where = DeadlineFilter(
-        state=state,
+        states=frozenset(state or ()),
         since=instant.parse("from", since) if since else None,
         until=instant.parse("to", until) if until else None,
         executions=ExecutionFilter(owner=owner, task=task, job_name=job_name, tags=parse_tag_filter(tag or ())),
     )
     page = browse_deadlines.list(where, limit, cursor)
-    return DeadlinePage(
-        items=[execution_view(one) for one in page.items],
-        cursor=page.cursor,
-        counts=deadline_counts(browse_deadlines.count(where)),
-    )
+    items = [execution_view(one) for one in page.items]
+    if cursor is not None:
+        return DeadlinePage(items=items, cursor=page.cursor)
+    counts = browse_deadlines.count(where)
+    total = total_view(page, cursor, partial(browse_deadlines.total, where, counts))
+    return DeadlinePage(items=items, cursor=page.cursor, counts=deadline_counts(counts), **total)

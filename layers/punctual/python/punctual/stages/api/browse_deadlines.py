@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, islice
@@ -17,6 +17,7 @@ from punctual.domain.requests.page import (
     FETCH_SIZE,
     MAX_COUNTED,
     Page,
+    Total,
     candidates,
     decode_cursor,
     page_of,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DeadlineFilter:
-    state: DeadlineState | None = None
+    states: frozenset[DeadlineState] = frozenset()
+    """Empty: all."""
     since: datetime | None = None
     """Of the deadline."""
     until: datetime | None = None
@@ -41,6 +43,11 @@ class DeadlineFilter:
     def __post_init__(self) -> None:
         if self.since and self.until and self.until < self.since:
             raise Invalid("to", "must not be before from: swap the two, or correct one of them")
+
+    @property
+    def sought(self) -> Sequence[DeadlineState]:
+        """The states to list, the most urgent first."""
+        return [state for state in BY_URGENCY if not self.states or state in self.states]
 
     def range_of(self, state: DeadlineState) -> tuple[str, str]:
         return danger_key_range(state, self.since, self.until)
@@ -55,8 +62,7 @@ class BrowseDeadlines:
     def list(self, where: DeadlineFilter, limit: int, cursor: str | None) -> Page[Execution]:
         """List live executions that have a deadline: the most endangered first, then by nearest deadline."""
         after = decode_cursor(cursor) or ""
-        states = BY_URGENCY if where.state is None else (where.state,)
-        positions = chain.from_iterable(self._positions(*where.range_of(state), after) for state in states)
+        positions = chain.from_iterable(self._positions(*where.range_of(state), after) for state in where.sought)
         keys = ((key, key.split("-", 2)[2]) for key in positions)
         size = limit if where.executions == ExecutionFilter() else FETCH_SIZE
 
@@ -76,6 +82,14 @@ class BrowseDeadlines:
     def count(self, where: DeadlineFilter) -> dict[DeadlineState, int]:
         """Count the executions of each state in the time range of ``where``; no further than to ``MAX_COUNTED``."""
         return {state: self.executions.count_danger(*where.range_of(state), MAX_COUNTED) for state in BY_URGENCY}
+
+    def total(self, where: DeadlineFilter, counts: Mapping[DeadlineState, int]) -> Total | None:
+        """The length of the list by the ``counts`` of its states; ``None`` if a filter needs the executions."""
+        if where.executions != ExecutionFilter():
+            return None
+        counted = [counts[state] for state in where.sought]
+        is_exact = sum(counted) <= MAX_COUNTED and max(counted) < MAX_COUNTED
+        return Total(min(sum(counted), MAX_COUNTED), is_exact=is_exact)
 
     def _positions(self, low: str, high: str, after: str) -> Iterator[str]:
         if max(low, after) >= high:
