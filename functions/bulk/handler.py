@@ -73,8 +73,8 @@ def _is_done(record: dict[str, Any]) -> bool:
     try:
         operation_id = _operation_id(record["body"])
         if operation_id is not None:
-            progress = processor.process(operation_id)
-            logger.info(str(progress), extra={"operation_id": operation_id})
+            outcome = processor.process(operation_id)
+            logger.info(str(outcome), extra={"operation_id": operation_id})
         return True
     except Exception:
         logger.exception("operation not continued, will be repeated", extra={"message_id": record["messageId"]})

@@ -1,7 +1,8 @@
-"""Messages of the notice queue → the notify stage."""
+"""Messages of the notice queue → the receive_notice stage."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -14,15 +15,13 @@ from punctual.aws.sns.topics import SnsTopics
 from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.notice_queue import SqsNotices
 from punctual.domain import instant
-from punctual.domain.errors import NotDelivered
 from punctual.domain.jobs.destination import Topic
-from punctual.domain.notices.digest_window import read_message
-from punctual.domain.notices.notice import Notice
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import NotifierSettings
 from punctual.runtime.notices.destinations import StageDestinations
-from punctual.stages.watch.notify import Notifier, NotifyResult
+from punctual.stages.watch.notify import Notifier
+from punctual.stages.watch.receive_notice import NoticeReceiver
 
 settings = NotifierSettings.from_env()
 notifier = Notifier(
@@ -36,13 +35,12 @@ notifier = Notifier(
     ),
     window_ends=SqsNotices(settings.notices_queue_url, sqs),
 )
-dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
+receiver = NoticeReceiver(
+    notifier=notifier,
+    dead_letters=SqsDeadLetters(settings.dead_letter_queue_url, sqs),
+    is_of_aws=lambda error: isinstance(error, ClientError | BotoCoreError),
+)
 
-
-MAX_DELIVERIES = 20
-"""Deliveries of a message for a destination that does not accept it: 4 hours with the delays below."""
-MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 65, 900
-"""Bounds of the exponential backoff. Longer than ``PUBLICATION_LEASE``, after which a publication can be repeated."""
 RESERVED_SECONDS = 12
 """Left for one delivery. With less, the messages of a batch that slow destinations have delayed are redelivered."""
 
@@ -54,48 +52,29 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def _is_done(record: dict[str, Any], context: Any) -> bool:
-    """Handle one message; ``False`` requests its redelivery.
-
-    AWS errors are transient, so the message is redelivered. So it is, after a delay, if its destination does not accept
-    it now. Any other error is permanent, so the message goes to the dead-letter queue at once.
-    """
+    """Handle one message; ``False`` requests its redelivery."""
     if context.get_remaining_time_in_millis() < RESERVED_SECONDS * 1000:
-        return _redeliver(record, 1)
+        return _redeliver(record, timedelta(seconds=1))
     try:
-        return _notify(record)
+        reception = receiver.receive(record["body"], _deliveries(record), instant.now())
     except (ClientError, BotoCoreError):
         logger.exception("notice not published, will be redelivered", extra={"message_id": record["messageId"]})
         return False
-    except NotDelivered as error:
-        logger.warning("notice not delivered, will be tried again", extra={"reason": str(error)})
-        return _redeliver(record, min(MIN_RETRY_SECONDS * 2 ** min(_receives(record) - 1, 10), MAX_RETRY_SECONDS))
+    if reception.problem:
+        logger.warning(reception.problem)
+    else:
+        logger.info(str(reception.result), extra={"notice": reception.notice_id})
+    return reception.is_done if reception.delay is None else _redeliver(record, reception.delay)
 
 
-def _notify(record: dict[str, Any]) -> bool:
-    try:
-        message, now = read_message(record["body"]), instant.now()
-        if isinstance(message, Notice):
-            result, notice_id = notifier.notify(message, now), message.id
-        else:
-            result, notice_id = notifier.end_window(message, now), message.summary_id
-        logger.info(str(result), extra={"notice": notice_id})
-        return result is not NotifyResult.RETRY
-    except (ClientError, BotoCoreError):
-        raise
-    except Exception as error:
-        if isinstance(error, NotDelivered) and _receives(record) < MAX_DELIVERIES:
-            raise
-        logger.warning(f"moved a message to the dead-letter queue: {type(error).__name__}: {error}")
-        dead_letters.dead_letter(record["body"], f"{type(error).__name__}: {error}")
-        return True
-
-
-def _receives(record: dict[str, Any]) -> int:
+def _deliveries(record: dict[str, Any]) -> int:
     return int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
 
 
-def _redeliver(record: dict[str, Any], seconds: int) -> bool:
+def _redeliver(record: dict[str, Any], delay: timedelta) -> bool:
     sqs().change_message_visibility(
-        QueueUrl=settings.notices_queue_url, ReceiptHandle=record["receiptHandle"], VisibilityTimeout=seconds
+        QueueUrl=settings.notices_queue_url,
+        ReceiptHandle=record["receiptHandle"],
+        VisibilityTimeout=int(delay.total_seconds()),
     )
     return False

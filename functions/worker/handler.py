@@ -19,12 +19,10 @@ from punctual.runtime.lambdas import log, wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import WorkerSettings
 from punctual.runtime.tasks.runner import TaskRunner
-from punctual.stages.run.work import Worker
+from punctual.stages.run.work import Worker, delay_of_failed_order
 
 RESERVED_SECONDS = 15
 """Reserved from the function's own time limit, to store the decision on a task that was stopped."""
-MIN_REDELIVERY_SECONDS, MAX_REDELIVERY_SECONDS = 5, 600
-"""Bounds of the exponential backoff after which a failed message is delivered again, when AWS itself has problems."""
 
 settings = WorkerSettings.from_env()
 
@@ -89,7 +87,7 @@ def _delay_redelivery(record: dict[str, Any]) -> None:
     sqs().change_message_visibility(
         QueueUrl=settings.queue_urls[_priority(record)],
         ReceiptHandle=record["receiptHandle"],
-        VisibilityTimeout=min(MIN_REDELIVERY_SECONDS * 2 ** min(received - 1, 10), MAX_REDELIVERY_SECONDS),
+        VisibilityTimeout=int(delay_of_failed_order(received).total_seconds()),
     )
 
 

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from punctual.domain.errors import Fatal
 from punctual.domain.executions.attempt_decision import (
     LOST_WORKER,
     AttemptDecision,
     AttemptResult,
     decide,
+    decide_and_store,
     decide_lost_worker,
     decide_revocation,
 )
-from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome
+from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome, Result
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.status import Status
 
@@ -116,3 +120,34 @@ def test_a_revoked_attempt_is_cancelled_with_the_reason_of_the_request(error: Fa
     decision = decide_revocation(running(cancel_at=NOW), now=NOW, error=error)
     assert (decision.status, decision.reason, decision.retry_at) == (Status.CANCELLED, "cancelled by ann", None)
     assert (decision.attempt.outcome, decision.attempt.error) == (Outcome.CANCELLED, error)
+
+
+def decision_with_value(result: AttemptResult, store: Callable[[Any], Result]) -> AttemptDecision:
+    work = running()
+    return decide_and_store(
+        work,
+        result,
+        NOW,
+        decision_on=lambda seen: decide(work, seen, now=NOW, uniform=lambda _low, high: high),
+        store=store,
+    )
+
+
+def test_the_value_of_a_success_is_stored() -> None:
+    decision = decision_with_value(AttemptResult(outcome=Outcome.SUCCEEDED, value=7), lambda value: Result(value=value))
+    assert (decision.status, decision.result) == (Status.SUCCEEDED, Result(value=7))
+
+
+def test_a_failure_without_a_value_stores_nothing() -> None:
+    stored: list[Any] = []
+    decision = decision_with_value(AttemptResult(outcome=Outcome.FAILED, error=ERROR), stored.append)
+    assert (decision.status, decision.result, stored) == (Status.RETRYING, None, [])
+
+
+def test_a_value_that_cannot_be_stored_is_a_fatal_failure() -> None:
+    def refuse(_value: Any) -> Result:
+        raise Fatal("not JSON")
+
+    decision = decision_with_value(AttemptResult(outcome=Outcome.SUCCEEDED, value={1}), refuse)
+    assert (decision.status, decision.result) == (Status.FAILED, None)
+    assert decision.attempt.error == Failure(type="Fatal", message="not JSON")

@@ -3,20 +3,21 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.timer import Timer, TimerReason, bucket_of, buckets_between, shard_of, timer_for
-from punctual.domain.status import Status
+from punctual.domain.identity import execution_id, new_job_id
 
 AT = datetime(2026, 11, 16, 12, 30, 59, 999_000, tzinfo=UTC)
 
 
-def timer(at: datetime, execution_id: str = "e") -> Timer:
-    return Timer(at=at, job_id="j", execution_id=execution_id, reason=TimerReason.DUE)
+def timer(at: datetime, of: str = "e") -> Timer:
+    return Timer(at=at, job_id="j", execution_id=of, reason=TimerReason.DUE)
 
 
 def test_a_timer_refers_to_its_execution() -> None:
-    execution = Execution(job_id="j", execution_id="e", owner="o", task="t", scheduled_at=AT, status=Status.SCHEDULED)
-    assert timer_for(execution, AT, TimerReason.DUE) == timer(AT)
+    job = new_job_id(AT)
+    assert timer_for(execution_id(job, AT), AT, TimerReason.DUE) == Timer(
+        at=AT, job_id=job, execution_id=execution_id(job, AT), reason=TimerReason.DUE
+    )
 
 
 def test_a_bucket_is_one_minute_of_one_shard() -> None:

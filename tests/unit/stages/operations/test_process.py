@@ -19,7 +19,7 @@ from punctual.domain.operations.operation import (
     OperationState,
 )
 from punctual.domain.requests.caller import Caller, Role
-from punctual.stages.operations.process import MAX_STEPS, MAX_TIME, OperationProcessor, Progress
+from punctual.stages.operations.process import MAX_STEPS, MAX_TIME, OperationProcessor, ProcessOutcome
 
 NOW = datetime(2026, 11, 19, tzinfo=UTC)
 IDS = [f"job {number}" for number in range(MAX_ITEMS)]
@@ -86,7 +86,7 @@ def world(**fields: Any) -> World:
 def test_10_000_items_take_ten_messages_and_each_item_is_changed_once() -> None:
     one = world()
     invocations = 1
-    while one.processor.process("operation") is Progress.CONTINUED:
+    while one.processor.process("operation") is ProcessOutcome.CONTINUED:
         invocations += 1
     assert invocations == MAX_ITEMS // (STEP_SIZE * MAX_STEPS) + 1  # the last message finds that it has ended
     assert len(one.sent) == invocations - 1
@@ -97,7 +97,7 @@ def test_10_000_items_take_ten_messages_and_each_item_is_changed_once() -> None:
 
 def test_an_invocation_with_slow_items_ends_in_time_and_has_the_rest_continued() -> None:
     one = world(seconds_per_item=0.5)
-    assert one.processor.process("operation") is Progress.CONTINUED
+    assert one.processor.process("operation") is ProcessOutcome.CONTINUED
     assert one.sent == ["operation"]
     assert MAX_TIME < one.now - NOW < MAX_TIME + timedelta(seconds=STEP_SIZE)
     assert one.operation.position == one.operation.done == 75
@@ -113,10 +113,10 @@ def test_an_invocation_that_is_overtaken_neither_counts_nor_sends() -> None:
         if operation.position == 0 and not one.sent:
             world_of_the_other = one.processor
             one.items = real  # type: ignore[method-assign]
-            assert world_of_the_other.process("operation") is Progress.CONTINUED
+            assert world_of_the_other.process("operation") is ProcessOutcome.CONTINUED
         return ids
 
     one.items = overtaken  # type: ignore[method-assign]
-    assert slow.process("operation") is Progress.OVERTAKEN
+    assert slow.process("operation") is ProcessOutcome.OVERTAKEN
     assert one.sent == ["operation"]
     assert one.operation.position == one.operation.done == STEP_SIZE * MAX_STEPS

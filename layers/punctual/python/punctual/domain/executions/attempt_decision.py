@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from punctual.domain.errors import Fatal
 from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Attempt, Failure, Outcome, Result
 from punctual.domain.jobs.retry import RetryPolicy
 from punctual.domain.status import Status
@@ -95,10 +96,26 @@ def decide(
     return AttemptDecision(status=status, reason=reason, attempt=attempt)
 
 
-def keeps_value(work: AttemptedWork, result: AttemptResult, decision: AttemptDecision, now: datetime) -> bool:
-    """Whether the task's return value is stored: after a success, and after a cancellation unless it is late."""
-    is_late = work.cancel_at is not None and now > work.cancel_at
-    return decision.status is Status.SUCCEEDED or (result.value is not None and not is_late)
+def decide_and_store(
+    work: AttemptedWork,
+    result: AttemptResult,
+    now: datetime,
+    *,
+    decision_on: Callable[[AttemptResult], AttemptDecision],
+    store: Callable[[Any], Result],
+) -> AttemptDecision:
+    """Decide on ``result`` by ``decision_on``, and add the stored value if it is kept.
+
+    If ``store`` raises ``Fatal``, because the value cannot be stored, the decision is that on a fatal failure.
+    """
+    decision = decision_on(result)
+    if not _keeps_value(work, result, decision, now):
+        return decision
+    try:
+        return replace(decision, result=store(result.value))
+    except Fatal as error:
+        failure = Failure(type="Fatal", message=str(error))
+        return decision_on(AttemptResult(outcome=Outcome.FATAL, error=failure))
 
 
 def decide_lost_worker(
@@ -114,6 +131,12 @@ def decide_revocation(work: AttemptedWork, *, now: datetime, error: Failure | No
     return AttemptDecision(
         status=Status.CANCELLED, reason=work.cancel_reason, attempt=_attempt_of(work, cancelled, now)
     )
+
+
+def _keeps_value(work: AttemptedWork, result: AttemptResult, decision: AttemptDecision, now: datetime) -> bool:
+    """Whether the task's return value is stored: after a success, and after a cancellation unless it is late."""
+    is_late = work.cancel_at is not None and now > work.cancel_at
+    return decision.status is Status.SUCCEEDED or (result.value is not None and not is_late)
 
 
 def _attempt_of(work: AttemptedWork, result: AttemptResult, now: datetime) -> Attempt:

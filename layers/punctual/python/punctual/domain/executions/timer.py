@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from punctual.domain.executions.execution import Execution
+from punctual.domain.identity import job_of
 from punctual.domain.instant import to_text
 
 MINUTE = timedelta(minutes=1)
@@ -44,9 +44,9 @@ class Timer:
         return f"{to_text(self.at)}#{self.execution_id}#{self.reason}"
 
 
-def timer_for(execution: Execution, at: datetime, reason: TimerReason) -> Timer:
-    """Build a timer of ``execution``."""
-    return Timer(at=at, job_id=execution.job_id, execution_id=execution.execution_id, reason=reason)
+def timer_for(execution_id: str, at: datetime, reason: TimerReason) -> Timer:
+    """Build a timer of an execution."""
+    return Timer(at=at, job_id=job_of(execution_id), execution_id=execution_id, reason=reason)
 
 
 def bucket_of(at: datetime, shard: int) -> str:

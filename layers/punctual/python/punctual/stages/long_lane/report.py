@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from punctual.domain.errors import Fatal, Unreadable
-from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, keeps_value
-from punctual.domain.executions.execution import Execution, Failure, Outcome, Result
+from punctual.domain.errors import Unreadable
+from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide_and_store
+from punctual.domain.executions.execution import Execution, Outcome, Result
 from punctual.domain.executions.execution_log import LogChunk
 from punctual.domain.executions.progress import Progress
 from punctual.domain.long_lane.assignment import Assignment, assignment_in
 from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop, infer_result
+from punctual.domain.long_lane.laxity import after_attempt
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
 from punctual.domain.long_lane.part_decision import decide_part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES
@@ -188,17 +189,16 @@ class Reporter:
         return concluded
 
     def _decide(self, part: Part, result: AttemptResult) -> tuple[Part, AttemptDecision]:
-        """Decide what follows, and store the value. A value that cannot be stored makes the attempt fatal."""
+        name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"
         now = self.clock()
-        after, decision = decide_part(part, result, now=now, uniform=self.uniform)
-        if not keeps_value(part, result, decision, now):
-            return after, decision
-        try:
-            name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"
-            return after, replace(decision, result=self.results.store(name, result.value, always=True))
-        except Fatal as error:
-            fatal = AttemptResult(outcome=Outcome.FATAL, error=Failure(type="Fatal", message=str(error)))
-            return decide_part(part, fatal, now=self.clock(), uniform=self.uniform)
+        decision = decide_and_store(
+            part,
+            result,
+            now,
+            decision_on=lambda result: decide_part(part, result, now=now, uniform=self.uniform)[1],
+            store=lambda value: self.results.store(name, value, always=True),
+        )
+        return after_attempt(part, decision), decision
 
     def _results_of_partitions(self, part: Part) -> list[Any]:
         partitions = [one for one in self.parts.of(part.execution_id) if one.name not in (COLLECT, WHOLE)]

@@ -21,7 +21,7 @@ MAX_TIME = timedelta(seconds=25)
 """The time after which an invocation begins no further step."""
 
 
-class Progress(StrEnum):
+class ProcessOutcome(StrEnum):
     """How an invocation ended."""
 
     CONTINUED = "continued"
@@ -42,7 +42,7 @@ class OperationProcessor:
     """Whether an error is a fault of AWS, after which the step is repeated."""
     warn: Callable[[str], None]
 
-    def process(self, operation_id: str) -> Progress:
+    def process(self, operation_id: str) -> ProcessOutcome:
         """Carry out the next steps of the operation. Idempotent, also if several processes do so concurrently.
 
         A crash leaves at most one step to repeat. The message is delivered again, or the monitor sends another one.
@@ -51,13 +51,13 @@ class OperationProcessor:
         for _ in range(MAX_STEPS):
             operation = self.operations.get(operation_id)
             if operation is None or not operation.is_running:
-                return Progress.ENDED
+                return ProcessOutcome.ENDED
             if not self._step(operation):
-                return Progress.OVERTAKEN
+                return ProcessOutcome.OVERTAKEN
             if self.clock() - began > MAX_TIME:
                 break
         self.queue.send(operation_id)
-        return Progress.CONTINUED
+        return ProcessOutcome.CONTINUED
 
     def _step(self, operation: Operation) -> bool:
         """Carry out one step and store its result; ``False`` if another process has stored it."""

@@ -15,7 +15,7 @@ from punctual.domain.executions.deadline_outlook import IN_DANGER
 from punctual.domain.executions.execution import Execution, LiveExecution
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.executions.horizon import PLANNER_HORIZON, SWEEP_HORIZON, StartTrigger, start_trigger
-from punctual.domain.executions.timer import Timer, TimerReason, timer_for
+from punctual.domain.executions.timer import TimerReason, timer_for
 from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Lane
 from punctual.domain.planning.disposal import Disposal
@@ -58,7 +58,9 @@ class PlannedExecutions:
             return existing
         match start_trigger(planned, self.clock()):
             case StartTrigger.NOW:
-                self.executions.queue(timer_for(planned, planned.earliest_start, TimerReason.DUE), self.clock())
+                self.executions.queue(
+                    timer_for(planned.execution_id, planned.earliest_start, TimerReason.DUE), self.clock()
+                )
             case StartTrigger.SCHEDULE:
                 self.machines.create_schedule(planned)
             case StartTrigger.TIMER:
@@ -70,7 +72,7 @@ class PlannedExecutions:
 
         That is the case when less than half of the margin between the two horizons is left.
         """
-        timer = timer_for(execution, at, reason)
+        timer = timer_for(execution.execution_id, at, reason)
         self.timers.set(timer)
         if at <= self.clock() + (SWEEP_HORIZON + PLANNER_HORIZON) / 2:
             self.executions.queue(timer, self.clock())
@@ -91,10 +93,7 @@ class PlannedExecutions:
         """Queue the messages that a pause has deferred, oldest first. Idempotent."""
         live = self.executions.live_of(job.job_id, since=job.waiting_since(paused_at))
         deferred = sorted((one for one in live if one.is_deferred), key=lambda one: one.scheduled_at)
-        timers = (
-            Timer(at=one.scheduled_at, job_id=job.job_id, execution_id=one.execution_id, reason=TimerReason.DUE)
-            for one in deferred
-        )
+        timers = (timer_for(one.execution_id, one.scheduled_at, TimerReason.DUE) for one in deferred)
         self.executions.queue_all(timers, self.clock())
 
     def record_skipped(self, job: Job, instants: Iterable[datetime], reason: str) -> None:

@@ -125,7 +125,7 @@ class UpstreamGuard:
         decision = decide_start(upstreams, now)
         if decision.readiness is Readiness.NOT_YET:
             recheck_at = next_recheck_at(execution, upstreams, now)
-            self.timers.set(timer_for(execution, recheck_at, TimerReason.UPSTREAM))
+            self.timers.set(timer_for(execution.execution_id, recheck_at, TimerReason.UPSTREAM))
             self.executions.hold(execution, decision.reason, recheck_at)
         elif decision.readiness is Readiness.NEVER:
             self.executions.skip_held(execution, decision.reason, now)

@@ -15,25 +15,25 @@ takes over. A late decision of the first worker is refused, because its attempt 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from punctual.domain.errors import Fatal
 from punctual.domain.executions.attempt_decision import (
     AttemptDecision,
     AttemptResult,
     decide,
+    decide_and_store,
     decide_lost_worker,
     decide_revocation,
-    keeps_value,
 )
-from punctual.domain.executions.execution import Execution, Failure, Outcome
+from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.forecasts.queue_flow import FlowCounter
 from punctual.domain.jobs.gate import Entrant, claim_number, queue_key
 from punctual.domain.lane import Priority
+from punctual.domain.redelivery import redelivery_delay
 from punctual.domain.status import Status
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ class WorkOutcome(StrEnum):
     even if its task still runs."""
     EXHAUSTED = "attempts exhausted"
     """The lease expired in the last attempt that the job's retry policy allows."""
+
+
+MIN_REDELIVERY, MAX_REDELIVERY = timedelta(seconds=5), timedelta(seconds=600)
+"""Bounds of the backoff of a work order that failed because AWS itself has problems."""
 
 
 @dataclass(frozen=True)
@@ -173,19 +177,21 @@ class Worker:
         return WorkOutcome.REFUSED
 
     def _decide(self, execution: Execution, attempt_result: AttemptResult) -> AttemptDecision:
-        """Decide on the attempt and store its result. A result that cannot be stored is a fatal failure."""
-        try:
-            now = self.clock()
-            decision = decide(execution, attempt_result, now=now, uniform=self.uniform)
-            if not keeps_value(execution, attempt_result, decision, now):
-                return decision
-            # the attempt number in the name keeps a late, refused attempt from overwriting the valid result
-            name = f"{execution.job_id}/{execution.execution_id}/{execution.attempt}"
-            return replace(decision, result=self.results.store(name, attempt_result.value))
-        except Fatal as error:
-            failure = Failure(type="Fatal", message=str(error))
-            attempt_result = AttemptResult(outcome=Outcome.FATAL, error=failure)
-            return decide(execution, attempt_result, now=self.clock(), uniform=self.uniform)
+        # the attempt number in the name keeps a late, refused attempt from overwriting the valid result
+        name = f"{execution.job_id}/{execution.execution_id}/{execution.attempt}"
+        now = self.clock()
+        return decide_and_store(
+            execution,
+            attempt_result,
+            now,
+            decision_on=lambda result: decide(execution, result, now=now, uniform=self.uniform),
+            store=lambda value: self.results.store(name, value),
+        )
+
+
+def delay_of_failed_order(deliveries: int) -> timedelta:
+    """Return the time until a work order that raised an error is delivered again."""
+    return redelivery_delay(deliveries, MIN_REDELIVERY, MAX_REDELIVERY)
 
 
 def _entrant(order: WorkOrder) -> Entrant:

@@ -63,6 +63,10 @@ class NotifyResult(StrEnum):
     RETRY = "retry"
     """Another notifier holds the lease, or there were too many conflicts: the message must be redelivered."""
 
+    @property
+    def needs_redelivery(self) -> bool:
+        return self is NotifyResult.RETRY
+
 
 @dataclass(frozen=True)
 class Notifier:
