@@ -432,7 +432,7 @@ def test_counting_deadlines_stops_at_its_maximum(world: World, monkeypatch: pyte
     world.deliver_streams()
     page = world.request("GET", "/deadlines?limit=1")[1]
     assert (page["counts"]["on_track"], page["total"], page["total_is_exact"]) == (3, 3, True)
-    monkeypatch.setattr("punctual.stages.api.browse_deadlines.MAX_COUNTED", 2)
+    monkeypatch.setattr("punctual.stages.api.browse_deadlines.MAX_TOTAL", 2)
     page = world.request("GET", "/deadlines?limit=1")[1]
     assert (page["counts"]["on_track"], page["total"], page["total_is_exact"]) == (2, 2, False)
 

@@ -112,7 +112,7 @@ def test_a_list_has_its_total_if_it_fits_on_a_page_or_on_request(world: World) -
 
 
 def test_counting_stops_at_a_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punctual.domain.requests.page.MAX_COUNTED", 3)
+    monkeypatch.setattr("punctual.domain.requests.page.MAX_TOTAL", 3)
     for number in range(3):
         submit(world, f"job {number}", schedule=FAR)
     world.run_until_idle()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from punctual.domain.statistics.job_record import MAX_COUNTED
+from punctual.domain.statistics.job_record import MAX_IN_RECORD
 from tests.integration.faults import crash_at, just_before, on_table
 from tests.integration.fixture_tasks import Killed
 from tests.integration.world import World
@@ -104,7 +104,7 @@ def shuffled(records: list[Any]) -> list[list[Any]]:
 def test_the_counters_do_not_depend_on_order_and_repetition(
     world: World, deliveries: Callable[[list[Any]], list[list[Any]]]
 ) -> None:
-    records = messages(world, MAX_COUNTED + 28)
+    records = messages(world, MAX_IN_RECORD + 28)
     for batch in deliveries(records):
         settle(world, batch)
     assert counted(world) == truth(world)

@@ -14,7 +14,7 @@ from punctual.domain.jobs.gate import OF_JOB
 from punctual.domain.jobs.job import REMOVED_STATES, JobState
 from punctual.domain.lane import Lane
 from punctual.domain.statistics.ended import Ended, counted_end
-from punctual.domain.statistics.job_record import SHOWN
+from punctual.domain.statistics.job_record import SHOWN_EXECUTIONS
 from punctual.domain.status import FINAL, Status
 from tests.resources import DEAD_LETTER_QUEUE_OWNERS
 from tests.simulator import bulk
@@ -188,7 +188,7 @@ class AtRest:
         for one in (one for one in known if one.status in FINAL):
             ended[one.job_id].append(counted_end(one).ended)
         for record in stored_records(items):
-            if list(record.last) != sorted(ended[record.job_id], key=lambda one: one.key)[-SHOWN:]:
+            if list(record.last) != sorted(ended[record.job_id], key=lambda one: one.key)[-SHOWN_EXECUTIONS:]:
                 yield f"the record of job {record.job_id[-4:]} does not have its last executions: {record.last}"
 
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from bodies.destination import DESTINATION
-from punctual.domain.jobs.concurrency import MAX_CONCURRENCY, MAX_KEY_LENGTH
+from punctual.domain.jobs.concurrency import MAX_CONCURRENCY, MAX_CONCURRENCY_KEY_LENGTH
 from punctual.domain.jobs.dependency import MAX_UPSTREAMS, Condition
-from punctual.domain.jobs.misfire import DEFAULT_GRACE_SECONDS, MisfirePolicy
+from punctual.domain.jobs.misfire import DEFAULT_MISFIRE_GRACE_SECONDS, MisfirePolicy
 from punctual.domain.jobs.notify_rule import Event
 from punctual.domain.jobs.overlap import Overlap
 from punctual.domain.jobs.tags import MAX_TAGS
@@ -203,7 +203,10 @@ class MisfireRule(StrictModel):
         description="Default: `run_latest`; for a queue job `run_all`. `skip` drops the messages of a pause.",
     )
     grace_seconds: int = Field(
-        DEFAULT_GRACE_SECONDS, ge=0, le=86_400, description="An instant that is late by at most this still runs."
+        DEFAULT_MISFIRE_GRACE_SECONDS,
+        ge=0,
+        le=86_400,
+        description="An instant that is late by at most this still runs.",
     )
 
 
@@ -219,7 +222,7 @@ class ConcurrencyRule(StrictModel):
 
     key: str = Field(
         min_length=1,
-        max_length=MAX_KEY_LENGTH,
+        max_length=MAX_CONCURRENCY_KEY_LENGTH,
         description="`{name}` is replaced by the parameter of that name.",
         examples=["customer-{customer_id}"],
     )

@@ -37,6 +37,7 @@ from punctual.domain import instant
 from punctual.domain.errors import Conflict
 from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.execution_log import Level
+from punctual.domain.executions.lease import CANCEL_GRACE
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import Part
 from punctual.domain.requests.caller import Role
@@ -195,7 +196,7 @@ def get_execution(execution_id: str) -> answers.Execution:
     responses=CANCEL_RESPONSES,
 )
 def cancel_execution(
-    execution_id: str, grace_seconds: GraceQuery = 30, dry_run: DryRunQuery = False
+    execution_id: str, grace_seconds: GraceQuery = CANCEL_GRACE.seconds, dry_run: DryRunQuery = False
 ) -> answers.Execution | answers.Changes:
     """A running execution is asked to stop. After `grace_seconds` its lease is revoked and its result is discarded.
 

@@ -19,7 +19,7 @@ from views.statistics import history_view
 
 from punctual.domain import instant
 from punctual.domain.jobs.job import JobState
-from punctual.domain.requests.statistics_range import MAX_DAYS
+from punctual.domain.requests.statistics_range import MAX_STATISTICS_DAYS
 from punctual.domain.schedules.schedule import preview
 
 router = APIGatewayHttpRouter()
@@ -53,7 +53,7 @@ def get_job(job_id: str, include: IncludeQuery = None) -> answers.Job | JobDetai
         return view
     detail, today = JobDetail(**dict(view)), now.date()
     if Include.STATISTICS in include:
-        history = statistics.history(job_id, today - timedelta(days=MAX_DAYS - 1), today)
+        history = statistics.history(job_id, today - timedelta(days=MAX_STATISTICS_DAYS - 1), today)
         detail.statistics = history_view(job_id, history)
     if Include.NEXT in include:
         occurrences = preview(job.schedule, now, NEXT_INSTANTS) if job.state is JobState.ACTIVE else []

@@ -8,6 +8,7 @@ from answers import SlotUsage
 from answers.lane import HourOfSlots, LanePart, LaneView, ReleasedSlot, YieldForecast
 
 from punctual.domain.instant import to_text
+from punctual.domain.long_lane.lane_forecast import ONE_VCPU
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import Part
 from punctual.stages.api.lane_status import LanePart as PartInLane
@@ -15,8 +16,6 @@ from punctual.stages.api.lane_status import LaneState
 from punctual.stages.api.yield_slot import YieldedSlots
 from views import progress_view
 from views.instants import text_of
-
-ONE_VCPU = 1024
 
 
 def lane_view(lane: LaneState, limits: LaneLimits, shown: int) -> LaneView:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.work_order import LATE_AFTER, WorkOrder, aged_priority, read_work_order
+from punctual.domain.executions.work_order import AGED_AFTER, WorkOrder, aged_priority, read_work_order
 from punctual.domain.lane import Priority
 
 ORDER = WorkOrder(
@@ -42,10 +42,10 @@ def test_a_body_that_is_not_a_json_object_is_unreadable(body: str) -> None:
     [
         (Priority.LOW, 0, timedelta(), Priority.LOW),
         (Priority.LOW, 1, timedelta(), Priority.NORMAL),
-        (Priority.LOW, 0, LATE_AFTER * 2, Priority.NORMAL),
-        (Priority.LOW, 3, LATE_AFTER * 2, Priority.HIGH),
+        (Priority.LOW, 0, AGED_AFTER * 2, Priority.NORMAL),
+        (Priority.LOW, 3, AGED_AFTER * 2, Priority.HIGH),
         (Priority.NORMAL, 1, timedelta(), Priority.HIGH),
-        (Priority.HIGH, 9, LATE_AFTER * 9, Priority.HIGH),
+        (Priority.HIGH, 9, AGED_AFTER * 9, Priority.HIGH),
     ],
 )
 def test_waiting_and_retries_raise_the_priority(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import execution_id
 from punctual.domain.statistics.ended import CountedEnd, Counts, counted_end
-from punctual.domain.statistics.job_record import MAX_COUNTED, SHOWN, JobRecord, LedgerPage, count
+from punctual.domain.statistics.job_record import MAX_IN_RECORD, SHOWN_EXECUTIONS, JobRecord, LedgerPage, count
 from punctual.domain.status import Status
 
 JOB, START = "01m7jxs3n0000000000000000a", datetime(2026, 11, 16, tzinfo=UTC)
@@ -85,15 +85,15 @@ def test_each_end_is_counted_once(batches: list[list[int]]) -> None:
         store.count([an_end(number) for number in batch])
     assert store.totals() == true_totals(numbers)
     assert set(store.new.values()) == {1}
-    assert len(store.record.counted) <= MAX_COUNTED
-    last = sorted(an_end(number).ended.key for number in numbers)[-SHOWN:]
+    assert len(store.record.counted) <= MAX_IN_RECORD
+    last = sorted(an_end(number).ended.key for number in numbers)[-SHOWN_EXECUTIONS:]
     assert [one.key for one in store.record.last] == last
     assert store.record.since == min(true_totals(numbers))
 
 
 def test_a_late_end_whose_ledger_page_has_expired_is_not_counted() -> None:
     store = Store()
-    store.count([an_end(number) for number in range(1, MAX_COUNTED + 2)])
+    store.count([an_end(number) for number in range(1, MAX_IN_RECORD + 2)])
     assert count(store.record, [an_end(0)], {}) is None
 
 

@@ -32,7 +32,7 @@ IDS_PER_PAGE = 200
 MAX_DELETED = 90
 """Per transaction, which has up to 100 writes. The other items of former dependencies stay: readers skip them."""
 BEYOND_ALL_NAMES = "\U0010ffff"
-NAMED = "#named = :owner AND #name_key BETWEEN :low AND :high"
+NAME_RANGE = "#named = :owner AND #name_key BETWEEN :low AND :high"
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class DynamoJobs:
         values = _name_range(owner, prefix, after or "")
         if values["low"] > values["high"]:  # DynamoDB refuses an empty range: the position is of another prefix
             return
-        for page in self.table.query(NAMED, values, index="by_name", page_size=IDS_PER_PAGE):
+        for page in self.table.query(NAME_RANGE, values, index="by_name", page_size=IDS_PER_PAGE):
             yield [(item["name_key"], item["job_id"]) for item in page if item["name_key"] != after]
 
     def count_listed(self, owner: str, listing: Listing, at_most: int) -> int:
@@ -206,7 +206,7 @@ class DynamoJobs:
         return self.table.count("#listing = :listing", values, index="by_listing", at_most=at_most)
 
     def count_named(self, owner: str, prefix: str, at_most: int) -> int:
-        return self.table.count(NAMED, _name_range(owner, prefix), index="by_name", at_most=at_most)
+        return self.table.count(NAME_RANGE, _name_range(owner, prefix), index="by_name", at_most=at_most)
 
     def dependants(self, upstream: str, at_most: int) -> list[str]:
         values = {"listing": dependants_listing(upstream)}

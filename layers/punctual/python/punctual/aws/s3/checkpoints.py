@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from punctual.aws.s3.results import MISSING_OBJECT
+from punctual.aws.s3.results import MISSING_OBJECT_CODES
 from punctual.domain.long_lane.assignment import Assignment
 
 
@@ -32,7 +32,7 @@ class S3Checkpoints:
         try:
             return json.loads(self.s3().get_object(Bucket=self.bucket, Key=location)["Body"].read())
         except ClientError as error:
-            if error.response["Error"]["Code"] not in MISSING_OBJECT:
+            if error.response["Error"]["Code"] not in MISSING_OBJECT_CODES:
                 raise
             return None
 

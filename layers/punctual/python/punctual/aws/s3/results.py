@@ -14,7 +14,7 @@ from punctual.domain.executions.execution import Result
 from punctual.domain.limits import MAX_INLINE_RESULT_BYTES, is_too_deep
 
 LINK_SECONDS = 300
-MISSING_OBJECT = ("NoSuchKey", "AccessDenied")
+MISSING_OBJECT_CODES = ("NoSuchKey", "AccessDenied")
 """S3 answers ``AccessDenied`` to a role that may not list the bucket."""
 
 
@@ -40,7 +40,7 @@ class S3Results:
         try:
             return json.loads(self.s3().get_object(**_place(result))["Body"].read())
         except ClientError as error:
-            if error.response["Error"]["Code"] not in MISSING_OBJECT:
+            if error.response["Error"]["Code"] not in MISSING_OBJECT_CODES:
                 raise
             raise Fatal("its result has expired") from error
 

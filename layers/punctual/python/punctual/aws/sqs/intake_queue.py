@@ -13,7 +13,7 @@ from punctual.aws.sqs.sending import BATCH_SIZE
 from punctual.aws.sqs.work_queues import group_id
 
 MAX_BATCH_BYTES = 256 * 1024
-MAX_TRIES = 3
+MAX_SEND_TRIES = 3
 BACKOFF_SECONDS = 0.2
 
 
@@ -25,7 +25,7 @@ class SqsIntakeQueue:
     def send(self, bodies: Sequence[str], owner: str) -> dict[int, str]:
         pending = dict(enumerate(bodies))
         failed: dict[int, str] = {}
-        for number in range(MAX_TRIES):
+        for number in range(MAX_SEND_TRIES):
             if number:
                 time.sleep(BACKOFF_SECONDS * number)
             again: dict[int, str] = {}

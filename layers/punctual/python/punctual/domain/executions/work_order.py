@@ -78,14 +78,14 @@ def work_order_for(execution: Execution, not_before: datetime, now: datetime | N
     )
 
 
-LATE_AFTER = timedelta(minutes=5)
+AGED_AFTER = timedelta(minutes=5)
 """A work order sent this long after the execution's earliest start is raised by one priority."""
 
 
 def aged_priority(priority: Priority, attempt: int, late: timedelta) -> Priority:
     """Return the priority after ageing: one level up for a retry, and one for a late execution. Prevents starvation."""
     ranks = [Priority.LOW, Priority.NORMAL, Priority.HIGH]
-    return ranks[min(ranks.index(priority) + (attempt > 0) + (late > LATE_AFTER), len(ranks) - 1)]
+    return ranks[min(ranks.index(priority) + (attempt > 0) + (late > AGED_AFTER), len(ranks) - 1)]
 
 
 def read_work_order(body: str) -> WorkOrder:

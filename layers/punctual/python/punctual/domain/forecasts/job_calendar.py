@@ -15,6 +15,7 @@ from punctual.domain.forecasts.slot_use import uses_of_execution
 from punctual.domain.identity import execution_id
 from punctual.domain.jobs.job import JobState
 from punctual.domain.lane import Lane
+from punctual.domain.long_lane.lane_forecast import ONE_VCPU
 from punctual.domain.schedules.cron import OccurrenceFlag
 from punctual.domain.schedules.due_window import zone_of
 from punctual.domain.schedules.schedule import occurrences_between
@@ -29,7 +30,6 @@ MAX_PLANNED = 100
 MAX_OCCURRENCES = 2_000
 """Due instants and skipped dates of one job that are examined."""
 DAY = timedelta(days=1)
-ONE_VCPU = 1024
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from statistics import median
 from punctual.domain.forecasts.queue_backlog import Backlog, Sample
 
 INTERVAL = timedelta(minutes=5)
-SHOWN = timedelta(hours=24)
+SHOWN_HISTORY = timedelta(hours=24)
 DAY = timedelta(days=1)
 COMPARED_DAYS = 7
 """The usual rate is that of the same hour on so many previous days."""
@@ -63,7 +63,7 @@ def hour_of(instant: datetime) -> datetime:
 def hours_read(now: datetime) -> list[datetime]:
     """The hours that the history of the queues is read from: the last 24 and, earlier, the same hour of each day."""
     this = hour_of(now)
-    last = [this - timedelta(hours=n) for n in range(SHOWN // timedelta(hours=1) + 1)]
+    last = [this - timedelta(hours=n) for n in range(SHOWN_HISTORY // timedelta(hours=1) + 1)]
     return last + [this - n * DAY for n in range(2, COMPARED_DAYS + 1)]
 
 
@@ -94,7 +94,7 @@ def history_of(queue: str, hours: Iterable[Hour], now: datetime) -> QueueHistory
     The usual rate is the median of the same hour on the previous days; without those, of the last 24 hours.
     """
     points = sorted((point for hour in hours for point in hour.get(queue, ())), key=lambda point: point.at)
-    shown = [point for point in points if point.at > now - SHOWN]
+    shown = [point for point in points if point.at > now - SHOWN_HISTORY]
     this = hour_of(now)
     compared = [point for point in points if hour_of(point.at) < this and hour_of(point.at).hour == this.hour]
     usual = compared or shown

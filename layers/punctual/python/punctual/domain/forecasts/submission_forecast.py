@@ -19,7 +19,7 @@ from punctual.domain.schedules.due_window import zone_of
 from punctual.domain.schedules.schedule import occurrences_between
 
 MONTH = timedelta(days=30)
-MAX_COUNTED = 1_000
+MAX_FORECAST_STARTS = 1_000
 """Due instants that are counted. If a month has more, the rest is extrapolated."""
 
 
@@ -61,10 +61,10 @@ def due_per_month(job: Job, now: datetime) -> float | None:
     if not job.schedule.recurring:
         return 1
     found = (one.at for one in occurrences_between(job.schedule, now, now + MONTH) if one.at is not None)
-    counted = list(islice(found, MAX_COUNTED))
-    if len(counted) < MAX_COUNTED:
+    counted = list(islice(found, MAX_FORECAST_STARTS))
+    if len(counted) < MAX_FORECAST_STARTS:
         return len(counted)
-    return MAX_COUNTED * (MONTH / (counted[-1] - now))
+    return MAX_FORECAST_STARTS * (MONTH / (counted[-1] - now))
 
 
 def _kind(job: Job) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from punctual.domain.errors import Invalid
 from punctual.domain.jobs.gate import OF_KEY, Gate, Rate
 
-MAX_KEY_LENGTH = 200
+MAX_CONCURRENCY_KEY_LENGTH = 200
 MAX_CONCURRENCY = 100
 MAX_STARTS_PER_SECOND = 100
 """Per key. Each start writes the same DynamoDB item, which limits the throughput."""
@@ -47,9 +47,10 @@ class Concurrency:
             return str(value)
 
         key = _NAME.sub(value_of, self.key)
-        if len(key) > MAX_KEY_LENGTH:
+        if len(key) > MAX_CONCURRENCY_KEY_LENGTH:
             raise Invalid(
-                "concurrency.key", f"is longer than {MAX_KEY_LENGTH} characters once its parameters are filled in"
+                "concurrency.key",
+                f"is longer than {MAX_CONCURRENCY_KEY_LENGTH} characters once its parameters are filled in",
             )
         return key
 

@@ -15,7 +15,7 @@ from punctual.domain.status import Status
 
 MAX_CATCH_UP_RUNS = 100
 """How many missed instants ``run_all`` runs: the latest ones."""
-DEFAULT_GRACE_SECONDS = 300
+DEFAULT_MISFIRE_GRACE_SECONDS = 300
 
 
 WasCancelled = Callable[[datetime], bool]
@@ -38,7 +38,7 @@ class Misfire:
     """A job's rule for missed due instants."""
 
     policy: MisfirePolicy = MisfirePolicy.RUN_LATEST
-    grace_seconds: int = DEFAULT_GRACE_SECONDS
+    grace_seconds: int = DEFAULT_MISFIRE_GRACE_SECONDS
     """An instant that is late by at most this is not missed: it runs."""
 
     def decide(
@@ -93,7 +93,7 @@ def parse_misfire(spec: Mapping[str, Any] | None, schedule: Schedule) -> Misfire
     if spec is None:
         return default
     policy = MisfirePolicy(spec.get("policy", default.policy))
-    return Misfire(policy=policy, grace_seconds=spec.get("grace_seconds", DEFAULT_GRACE_SECONDS))
+    return Misfire(policy=policy, grace_seconds=spec.get("grace_seconds", DEFAULT_MISFIRE_GRACE_SECONDS))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from punctual.domain.errors import Invalid
 
 MAX_TAGS = 20
-MAX_KEY_LENGTH = 50
+MAX_TAG_KEY_LENGTH = 50
 MAX_VALUE_LENGTH = 100
 _KEY = re.compile(r"[A-Za-z0-9_./-]+")
 
@@ -35,8 +35,8 @@ def parse_tag(field: str, text: str) -> tuple[str, str]:
 
 
 def _check_key(field: str, key: str) -> None:
-    if len(key) > MAX_KEY_LENGTH or not _KEY.fullmatch(key):
-        message = f"has the key {key[:64]!r}: a key has 1 to {MAX_KEY_LENGTH} letters, digits, _, -, . or /"
+    if len(key) > MAX_TAG_KEY_LENGTH or not _KEY.fullmatch(key):
+        message = f"has the key {key[:64]!r}: a key has 1 to {MAX_TAG_KEY_LENGTH} letters, digits, _, -, . or /"
         raise Invalid(field, message)
 
 

@@ -28,7 +28,7 @@ POSITION = re.compile(r"[0-9][0-9A-Za-z_-]{1,200}")
 MAX_PAGE_BYTES = 4_000_000
 """Bytes of parameters and results per page: the response of a Lambda function is limited to 6 MB."""
 
-MAX_COUNTED = 10_000
+MAX_TOTAL = 10_000
 """Counting stops here."""
 
 T = TypeVar("T")
@@ -51,12 +51,12 @@ class Total:
 
 
 def total_of(counts: Iterable[Callable[[int], int]]) -> Total:
-    """Add up counts, each a function of the number to stop at, no further than to ``MAX_COUNTED``."""
+    """Add up counts, each a function of the number to stop at, no further than to ``MAX_TOTAL``."""
     counted = 0
     for count in counts:
-        counted += count(MAX_COUNTED + 1 - counted)
-        if counted > MAX_COUNTED:
-            return Total(MAX_COUNTED, is_exact=False)
+        counted += count(MAX_TOTAL + 1 - counted)
+        if counted > MAX_TOTAL:
+            return Total(MAX_TOTAL, is_exact=False)
     return Total(counted, is_exact=True)
 
 

@@ -11,7 +11,7 @@ from punctual.domain.instant import parse
 
 QUARTERS_SHOWN = timedelta(days=35)
 """How long ago the period of a summary may begin."""
-MAX_DAYS = 53 * 7
+MAX_STATISTICS_DAYS = 53 * 7
 """The longest period of a job's statistics."""
 DEFAULT_DAYS = 30
 
@@ -80,8 +80,8 @@ def parse_days(since: str | None, until: str | None, now: datetime) -> tuple[dat
     first = _day("from", since) if since is not None else last - timedelta(days=DEFAULT_DAYS - 1)
     if first > last:
         raise Invalid("to", "must not be before from: swap the two, or correct one of them")
-    if (last - first).days >= MAX_DAYS:
-        raise Invalid("from", f"must be at most {MAX_DAYS} days (53 weeks) before to: use a shorter range")
+    if (last - first).days >= MAX_STATISTICS_DAYS:
+        raise Invalid("from", f"must be at most {MAX_STATISTICS_DAYS} days (53 weeks) before to: use a shorter range")
     return first, last
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from punctual.domain.statistics.ended import CountedEnd, Counts, Ended, add
 
-SHOWN = 20
+SHOWN_EXECUTIONS = 20
 """How many of the last ended executions a job shows."""
-MAX_COUNTED = 32
-"""With more, all but ``SHOWN`` move to the ledger together, so that this costs a write only from time to time."""
+MAX_IN_RECORD = 32
+"""With more, all but ``SHOWN_EXECUTIONS`` move to the ledger together, so that this seldom costs a write."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class JobRecord:
     @property
     def last(self) -> tuple[Ended, ...]:
         """The last ended executions that a job shows, oldest end first."""
-        return self.counted[-SHOWN:]
+        return self.counted[-SHOWN_EXECUTIONS:]
 
     def is_late(self, end: CountedEnd) -> bool:
         """Whether only the ledger knows if this end was counted."""
@@ -77,7 +77,7 @@ def count(record: JobRecord, ends: Iterable[CountedEnd], pages: Mapping[str, Led
     if not new:
         return None
     counted = tuple(sorted({*record.counted, *(end.ended for end in recent)}, key=lambda one: one.key))
-    moved = counted[:-SHOWN] if len(counted) > MAX_COUNTED else ()
+    moved = counted[:-SHOWN_EXECUTIONS] if len(counted) > MAX_IN_RECORD else ()
     additions = [LedgerPage(pages[name].key, frozenset({name})) for name in (end.ended.execution_id for end in late)]
     if moved:
         additions.append(LedgerPage(moved[-1].key, frozenset(one.execution_id for one in moved)))

@@ -17,7 +17,7 @@ from punctual.runtime.tasks.upstreams import StoredOutcome, Upstreams
 if TYPE_CHECKING:
     from punctual.aws.reporter_client import ReporterClient
 
-MISSING_OBJECT = (403, 404)
+MISSING_OBJECT_STATUSES = (403, 404)
 """The status of a pre-signed link to an object that has expired."""
 
 
@@ -61,6 +61,6 @@ def _download(link: str) -> Any:
         with urllib.request.urlopen(link, timeout=60) as answer:
             return json.load(answer)
     except HTTPError as error:
-        if error.code not in MISSING_OBJECT:
+        if error.code not in MISSING_OBJECT_STATUSES:
             raise
         raise Fatal("its result has expired") from error

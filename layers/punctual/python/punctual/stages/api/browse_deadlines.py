@@ -15,7 +15,7 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.requests.execution_filter import ExecutionFilter
 from punctual.domain.requests.page import (
     FETCH_SIZE,
-    MAX_COUNTED,
+    MAX_TOTAL,
     Page,
     Total,
     candidates,
@@ -80,8 +80,8 @@ class BrowseDeadlines:
         return [found[one] for one in ids if one in found and found[one].status not in FINAL]
 
     def count(self, where: DeadlineFilter) -> dict[DeadlineState, int]:
-        """Count the executions of each state in the time range of ``where``; no further than to ``MAX_COUNTED``."""
-        return {state: self.executions.count_danger(*where.range_of(state), MAX_COUNTED) for state in BY_URGENCY}
+        """Count the executions of each state in the time range of ``where``; no further than to ``MAX_TOTAL``."""
+        return {state: self.executions.count_danger(*where.range_of(state), MAX_TOTAL) for state in BY_URGENCY}
 
     def total(self, where: DeadlineFilter, counts: Mapping[DeadlineState, int]) -> Total | None:
         """The length of the list by the ``counts`` of its states; ``None`` if a filter needs the executions."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from punctual.stages.api.browse import Browse
     from punctual.stages.watch.check_deadlines import Forecaster
 
-MAX_DAYS = 42
+MAX_CALENDAR_DAYS = 42
 """The longest range: six weeks, as a month is drawn."""
 MAX_EXECUTIONS = 100
 """Stored executions that are shown of one job: the latest."""
@@ -86,5 +86,5 @@ class Calendar:
 def _check_range(since: datetime, until: datetime) -> None:
     if until < since + MILLISECOND:
         raise Invalid("to", "must be after from: swap the two, or correct one of them")
-    if until - since > timedelta(days=MAX_DAYS):
-        raise Invalid("to", f"must be at most {MAX_DAYS} days after from: request several ranges")
+    if until - since > timedelta(days=MAX_CALENDAR_DAYS):
+        raise Invalid("to", f"must be at most {MAX_CALENDAR_DAYS} days after from: request several ranges")

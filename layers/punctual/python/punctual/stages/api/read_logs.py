@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from punctual.ports.execution_logs import StoredLogs
 
 MAX_LINES = 1000
-MAX_SCANNED = 20_000
+MAX_SCANNED_LINES = 20_000
 """Lines that one request reads."""
-MAX_PAGE_BYTES = 3_000_000
+MAX_LOG_PAGE_BYTES = 3_000_000
 SETTLING = timedelta(seconds=0.5)
 """Parts of an execution store their lines concurrently. A chunk becomes readable after this time, so that none appears
 before a cursor that was returned already."""
@@ -157,7 +157,7 @@ def _scan(lines: Iterable[FoundLine], query: LogQuery, limit: int) -> _Scan:
         if query.matches(one.line):
             scan.found.append(one)
             size += len(one.line.message) + len(str(one.line.fields))
-        if len(scan.found) == limit or scanned == MAX_SCANNED or size > MAX_PAGE_BYTES:
+        if len(scan.found) == limit or scanned == MAX_SCANNED_LINES or size > MAX_LOG_PAGE_BYTES:
             scan.reached_end = False
             break
     return scan

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Conflict, Contention, Rejected, Stale
+from punctual.domain.executions.lease import CANCEL_GRACE
 from punctual.domain.identity import digest
 from punctual.domain.jobs.job import JobState
 from punctual.domain.operations.operation import BulkAction, ItemOutcome, ItemResult, Kind, Operation
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from punctual.stages.api.job_state import JobStateChanger
     from punctual.stages.api.rerun import Rerun
 
-MAX_TRIES = 2
-DEFAULT_GRACE_SECONDS = 30
+MAX_ACTION_TRIES = 2
 
 Act = Callable[[Operation, str], None]
 """Raises ``Conflict`` if the state of the item does not allow the action, and another ``Rejected`` if it is refused."""
@@ -43,7 +43,7 @@ class Actor:
     def act(self, operation: Operation, item_id: str) -> ItemResult:
         """Apply the action. Raises only errors of AWS and defects."""
         apply = self._actions[operation.kind, operation.action]
-        tries = MAX_TRIES
+        tries = MAX_ACTION_TRIES
         while True:
             tries -= 1
             try:
@@ -77,8 +77,9 @@ class Actor:
         self.rerun.retry(execution_id, RerunRequest(), operation.created_by, _keyed(operation, execution_id))
 
     def _cancel_execution(self, operation: Operation, execution_id: str) -> None:
-        seconds = DEFAULT_GRACE_SECONDS if operation.grace_seconds is None else operation.grace_seconds
-        self.cancel.cancel(execution_id, operation.created_by, timedelta(seconds=seconds))
+        given = operation.grace_seconds
+        grace = CANCEL_GRACE if given is None else timedelta(seconds=given)
+        self.cancel.cancel(execution_id, operation.created_by, grace)
 
     def _cancel_job(self, operation: Operation, job_id: str) -> None:
         self.job_state.change_state(job_id, JobState.CANCELLED, operation.created_by)

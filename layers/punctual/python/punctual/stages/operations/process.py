@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 40
 """Steps per invocation: 1,000 items."""
-MAX_TIME = timedelta(seconds=25)
+MAX_PROCESS_TIME = timedelta(seconds=25)
 """The time after which an invocation begins no further step."""
 
 
@@ -54,7 +54,7 @@ class OperationProcessor:
                 return ProcessOutcome.ENDED
             if not self._step(operation):
                 return ProcessOutcome.OVERTAKEN
-            if self.clock() - began > MAX_TIME:
+            if self.clock() - began > MAX_PROCESS_TIME:
                 break
         self.queue.send(operation_id)
         return ProcessOutcome.CONTINUED

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from punctual.stages.api.browse import Browse
 
 PAGE_SIZE = 100
-MAX_TIME = timedelta(seconds=15)
+MAX_SELECT_TIME = timedelta(seconds=15)
 """The time after which a selection is refused: API Gateway waits 29 seconds for the answer."""
 
 ReadPage = Callable[[str | None], tuple[list[str], str | None]]
@@ -41,14 +41,14 @@ class Selector:
 
     def _select(self, where: JobFilter | ExecutionFilter, caller: Caller) -> list[str]:
         ids: list[str] = []
-        until = self.clock() + MAX_TIME
+        until = self.clock() + MAX_SELECT_TIME
         for owner in _owners(where.owner, caller):
             for page in self._pages(replace(where, owner=owner)):
                 ids += page
                 if len(ids) > MAX_ITEMS:
                     raise Invalid("filter", f"matches more than {MAX_ITEMS:,} items: narrow it")
                 if self.clock() > until:
-                    message = f"there are too many records to read in {MAX_TIME.seconds} seconds"
+                    message = f"there are too many records to read in {MAX_SELECT_TIME.seconds} seconds"
                     raise Invalid("filter", f"{message}: narrow it, for example by job_id, owner, from or to")
         return list(dict.fromkeys(ids))  # a job may move to another list meanwhile
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ENDS_PER_TRANSACTION = 25
 """Each end changes at most four items: the record, a day and the ledger of its job, and a quarter of its owner."""
-MAX_TRIES = 10
+MAX_COUNT_TRIES = 10
 """How often records are read again if another settler has changed one of them meanwhile."""
 MAX_LATENESS = timedelta(days=14)
 """Later than this, the ledger may have expired, so an end is not counted."""
@@ -44,13 +44,15 @@ class EndCounter:
         by_job: dict[str, list[CountedEnd]] = defaultdict(list)
         for end in ends:
             by_job[end.ended.job_id].append(end)
-        for _ in range(MAX_TRIES):
+        for _ in range(MAX_COUNT_TRIES):
             records = self.statistics.records(by_job)
             found = (self._change(records.get(job) or JobRecord(job_id=job), some) for job, some in by_job.items())
             changes = [change for change in found if change is not None]
             if not changes or self.statistics.apply(changes, _by_quarter(changes), self.clock()):
                 return
-        raise StatisticsContention(f"statistics of {len(by_job)} jobs: a record changed {MAX_TRIES} times in a row")
+        raise StatisticsContention(
+            f"statistics of {len(by_job)} jobs: a record changed {MAX_COUNT_TRIES} times in a row"
+        )
 
     def _change(self, record: JobRecord, ends: Sequence[CountedEnd]) -> RecordChange | None:
         earliest = self.clock() - MAX_LATENESS
