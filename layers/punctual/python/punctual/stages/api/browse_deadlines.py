@@ -88,8 +88,8 @@ class BrowseDeadlines:
         if where.executions != ExecutionFilter():
             return None
         counted = [counts[state] for state in where.sought]
-        is_exact = sum(counted) <= MAX_COUNTED and max(counted) < MAX_COUNTED
-        return Total(min(sum(counted), MAX_COUNTED), is_exact=is_exact)
+        is_exact = sum(counted) <= MAX_TOTAL and max(counted) < MAX_TOTAL
+        return Total(min(sum(counted), MAX_TOTAL), is_exact=is_exact)
 
     def _positions(self, low: str, high: str, after: str) -> Iterator[str]:
         if max(low, after) >= high:
