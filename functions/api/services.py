@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 settings = ApiSettings.from_env()
 job_store = wiring.jobs(settings)
-execution_store, watched_executions = wiring.executions(settings), wiring.watched_executions(settings)
+execution_store = wiring.executions(settings)
 part_store = wiring.parts(settings)
 gates, gatekeeper, catalog = wiring.gates(settings), wiring.gatekeeper(settings), wiring.catalog()
 find = Finder(jobs=job_store, executions=execution_store)

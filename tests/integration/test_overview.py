@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 
 from punctual.aws import clients
 from punctual.domain.instant import to_text
+from tests.integration.long_lane import LongLane
 from tests.integration.world import World
 
 HOUR, DAY = 3600, 86_400
@@ -266,6 +267,37 @@ def test_late_executions_are_looked_for_among_the_last_that_came_due(
     late = overview(world)["late"]
     assert [one["job_id"] for one in late["items"]] == [one["job_id"] for one in jobs[1:]]
     assert late["examined_since"] == late["items"][0]["scheduled_at"]
+
+
+def test_late_executions_of_a_backlog_are_found_behind_those_that_came_due_last(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("punctual.stages.api.agenda.MAX_EXAMINED", 2)
+    world.monitor_tick()
+    world.pass_time(1)
+    late_for_long = [world.submit()["job_id"] for _ in range(3)]
+    world.deliver_streams()
+    world.pass_time(59)
+    world.monitor_tick()
+    for _ in range(3):
+        world.submit(schedule={"at": to_text(world.now)}, priority="high")
+        world.pass_time(10)
+    world.deliver_streams()
+    world.pass_time(61)
+    found = [one["job_id"] for one in overview(world)["late"]["items"]]
+    assert (len(found), set(found[:2]) <= set(late_for_long)) == (4, True)
+
+
+def test_a_late_execution_of_the_long_lane_is_found_behind_those_that_came_due_last(
+    world: World, lane: LongLane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("punctual.stages.api.agenda.MAX_EXAMINED", 1)
+    job = lane.submit()
+    world.pass_time(30)
+    world.submit()
+    world.run_until_idle()
+    world.pass_time(61)
+    assert [one["job_id"] for one in overview(world)["late"]["items"]] == [job["job_id"]]
 
 
 def test_the_executions_due_next_come_from_all_teams_soonest_first(world: World) -> None:

@@ -2289,12 +2289,12 @@ export interface components {
         LateExecutions: {
             /**
              * Examined Since
-             * @description Executions that came due before were not examined; null if all were.
+             * @description Of the executions that came due before, only the first 100 of the backlog, by the age of the oldest message, and the oldest 100 of the long lane were examined; null if all were.
              */
             examined_since: string | null;
             /**
              * Items
-             * @description Not started a minute after the earliest start; the oldest first.
+             * @description Not started a minute after the earliest start; the first 100, the oldest first.
              */
             items: components["schemas"]["DueExecution"][];
         };
@@ -2680,8 +2680,16 @@ export interface components {
             lateness_p99_seconds: number | null;
             /** Queues */
             queues: components["schemas"]["QueueStatus"][];
-            /** Running */
+            /**
+             * Running
+             * @description Executions that run, or are between two attempts.
+             */
             running: number;
+            /**
+             * Running Is Exact
+             * @description False if there are more: counting stops at 10,000.
+             */
+            running_is_exact: boolean;
             /**
              * Seconds
              * @description Length of the sampled interval, which the fields below refer to.

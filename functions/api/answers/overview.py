@@ -65,9 +65,12 @@ class DueExecution(BaseModel):
 
 
 class LateExecutions(BaseModel):
-    items: list[DueExecution] = Field(description="Not started a minute after the earliest start; the oldest first.")
+    items: list[DueExecution] = Field(
+        description="Not started a minute after the earliest start; the first 100, the oldest first."
+    )
     examined_since: str | None = Field(
-        description="Executions that came due before were not examined; null if all were."
+        description="Of the executions that came due before, only the first 100 of the backlog, by the age of the"
+        " oldest message, and the oldest 100 of the long lane were examined; null if all were."
     )
 
 
@@ -91,7 +94,8 @@ class Overview(BaseModel):
     """The state of the whole system: counts as of now, queues and rates from the latest sample of the monitor."""
 
     at: str = Field(description="When the sample was taken.")
-    running: int
+    running: int = Field(description="Executions that run, or are between two attempts.")
+    running_is_exact: bool = Field(description="False if there are more: counting stops at 10,000.")
     queues: list[QueueStatus]
     slots: SlotUsage
     deadlines: LiveDeadlines

@@ -12,13 +12,12 @@ from services import (
     agenda,
     attention,
     authorize,
+    browse,
     browse_deadlines,
-    gates,
     lane_outlooks,
     limits,
     part_store,
     queue_status,
-    watched_executions,
 )
 from views.deadlines import deadline_counts
 from views.overview import alarm_views, attention_views, due_views, late_view
@@ -40,9 +39,11 @@ TAGS = ["overview"]
 def overview() -> Overview:
     authorize(router)
     sample, lane, occupancy = queue_status.current(), lane_outlooks.latest(), part_store.occupancy()
+    running = browse.count_running()
     return Overview(
         at=to_text(sample.at),
-        running=watched_executions.count_running() + sum(1 for _ in gates.holders_of_job_gates()),
+        running=running.count,
+        running_is_exact=running.is_exact,
         queues=queue_views(sample),
         slots=answers.SlotUsage(
             tasks=limits.tasks,
@@ -54,7 +55,7 @@ def overview() -> Overview:
         deadlines=deadline_counts(browse_deadlines.count(DeadlineFilter())),
         attention=attention_views(attention.current(sample)),
         due_next=due_views(agenda.due_next()),
-        late=late_view(agenda.late()),
+        late=late_view(agenda.late(sample.oldest_due)),
         alarms=alarm_views(attention.raised_alarms()),
         seconds=sample.seconds,
         lanes={name: LaneActivity(**asdict(flow)) for name, flow in sample.lanes.items()},

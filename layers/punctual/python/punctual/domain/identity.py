@@ -24,7 +24,7 @@ BEYOND_ALL_IDS = "~"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _JOB_ID = re.compile(rf"[{_ALPHABET}]{{26}}")
-_EXECUTION_ID = re.compile(rf"(?P<due>\d{{8}}T\d{{9}}Z)-(?P<job>[{_ALPHABET}]{{26}})(-[A-Za-z0-9_-]{{1,80}})?")
+EXECUTION_ID = re.compile(rf"(?P<due>\d{{8}}T\d{{9}}Z)-(?P<job>[{_ALPHABET}]{{26}})(-[A-Za-z0-9_-]{{1,80}})?")
 
 
 def new_job_id(now: datetime, seed: str | None = None) -> str:
@@ -80,7 +80,7 @@ def due_of(an_execution_id: str) -> datetime:
 
 def job_of(an_execution_id: str) -> str:
     """The job id in an execution id. Raises ``NotFound`` if the text does not have the form of an execution id."""
-    match = _EXECUTION_ID.fullmatch(an_execution_id)
+    match = EXECUTION_ID.fullmatch(an_execution_id)
     if match is None:
         raise NotFound("execution", an_execution_id, field="execution_id")
     return match["job"]

@@ -167,8 +167,20 @@ class ExecutionIndex(Protocol):
     def count_of_owner(self, owner: str, low: str, high: str, at_most: int) -> int:
         """Count the ids from ``low`` up to but not including ``high``; no further than to ``at_most``."""
 
-    def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
-        """Return the ids of running executions, as one sequence of pages per shard."""
+    def ids_running(self, low: str, high: str, page_size: int = ...) -> list[Iterator[list[str]]]:
+        """Return the ids of running executions, as one sequence of pages per shard.
+
+        Executions that hold the gate of their job are not among them: see ``ids_holding``.
+        """
+
+    def ids_holding(self, after: str | None, page_size: int = ...) -> list[Iterator[list[str]]]:
+        """Return the executions that hold the gate of their job: they run, or are between two attempts.
+
+        Each shard has a sequence of pages, latest job first, from the one after that of the execution ``after`` on.
+        """
+
+    def count_running(self, at_most: int) -> int:
+        """Count the executions that run, and those that hold the gate of their job; no further than to ``at_most``."""
 
     def ids_long(self) -> list[Iterator[list[str]]]:
         """Return the ids of live executions of the long lane: in rising order, as one sequence of pages per shard."""
@@ -185,6 +197,9 @@ class Agenda(Protocol):
 
     def ids_due_from(self, owner: str, low: str, page_size: int) -> Iterator[list[str]]:
         """Yield ids from ``low`` on, earliest due instant first, in pages."""
+
+    def ids_long(self) -> list[Iterator[list[str]]]:
+        """Return the ids of live executions of the long lane: in rising order, as one sequence of pages per shard."""
 
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]: ...
 

@@ -33,9 +33,6 @@ class WatchedExecutions(Protocol):
     def count_in_state(self, state: DeadlineState) -> int:
         """Count the live executions in a state."""
 
-    def count_running(self) -> int:
-        """Count the running executions, with or without a deadline."""
-
 
 class RunHistory(Protocol):
     """The run times of a job's past executions."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.execution_table import ExecutionTable
 from punctual.aws.dynamodb.gates import DynamoGates
 from punctual.domain.executions.execution import Execution
+from punctual.domain.identity import job_of
 
 IDS_PER_PAGE = 200
 DANGER = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
@@ -35,17 +37,23 @@ class DynamoExecutionIndex:
         for page in self.executions.table.query(condition, values, index="by_owner", page_size=page_size):
             yield [item["execution_id"] for item in page]
 
-    def ids_running(self, low: str, high: str) -> list[Iterator[list[str]]]:
-        """The executions in the ``running`` index, and the holders of their own job's gate.
+    def ids_running(self, low: str, high: str, page_size: int = IDS_PER_PAGE) -> list[Iterator[list[str]]]:
+        shards = map(str, range(self.executions.shards))
+        return [self._ids("running_shard", one, low, high, index="running", page_size=page_size) for one in shards]
 
-        A holder has no entry in the index, and may be waiting for a retry.
-        """
-        shards = range(self.executions.shards)
-        indexed = [self._ids("running_shard", str(shard), low, high, index="running") for shard in shards]
-        return [*indexed, self._holders(low, high)]
+    def ids_holding(self, after: str | None, page_size: int = IDS_PER_PAGE) -> list[Iterator[list[str]]]:
+        return self.gates.holders_of_job_gates(job_of(after) if after else None, page_size)
 
-    def _holders(self, low: str, high: str) -> Iterator[list[str]]:
-        yield sorted((held for held in self.gates.holders_of_job_gates() if low <= held < high), reverse=True)
+    def count_running(self, at_most: int) -> int:
+        counted, condition = 0, "#running_shard = :shard"
+        for shard in range(self.executions.shards):
+            if counted < at_most:
+                values, left = {"shard": str(shard)}, at_most - counted
+                counted += self.executions.table.count(condition, values, index="running", at_most=left)
+        pages = chain.from_iterable(self.gates.holders_of_job_gates(None, IDS_PER_PAGE))
+        while counted < at_most and (page := next(pages, None)) is not None:
+            counted += len(page)
+        return min(counted, at_most)
 
     def ids_long(self) -> list[Iterator[list[str]]]:
         return [self._ids_long_of(shard) for shard in range(self.executions.shards)]
@@ -74,13 +82,13 @@ class DynamoExecutionIndex:
     def fetch(self, execution_ids: list[str]) -> dict[str, Execution]:
         return {execution.execution_id: execution for execution in self.executions.get_many(execution_ids)}
 
-    def _ids(self, name: str, value: str, low: str, high: str, index: str | None) -> Iterator[list[str]]:
+    def _ids(
+        self, name: str, value: str, low: str, high: str, index: str | None, page_size: int = IDS_PER_PAGE
+    ) -> Iterator[list[str]]:
         # BETWEEN includes both bounds; the upper bound is filtered out below
         condition = f"#{name} = :value AND #execution_id BETWEEN :low AND :high"
         values = {"value": value, "low": low or "0", "high": high}
-        for page in self.executions.table.query(
-            condition, values, index=index, descending=True, page_size=IDS_PER_PAGE
-        ):
+        for page in self.executions.table.query(condition, values, index=index, descending=True, page_size=page_size):
             yield [item["execution_id"] for item in page if item["execution_id"] < high]
 
 

@@ -24,6 +24,7 @@ from punctual.aws.dynamodb.items import Item, instant_of, instant_text
 from punctual.aws.dynamodb.table import Table, transact
 from punctual.domain.errors import GateContention
 from punctual.domain.executions.execution import Execution
+from punctual.domain.identity import BEYOND_ALL_IDS
 from punctual.domain.jobs.gate import (
     OF_JOB,
     ONLY,
@@ -203,10 +204,18 @@ class DynamoGates:
             for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=GATES_PER_PAGE):
                 yield {item["entry"]: gate_state(item) for item in page}
 
-    def holders_of_job_gates(self) -> Iterator[str]:
-        """The executions that hold their own job's gate."""
-        states = (named for page in self.gates() for named in page.items())
-        return (one for name, state in states if name.startswith(OF_JOB) for one in state.holders)
+    def holders_of_job_gates(self, before: str | None, page_size: int) -> list[Iterator[list[str]]]:
+        """The executions that hold the gate of their job, latest job first, as one sequence of pages per shard.
+
+        Starts with the jobs before the job ``before``.
+        """
+        return [self._holders_of_job_gates(shard, before or BEYOND_ALL_IDS, page_size) for shard in range(SHARDS)]
+
+    def _holders_of_job_gates(self, shard: int, before: str, page_size: int) -> Iterator[list[str]]:
+        condition = "#gate = :gate AND #entry BETWEEN :low AND :high"  # the upper bound is filtered out below
+        values = {"gate": f"held#{shard}", "low": OF_JOB, "high": f"{OF_JOB}{before}"}
+        for page in self.table.query(condition, values, descending=True, page_size=page_size):
+            yield [one for item in page if item["entry"] < values["high"] for one in gate_state(item).holders]
 
     def ahead_of(self, name: str, turn: str) -> list[str]:
         pages = self.table.query("#gate = :gate AND #entry < :turn", {"gate": f"queue#{name}", "turn": turn})

@@ -56,10 +56,6 @@ class DynamoWatchedExecutions(ExecutionTable):
             for shard in range(self.shards)
         )
 
-    def count_running(self) -> int:
-        condition = "#running_shard = :shard"
-        return sum(self.table.count(condition, {"shard": str(s)}, index="running") for s in range(self.shards))
-
     def recent_run_times(self, execution: Execution) -> list[int]:
         pages = self.table.query(
             "#job_id = :job AND #execution_id < :this",

@@ -100,6 +100,12 @@ class Sample:
     """Percent of the short lane's attempts; ``None`` when none ended."""
     memory: Mapping[str, QueueMemory]
 
+    @property
+    def oldest_due(self) -> datetime | None:
+        """The estimated due instant of the oldest message; ``None`` if it is unknown, or the queues are empty."""
+        oldest = max((one.oldest_seconds or 0.0 for one in self.queues.values()), default=0.0)
+        return self.at - timedelta(seconds=oldest) if oldest else None
+
     def to_fields(self) -> dict[str, Any]:
         """The stored form, as JSON types; ``read_sample`` is the inverse."""
         memory = {queue: _memory_fields(one) for queue, one in self.memory.items()}

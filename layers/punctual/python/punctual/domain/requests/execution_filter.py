@@ -56,6 +56,11 @@ class ExecutionFilter:
         return self.job_id is not None or self.until is not None
 
     @property
+    def is_running_only(self) -> bool:
+        """Whether it matches only running executions, of all jobs."""
+        return self.statuses == {Status.RUNNING} and self.job_id is None
+
+    @property
     def is_range(self) -> bool:
         """Whether it matches every execution of a job, an owner or all owners in a range of time."""
         return not (self.statuses or self._has_record_fields)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Invalid
 from punctual.domain.executions.execution import Execution
-from punctual.domain.identity import BEYOND_ALL_IDS, check_job_id, due_key
+from punctual.domain.identity import BEYOND_ALL_IDS, EXECUTION_ID, check_job_id, due_key, job_of
 from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.listing import Listing, listing_of
 from punctual.domain.requests.execution_filter import ExecutionFilter
@@ -43,6 +43,10 @@ NAMED = "named"
 """The source of live jobs in the order of their names; the other sources are the listings."""
 JOB_POSITION = re.compile(rf"({NAMED}|{'|'.join(Listing)})/(.{{1,500}})", re.DOTALL)
 """The position of a job: the source, and the position in it."""
+RUNNING = ExecutionFilter(statuses=frozenset({Status.RUNNING}))
+HOLDING = "holding/"
+RUNNING_POSITION = re.compile(rf"({HOLDING})?{EXECUTION_ID.pattern}")
+"""The position of a running execution, which is that of its job if it holds the gate of its job."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +93,37 @@ class Browse:
         return total_of(partial(self.executions.count_of_owner, owner, low, high) for owner in owners)
 
     def list_executions(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
-        """List executions, latest due instant first. Raises ``Invalid`` for an unknown cursor or an inverted range."""
+        """List executions, latest due instant first. Raises ``Invalid`` for an unknown cursor or an inverted range.
+
+        Running executions are in the order of two indexes, and latest due instant first on each page.
+        """
+        if where.is_running_only:
+            return self._list_running(where, limit, cursor)
         low, high = self._id_range(where, decode_cursor(cursor))
         pages = self._id_pages(where, low, high)
         ids = heapq.merge(*(chain.from_iterable(sequence) for sequence in pages), reverse=True)
         size = limit if where.is_range else FETCH_SIZE
         found = candidates(_own_positions(ids), self.executions.fetch, where.matches, size)
         return page_of(found, limit, response_size)
+
+    def count_running(self) -> Total:
+        """Count the executions that run, or are between two attempts."""
+        return total_of([self.executions.count_running])
+
+    def _list_running(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
+        """List running executions: those of the index, then those that hold the gate of their job, by job."""
+        position = decode_cursor(cursor, RUNNING_POSITION) or ""
+        is_holding = position.startswith(HOLDING)
+        low, high = self._id_range(where, None if is_holding else position or None)
+        size = limit if where == RUNNING else FETCH_SIZE
+        indexed = [] if is_holding or low >= high else self.executions.ids_running(low, high, size)
+        holding = self.executions.ids_holding(position.removeprefix(HOLDING) if is_holding else None, size)
+        ids = heapq.merge(*map(chain.from_iterable, indexed), reverse=True)
+        holders = heapq.merge(*map(chain.from_iterable, holding), key=job_of, reverse=True)
+        positions = chain(_own_positions(ids), ((HOLDING + one, one) for one in holders))
+        found = candidates(positions, self.executions.fetch, where.matches, size)
+        page = page_of(found, limit, response_size)
+        return replace(page, items=sorted(page.items, key=lambda one: one.execution_id, reverse=True))
 
     def _candidates(
         self, source: str, where: JobFilter, after: str | None, limit: int, sort: JobSort | None
@@ -137,8 +165,6 @@ class Browse:
             return []
         if where.job_id is not None:
             return [self.executions.ids_of_job(check_job_id(where.job_id), low, high)]
-        if where.statuses == {Status.RUNNING}:
-            return self.executions.ids_running(low, high)
         return [self.executions.ids_of_owner(owner, low, high) for owner in self._owners(where.owner)]
 
 

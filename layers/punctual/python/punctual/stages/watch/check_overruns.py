@@ -60,8 +60,9 @@ class OverrunChecker:
 
     def _long_running(self, now: datetime) -> Iterator[Execution]:
         """The executions that run for longer than the shortest overrun. Those due later are not even read."""
-        pages = self.executions.ids_running("", due_key(now - MIN_OVERRUN))
-        ids = chain.from_iterable(chain.from_iterable(pages))
+        latest = due_key(now - MIN_OVERRUN)
+        pages = [*self.executions.ids_running("", latest), *self.executions.ids_holding(None)]
+        ids = (one for one in chain.from_iterable(chain.from_iterable(pages)) if one < latest)
         while some := list(islice(ids, FETCH_SIZE)):
             for one in self.executions.fetch(some).values():
                 if one.status is Status.RUNNING and one.started_at and now - one.started_at > MIN_OVERRUN:
