@@ -89,7 +89,11 @@ function Figures({ overview, summary }: { overview: Overview; summary: Summary |
   const failed = total("failed") + total("timed_out");
   return (
     <dl class="card figures">
-      <Figure title="Running now" value={`${count(running)}${overview.running_is_exact ? "" : "+"}`} note={`${slots.taken_tasks} in the long lane`} />
+      <Figure
+        title="Running now"
+        value={`${count(running)}${overview.running_is_exact ? "" : "+"}`}
+        note={`${slots.taken_tasks} in the long lane`}
+      />
       <Figure
         title="Late to start"
         value={count(late.items.length)}
