@@ -12,6 +12,7 @@ FUNCTIONS = (
 )
 TABLES = (
     "jobs",
+    "revisions",
     "executions",
     "timers",
     "idempotency",

@@ -49,6 +49,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
             "dynamodb:BatchWriteItem",
             "dynamodb:Query",
         ),
+        "TablesRevisions.Arn": ("dynamodb:PutItem", "dynamodb:Query"),
         "TablesJobs.Arn/index/by_listing": ("dynamodb:Query",),
         "TablesJobs.Arn/index/by_name": ("dynamodb:Query",),
         "TablesExecutions.Arn": (*USE_GATED, "dynamodb:PutItem", "dynamodb:Query"),
@@ -89,6 +90,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
             "dynamodb:UpdateItem",
             "dynamodb:ConditionCheckItem",
         ),
+        "TablesRevisions.Arn": ("dynamodb:Query", "dynamodb:BatchWriteItem"),
         "TablesExecutions.Arn": (*USE_GATED, "dynamodb:PutItem", "dynamodb:DeleteItem", "dynamodb:Query"),
         "TablesTimers.Arn": ("dynamodb:PutItem",),
         "TablesJobs.StreamArn": READ_STREAM,
@@ -215,6 +217,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
             *("dynamodb:GetItem", "dynamodb:BatchGetItem"),
             *("dynamodb:PutItem", "dynamodb:UpdateItem"),
         ),
+        "TablesRevisions.Arn": ("dynamodb:PutItem",),
         "TablesExecutions.Arn": (*USE_GATED, "dynamodb:PutItem", "dynamodb:Query"),
         "TablesOperations.Arn": (
             *("dynamodb:GetItem", "dynamodb:PutItem"),

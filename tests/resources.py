@@ -14,6 +14,7 @@ STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
 BOTH_IMAGES, OLD_IMAGE = "NEW_AND_OLD_IMAGES", "OLD_IMAGE"
 TABLES: dict[str, tuple[list[str], dict[str, list[str]], str | None]] = {
     "jobs": (["job_id"], {"by_listing": ["listing", "job_id"], "by_name": ["named", "name_key"]}, BOTH_IMAGES),
+    "revisions": (["job_id", "revision"], {}, None),
     "executions": (
         ["job_id", "execution_id"],
         {
@@ -76,6 +77,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "API_URL": "https://api.example.com",
         "EMAIL_SENDER": "punctual@example.com",
         "JOBS_TABLE": "jobs",
+        "REVISIONS_TABLE": "revisions",
         "EXECUTIONS_TABLE": "executions",
         "TIMERS_TABLE": "timers",
         "IDEMPOTENCY_TABLE": "idempotency",

@@ -110,6 +110,7 @@ class Api(Construct):
             function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "Query"
         )
         tables.jobs.grant_query(function, BY_LISTING_INDEX, BY_NAME_INDEX)
+        tables.revisions.grant(function, "PutItem", "Query")
         tables.executions.grant(function, "PutItem", "Query")
         tables.executions.grant_query(function, BY_OWNER_INDEX, RUNNING_INDEX, DEADLINES_INDEX, LONG_INDEX)
         # UpdateItem asks a part to release its slot.

@@ -41,6 +41,7 @@ class Bulk(Construct):
             recursive_loop=lambda_.RecursiveLoop.ALLOW,
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem", "PutItem", "UpdateItem")
+        tables.revisions.grant(self.function, "PutItem")
         tables.executions.grant(self.function, "PutItem", "Query")
         tables.grant_gates(self.function)
         tables.operations.grant(self.function, "GetItem", "PutItem", "UpdateItem", "DeleteItem")

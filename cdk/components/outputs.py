@@ -21,6 +21,7 @@ def publish(stack: PunctualStack) -> None:
         "UserPoolId": stack.identity.pool.user_pool_id,
         "UserPoolClientId": stack.identity.client.user_pool_client_id,
         "JobsTable": stack.tables.jobs.resource.table_name,
+        "RevisionsTable": stack.tables.revisions.resource.table_name,
         "ExecutionsTable": stack.tables.executions.resource.table_name,
         "PartsTable": stack.tables.parts.resource.table_name,
         "TimersTable": stack.tables.timers.resource.table_name,

@@ -39,6 +39,8 @@ class Planner(Construct):
             memory_mb=512,
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem")
+        # The revisions of an ended job expire with it.
+        tables.revisions.grant(self.function, "Query", "BatchWriteItem")
         tables.executions.grant(self.function, "PutItem", "DeleteItem", "Query")
         tables.timers.grant(self.function, "PutItem")
         tables.grant_gates(self.function)

@@ -1,4 +1,4 @@
-"""The ten DynamoDB tables. docs/data-model.md explains keys and indexes."""
+"""The eleven DynamoDB tables. docs/data-model.md explains keys and indexes."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def _index(name: str, key: str, sort: str, projection: dynamodb.ProjectionType) 
 
 
 class Tables(Construct):
-    """Ten tables, on demand, with point-in-time recovery."""
+    """Eleven tables, on demand, with point-in-time recovery."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
@@ -54,6 +54,8 @@ class Tables(Construct):
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
         )
+        # The revisions of jobs after the first, each written with its job.
+        self.revisions = self._table("Revisions", partition_key=_text("job_id"), sort_key=_text("revision"))
         self.executions = self._table(
             "Executions",
             # Index keys contain a shard number.

@@ -19,6 +19,7 @@ from routes import (
     operations,
     overview,
     queues,
+    revisions,
     schedules,
     statistics,
     tasks,
@@ -31,6 +32,7 @@ problems.register(app)
 for routes in (
     jobs,
     job_detail,
+    revisions,
     messages,
     executions,
     statistics,

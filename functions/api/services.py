@@ -48,6 +48,7 @@ from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.api.lane_status import LaneStatus
 from punctual.stages.api.queue_status import QueueStatus
 from punctual.stages.api.read_logs import LogReader
+from punctual.stages.api.read_revisions import RevisionReader
 from punctual.stages.api.read_statistics import StatisticsReading
 from punctual.stages.api.rerun import Rerun
 from punctual.stages.api.send_messages import MessageSender
@@ -82,8 +83,11 @@ submit = Submit(
     keyed_requests=keyed_requests,
     clock=instant.now,
 )
+revisions = wiring.revisions(settings)
+revision_reader = RevisionReader(revisions=revisions, find=find)
 edit = Edit(
     jobs=job_store,
+    revisions=revisions,
     builder=job_builder,
     executions=execution_store,
     dependencies=dependency_checker,

@@ -33,6 +33,7 @@ actor = Actor(
     job_state=JobStateChanger(jobs=jobs, executions=executions, clock=instant.now, find=find),
     edit=Edit(
         jobs=jobs,
+        revisions=wiring.revisions(settings),
         builder=builder,
         executions=executions,
         dependencies=DependencyChecker(jobs=jobs, clock=instant.now),

@@ -48,6 +48,7 @@ planned = PlannedExecutions(
     upstream_guard=upstream_guard,
     clock=instant.now,
 )
+revisions = wiring.revisions(settings)
 planner = Planner(
     jobs=jobs,
     executions=executions,
@@ -71,12 +72,15 @@ sender = ExecutionSender(
 
 TABLES = {settings.jobs_table: JOBS, settings.executions_table: EXECUTIONS, settings.timers_table: TIMERS}
 
+OF_JOBS = (Effect.PLAN_JOB, Effect.EXPIRE_REVISIONS)
+
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> None:
     lag.record(event)
     changes = [(_effect(change), change) for change in changes_in(event)]
     _process([change for effect, change in changes if effect is Effect.PLAN_JOB], _plan_job)
+    _process([change for effect, change in changes if effect in OF_JOBS], _expire_revisions)
     _process([change for effect, change in changes if effect is Effect.CHECK_TIMER], _check_timer)
     _send([change for effect, change in changes if effect in SENDING])
 
@@ -91,6 +95,13 @@ def _process(changes: list[Change], act: Callable[[Change], None]) -> None:
 
 def _plan_job(change: Change) -> None:
     planner.job_changed(item_to_job(change.new or {}), item_to_job(change.old) if change.old else None)
+
+
+def _expire_revisions(change: Change) -> None:
+    """Let the revisions of a job that has ended expire with it."""
+    job = change.new or {}
+    if "expires_at" in job and "revised_at" in job:
+        revisions.expire(job["job_id"], job["expires_at"])
 
 
 def _check_timer(change: Change) -> None:

@@ -50,7 +50,7 @@ def test_the_stack_file_is_readable_only_by_its_owner_and_has_all_that_a_client_
     assert set(punctual.stack["tokens"]) == {"admin", "operator", "viewer"}
     tables = {
         *("jobs", "executions", "parts", "timers", "gates", "signals"),
-        *("logs", "statistics", "operations", "idempotency"),
+        *("logs", "statistics", "operations", "idempotency", "revisions"),
     }
     assert set(punctual.stack["tables"]) == tables
 

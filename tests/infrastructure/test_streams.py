@@ -47,10 +47,15 @@ def test_a_record_that_exhausts_its_retries_goes_to_the_dead_letter_queue_of_its
     assert readable(destination) == f"Queues{function.title()}DeadLetters.Arn"
 
 
-def test_jobs_that_can_have_executions_trigger_the_planner(prod: Deployed) -> None:
-    assert pattern(prod.sources("planner")["TablesJobs.StreamArn"]) == {
+def test_jobs_that_can_have_executions_and_edited_jobs_that_are_done_trigger_the_planner(prod: Deployed) -> None:
+    planned, done = patterns(prod.sources("planner")["TablesJobs.StreamArn"])
+    assert planned == {
         "eventName": ["INSERT", "MODIFY"],
         "dynamodb": {"NewImage": {"state": {"S": ["active", "paused", "cancelled", "deleted"]}}},
+    }
+    assert done == {
+        "eventName": ["MODIFY"],
+        "dynamodb": {"NewImage": {"state": {"S": ["done"]}, "revised_at": {"S": [{"exists": True}]}}},
     }
 
 

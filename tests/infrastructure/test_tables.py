@@ -6,7 +6,7 @@ import pytest
 
 from tests.infrastructure.deployed import Deployed
 
-TABLES = ("Jobs", "Executions", "Parts", "Timers", "Gates", "Signals", "Logs", "Statistics", "Idempotency")
+TABLES = ("Jobs", "Executions", "Parts", "Timers", "Gates", "Signals", "Logs", "Statistics", "Idempotency", "Revisions")
 
 
 def table(stack: Deployed, name: str) -> dict[str, Any]:
@@ -29,6 +29,7 @@ def keys(schema: list[dict[str, str]]) -> list[str]:
         ("Logs", ["execution_id", "entry"]),
         ("Statistics", ["series", "bucket"]),
         ("Idempotency", ["id"]),
+        ("Revisions", ["job_id", "revision"]),
     ],
 )
 def test_a_table_has_the_keys_of_the_data_model(prod: Deployed, name: str, expected: list[str]) -> None:

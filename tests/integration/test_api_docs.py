@@ -89,6 +89,20 @@ def test_the_examples_of_messages_become_executions(world: World) -> None:
     assert [one["status"] for one in world.executions(job["job_id"])] == ["succeeded"] * 2
 
 
+def test_the_example_of_revisions_is_the_answer_to_its_edits_which_are_restored_as_described(world: World) -> None:
+    [example] = [one for one in blocks("items", "cursor") if "changes" in one["items"][0]]
+    changes = example["items"][0]["changes"]
+    path = f"/jobs/{world.submit(schedule=HOURLY)['job_id']}"
+    assert world.request("PATCH", path, {one["field"]: one["new"] for one in changes})[0] == 200
+    answer = world.request("GET", f"{path}/revisions")[1]
+    for one, shown in zip(answer["items"], example["items"], strict=True):
+        assert {**one, "by": shown["by"], "at": shown["at"]} == shown
+    [restoring] = [one for one in inline("priority", "deadline") if None in one.values()]
+    assert restoring == {one["field"]: one["old"] for one in changes}
+    status, restored = world.request("PATCH", path, restoring)
+    assert (status, restored["revision"], restored["priority"], restored["deadline"]) == (200, 3, "normal", None)
+
+
 def test_the_example_of_an_error_is_the_answer_to_the_mistake_that_it_shows(world: World) -> None:
     schedule = {"cron": "0 2 * * *", "timezone": "Europe/Belrin"}
     status, problem = world.request("POST", "/jobs", {"task": "echo", "schedule": schedule})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from punctual.domain.instant import to_text
 from tests.integration.dependants import after, assert_started_once, in_an_hour, only_execution, plan, status_and_reason
+from tests.integration.faults import just_before, on_table
 from tests.integration.world import World
 
 
@@ -90,19 +89,15 @@ def test_an_edit_of_another_field_accepts_an_existing_dependency_on_a_deleted_jo
     world.request("DELETE", f"/jobs/{first['job_id']}")
     path = f"/jobs/{second['job_id']}"
     assert world.request("PATCH", path, {"priority": "high"})[0] == 200
-    status, problem = world.request("PATCH", path, {"depends_on": after(first)})
+    assert world.request("PATCH", path, {"depends_on": after(first)})[0] == 200  # as before
+    status, problem = world.request("PATCH", path, {"depends_on": after(first, condition="finished")})
     assert (status, problem["errors"][0]["field"]) == (422, "depends_on.0.job")
 
 
 def test_an_edit_that_races_with_a_new_dependant_keeps_the_upstream_marked(world: World) -> None:
     first = world.submit(schedule=in_an_hour(world))
-    seen = job_table(world).get(first["job_id"])
-    world.submit(depends_on=after(first))
-    assert not job_table(world).replace(replace(seen, revision=seen.revision + 1), seen)
-    assert world.request("PATCH", f"/jobs/{first['job_id']}", {"priority": "high"})[0] == 200
-    assert job_table(world).get(first["job_id"]).is_upstream
-
-
-def job_table(world: World) -> Any:
-    """The planner's job adapter."""
-    return world.function("planner").jobs
+    path = f"/jobs/{first['job_id']}"
+    with just_before("TransactWriteItems", lambda: world.submit(depends_on=after(first)), on_table("revisions")):
+        assert world.request("PATCH", path, {"priority": "high"})[0] == 412
+    assert world.request("PATCH", path, {"priority": "high"})[0] == 200
+    assert world.function("planner").jobs.get(first["job_id"]).is_upstream

@@ -279,7 +279,7 @@ def test_two_concurrent_edits_that_close_a_cycle_are_not_both_stored(world: Worl
         answers.append(world.request("PATCH", f"/jobs/{one['job_id']}", {"depends_on": after(other)}))
 
     with just_before(
-        "PutItem", lambda: add_dependency(b, a), on_table("jobs")
+        "TransactWriteItems", lambda: add_dependency(b, a), on_table("jobs")
     ):  # the first edit is validated and about to be stored
         add_dependency(a, b)
     assert [status for status, _ in answers] == [200, 422]

@@ -50,3 +50,16 @@ def test_a_manual_retry_whose_response_was_lost_is_stored_once_and_reported_as_s
     assert answer["execution"]["job_id"] == job["job_id"]
     stored = {key[1] for key in account.dynamodb.tables["executions"].items}
     assert stored == {execution_id, answer["execution"]["execution_id"]}
+
+
+def test_an_edit_whose_response_was_lost_is_one_revision() -> None:
+    kernel = Kernel()
+    account = Account(lambda: kernel.now)
+    with installed(kernel, account) as deployment:
+        _, job = request(deployment, "POST", "/jobs", {"task": "echo", "schedule": {"every_seconds": 60}})
+        lost = lose_first_response(account, "'changes'")
+        status, edited = request(deployment, "PATCH", f"/jobs/{job['job_id']}", {"priority": "low", "name": "orders"})
+        _, page = request(deployment, "GET", f"/jobs/{job['job_id']}/revisions")
+    assert lost == ["transact_write_items"]
+    assert (status, edited["revision"], edited["name"]) == (200, 2, "orders")
+    assert [one["revision"] for one in page["items"]] == [2, 1]

@@ -399,6 +399,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job_id}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the revisions of a job, newest first */
+        get: operations["list_revisions_jobs__job_id__revisions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job_id}/run": {
         parameters: {
             query?: never;
@@ -1732,6 +1749,23 @@ export interface components {
             trace?: string | null;
             /** Type */
             type: string;
+        };
+        /** FieldChange */
+        FieldChange: {
+            /** Field */
+            field: string;
+            /** New */
+            new: unknown;
+            /**
+             * Old
+             * @description The former value, as an edit takes it: null is the default.
+             */
+            old: unknown;
+            /**
+             * Restorable
+             * @description False if an edit cannot set it to `old`, which has a secret.
+             */
+            restorable: boolean;
         };
         /** FieldProblem */
         FieldProblem: {
@@ -3133,6 +3167,36 @@ export interface components {
              * @default 3600
              */
             max_backoff_seconds: number;
+        };
+        /**
+         * Revision
+         * @description A revision of a job: its submission, or an edit.
+         */
+        Revision: {
+            /** At */
+            at: string;
+            /** By */
+            by: string;
+            /**
+             * Changes
+             * @description Empty for the first revision, which is the submission.
+             */
+            changes: components["schemas"]["FieldChange"][];
+            /** Revision */
+            revision: number;
+        };
+        /** RevisionPage */
+        RevisionPage: {
+            /**
+             * Cursor
+             * @description Pass it as `cursor` to get the next page; null on the last page.
+             */
+            cursor: string | null;
+            /**
+             * Items
+             * @description Newest first.
+             */
+            items: components["schemas"]["Revision"][];
         };
         /**
          * Role
@@ -6148,6 +6212,96 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The stack's request rate is exceeded: repeat later. API Gateway's own response. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    list_revisions_jobs__job_id__revisions_get: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Maximum number of items per page. */
+                limit?: number;
+            };
+            header?: {
+                /** @description ETags that the client has. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `private, no-cache` */
+                    "Cache-Control"?: string;
+                    /** @description Send it as `If-None-Match` to get 304 while the answer is the same. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisionPage"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description `private, no-cache` */
+                    "Cache-Control"?: string;
+                    /** @description Send it as `If-None-Match` to get 304 while the answer is the same. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing or invalid. API Gateway's own response. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

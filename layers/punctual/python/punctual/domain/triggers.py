@@ -30,6 +30,8 @@ class Effect(StrEnum):
 
     PLAN_JOB = "plan_job"
     """A job was submitted, edited, paused, resumed, cancelled or deleted."""
+    EXPIRE_REVISIONS = "expire_revisions"
+    """An edited job is done: its revisions expire with it."""
     SEND_PLANNED = "send_planned"
     """An execution was stored or replaced as ready: send it, and plan its successors if it leads."""
     SEND_DUE = "send_due"
@@ -102,6 +104,7 @@ class Trigger:
 
 # A job that is done plans nothing. The items beside the jobs (owners, dedupe keys) have no state.
 _JOB = Filter((INSERT, MODIFY), new={"state": ("active", "paused", "cancelled", "deleted")})
+_EDITED_DONE = Filter((MODIFY,), new={"state": ("done",), "revised_at": PRESENT})
 _READY = Filter((INSERT, MODIFY), new={"status": ("queued", "retrying")})
 _LEADER_NOT_RUN = Filter((INSERT,), new={"status": ("skipped", "missed"), "is_leader": (True,)})
 _LEADER_CANCELLED = Filter(
@@ -130,6 +133,14 @@ TRIGGERS = (
         changed=("revision", "state"),
         effect=Effect.PLAN_JOB,
         write="A job is submitted, edited, paused, resumed, cancelled or deleted.",
+    ),
+    Trigger(
+        function="planner",
+        table=JOBS,
+        filter=_EDITED_DONE,
+        changed=("state",),
+        effect=Effect.EXPIRE_REVISIONS,
+        write="An edited job is done.",
     ),
     Trigger(
         function="planner",

@@ -43,12 +43,6 @@ class Jobs(Protocol):
         stored job differs from ``job``.
         """
 
-    def replace(self, job: Job, former: Job) -> bool:
-        """Store the next revision of a job, in place of ``former``.
-
-        ``False`` when another revision was stored first, or another live job has its new name.
-        """
-
     def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
         """Record how long the parts of an execution ran, by kind of part.
 

@@ -13,7 +13,6 @@ from punctual.aws.dynamodb.dependant_item import (
     dependant_key,
     dependants_in,
     dependants_listing,
-    obsolete_keys,
 )
 from punctual.aws.dynamodb.execution_item import dependencies_of_text
 from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
@@ -29,8 +28,6 @@ OWNERS_KEY = {"job_id": "#owners"}
 NAME_KEYS = ("named", "name_key")
 """The keys of the index of names, which has only live jobs."""
 IDS_PER_PAGE = 200
-MAX_DELETED = 90
-"""Per transaction, which has up to 100 writes. The other items of former dependencies stay: readers skip them."""
 BEYOND_ALL_NAMES = "\U0010ffff"
 NAME_RANGE = "#named = :owner AND #name_key BETWEEN :low AND :high"
 
@@ -59,15 +56,34 @@ class DynamoJobs:
         left, seen = list(jobs), dict[UniqueKey, str]()
         self._add_dependants(jobs)
         while left and not self._try_add(left, seen):
-            seen = self._holders(key for job in left for key in job.unique_keys)
+            seen = self.holders(key for job in left for key in job.unique_keys)
             own = {job.job_id for job in left} & set(seen.values())  # stored, and only the response was lost
             left = [job for job in left if job.job_id not in own]
-            if taken := self._live({key: holder for key, holder in seen.items() if holder not in own}):
+            if taken := self.live({key: holder for key, holder in seen.items() if holder not in own}):
                 return taken
         return {}
 
     def find_live(self, keys: Iterable[UniqueKey]) -> dict[UniqueKey, Job]:
-        return self._live(self._holders(keys))
+        return self.live(self.holders(keys))
+
+    def holders(self, keys: Iterable[UniqueKey]) -> dict[UniqueKey, str]:
+        """Return the ids of the jobs that hold the keys, also of ended jobs."""
+        by_id = {marker_key(key)["job_id"]: key for key in keys}
+        markers = self.table.get_many(({"job_id": one} for one in by_id), consistent=True)
+        return {by_id[marker["job_id"]]: marker["holder"] for marker in markers}
+
+    def live(self, holders: Mapping[UniqueKey, str]) -> dict[UniqueKey, Job]:
+        """Return those of the ``holders`` that are live, by key."""
+        jobs = self.get_many(set(holders.values()))
+        found = {key: jobs.get(job_id) for key, job_id in holders.items()}
+        return {key: job for key, job in found.items() if job is not None and job.is_live}
+
+    def put_marker(self, key: UniqueKey, job_id: str, ended: str | None) -> dict[str, Any]:
+        """Build the put of a marker that does not exist yet, or belongs to the job ``ended``."""
+        marker = {**marker_key(key), "holder": job_id}
+        if ended is None:
+            return self.table.put_request(marker, "attribute_not_exists(#job_id)")
+        return self.table.put_request(marker, "attribute_not_exists(#job_id) OR #holder = :ended", {"ended": ended})
 
     def get(self, job_id: str) -> Job | None:
         item = self.table.get({"job_id": job_id}, consistent=True)
@@ -104,24 +120,6 @@ class DynamoJobs:
             {"job_id": job.job_id}, set=changes, remove=removed, condition=condition, values=values
         )
         return self._expire_markers_with(recognise_own(written, changes))
-
-    def replace(self, job: Job, former: Job) -> bool:
-        # fail if, since the job was read, it became an upstream or `live_since` moved back: the put would undo that
-        unmarked = "" if job.is_upstream else " AND attribute_not_exists(#is_upstream)"
-        since = {"since": instant_text(job.live_since)} if job.live_since else {}
-        as_old = (
-            "(attribute_not_exists(#live_since) OR #live_since >= :since)"
-            if since
-            else "attribute_not_exists(#live_since)"
-        )
-        condition = f"#revision = :before AND #state = :state AND {as_old}{unmarked}"
-        values = {"before": job.revision - 1, "state": str(job.state), **since}
-        self.table.put_many(dependant_items(job, former))
-        obsolete = obsolete_keys(job, former)[:MAX_DELETED]
-        if job.unique_keys == former.unique_keys and not obsolete:
-            return self.table.put_if(job_to_item(job), condition, values)
-        put = self.table.put_request(job_to_item(job), condition, values)
-        return self._replace_with_keys(put, job, former, obsolete)
 
     def record_run_times(self, job_id: str, execution_id: str, run_times: Mapping[str, Iterable[int]]) -> None:
         from punctual.domain.long_lane.part import PARTITION  # used only here: cold starts of the planner count
@@ -222,45 +220,8 @@ class DynamoJobs:
         puts = []
         for job in jobs:
             puts.append(self.table.put_request(job_to_item(job), "attribute_not_exists(#job_id)"))
-            puts += [self._put_marker(key, job.job_id, seen.get(key)) for key in job.unique_keys]
+            puts += [self.put_marker(key, job.job_id, seen.get(key)) for key in job.unique_keys]
         return all(transact(self.table.client, [{"Put": put} for put in puts]))
-
-    def _put_marker(self, key: UniqueKey, job_id: str, ended: str | None) -> dict[str, Any]:
-        """Build the put of a marker that does not exist yet, or belongs to the job ``ended``."""
-        marker = {**marker_key(key), "holder": job_id}
-        if ended is None:
-            return self.table.put_request(marker, "attribute_not_exists(#job_id)")
-        return self.table.put_request(marker, "attribute_not_exists(#job_id) OR #holder = :ended", {"ended": ended})
-
-    def _replace_with_keys(self, put: Mapping[str, Any], job: Job, former: Job, obsolete: Iterable[Item]) -> bool:
-        """Store the revision of a job with the marker of a new name, and delete obsolete items, in one transaction."""
-        added = [key for key in job.unique_keys if key not in former.unique_keys]
-        removed = [key for key in former.unique_keys if key not in job.unique_keys]
-        holders = self._holders(added)
-        if self._live(holders):
-            return False
-        own = {"holder": job.job_id}
-        written = transact(
-            self.table.client,
-            [
-                {"Put": put},
-                *({"Put": self._put_marker(key, job.job_id, holders.get(key))} for key in added),
-                *({"Delete": self.table.delete_request(marker_key(key), "#holder = :holder", own)} for key in removed),
-                *({"Delete": self.table.delete_request(key)} for key in obsolete),
-            ],
-        )
-        return all(written)
-
-    def _holders(self, keys: Iterable[UniqueKey]) -> dict[UniqueKey, str]:
-        """The ids of the jobs that hold the keys, also of ended jobs."""
-        by_id = {marker_key(key)["job_id"]: key for key in keys}
-        markers = self.table.get_many(({"job_id": one} for one in by_id), consistent=True)
-        return {by_id[marker["job_id"]]: marker["holder"] for marker in markers}
-
-    def _live(self, holders: Mapping[UniqueKey, str]) -> dict[UniqueKey, Job]:
-        jobs = self.get_many(set(holders.values()))
-        found = {key: jobs.get(job_id) for key, job_id in holders.items()}
-        return {key: job for key, job in found.items() if job is not None and job.is_live}
 
     def _add_dependants(self, jobs: Iterable[Job]) -> None:
         """Record the dependencies of new jobs, before the jobs are stored: so none is ever missing."""

@@ -137,9 +137,9 @@ class Table:
         return request
 
     def put_request(
-        self, item: Item, condition: str, values: Mapping[str, Any] = MappingProxyType({})
+        self, item: Item, condition: str = "", values: Mapping[str, Any] = MappingProxyType({})
     ) -> dict[str, Any]:
-        """Build a put for ``transact`` that requires ``condition`` of the item with the same key."""
+        """Build a put for ``transact`` that requires ``condition``, if given, of the item with the same key."""
         return {"TableName": self.name, "Item": typed(item), **_condition(condition, values)}
 
     def delete_request(

@@ -118,6 +118,10 @@ class _Operations(Settings):
     bulk_queue_url: str
 
 
+class _Revisions(Settings):
+    revisions_table: str
+
+
 class _Images(Settings):
     long_images: str
 
@@ -131,7 +135,9 @@ class ConsoleSettings(_Retention):
     sign_in_url: str
 
 
-class ApiSettings(_Lane, _Images, _Signals, _Statistics, _Gates, _Logs, _Operations, _BacklogQueues, _Retention):
+class ApiSettings(
+    _Lane, _Images, _Signals, _Statistics, _Gates, _Logs, _Operations, _Revisions, _BacklogQueues, _Retention
+):
     jobs_table: str
     executions_table: str
     parts_table: str
@@ -147,14 +153,14 @@ class ApiSettings(_Lane, _Images, _Signals, _Statistics, _Gates, _Logs, _Operati
     """Empty if the stage sends no e-mail."""
 
 
-class BulkSettings(_Lane, _Images, _Gates, _Operations, _Retention):
+class BulkSettings(_Lane, _Images, _Gates, _Operations, _Revisions, _Retention):
     jobs_table: str
     executions_table: str
     dead_letter_queue_url: str
     timer_shards: int
 
 
-class PlannerSettings(_StateMachine, _ShortQueues, _Gates, _Retention):
+class PlannerSettings(_StateMachine, _ShortQueues, _Gates, _Revisions, _Retention):
     jobs_table: str
     executions_table: str
     timers_table: str

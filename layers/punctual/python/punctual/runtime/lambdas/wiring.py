@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.parts import DynamoParts
     from punctual.aws.dynamodb.queue_flows import DynamoFlows
     from punctual.aws.dynamodb.queue_history import DynamoQueueHours
+    from punctual.aws.dynamodb.revisions import DynamoRevisions
     from punctual.aws.dynamodb.statistics import DynamoStatistics
     from punctual.aws.dynamodb.timers import DynamoTimers
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 
     class _WithJobs(_WithRetention, Protocol):
         jobs_table: str
+
+    class _WithRevisions(_WithJobs, Protocol):
+        revisions_table: str
 
     class _WithExecutions(_WithRetention, Protocol):
         executions_table: str
@@ -101,6 +105,12 @@ def jobs(settings: _WithJobs) -> DynamoJobs:
     from punctual.aws.dynamodb.jobs import DynamoJobs
 
     return DynamoJobs(Table(settings.jobs_table, dynamodb()), settings.retention)
+
+
+def revisions(settings: _WithRevisions) -> DynamoRevisions:
+    from punctual.aws.dynamodb.revisions import DynamoRevisions
+
+    return DynamoRevisions(Table(settings.revisions_table, dynamodb()), jobs(settings))
 
 
 def _execution_storage(settings: _WithExecutions) -> tuple[Table, int, timedelta]:

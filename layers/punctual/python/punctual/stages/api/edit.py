@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Conflict, Invalid, Stale
 from punctual.domain.jobs.batch import LONG_LANE_FIELDS
+from punctual.domain.jobs.definition import to_submission
 from punctual.domain.jobs.job import LIVE_STATES, Job, JobState
-from punctual.domain.jobs.misfire import default_misfire
 from punctual.domain.jobs.overlap import Overlap
+from punctual.domain.jobs.revision import revision_of
 from punctual.domain.planning.dependency_graph import CheckedJobs
 from punctual.domain.planning.replan import old_rules_until, planned_until_edit, replan
 from punctual.domain.requests.caller import Caller
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
     from punctual.ports.jobs import Jobs
+    from punctual.ports.revisions import Revisions
     from punctual.stages.api.dependencies import DependencyChecker
     from punctual.stages.api.find import Finder
     from punctual.stages.api.submission import JobBuilder
@@ -31,6 +33,13 @@ if TYPE_CHECKING:
 REPLACED = "replaced: the same instant, under the new rules"
 MATCHING_FIELDS = frozenset({"depends_on", "schedule", "window"})
 """The fields that decide which upstream executions a job waits for: dependencies are checked only if one changes."""
+CARRIED_OVER = (
+    *("job_id", "created_by", "created_at", "dedupe_key", "is_upstream", "run_times", "live_since"),
+    *("state", "paused_at", "resumed_at"),
+)
+"""What no edit changes."""
+OF_REVISION = ("revision", "updated_at", "revised_at", "rescheduled_at", "schedule_revision", "paused_by")
+"""What every edit changes."""
 LANE_FIELDS = (*LONG_LANE_FIELDS, "timeout_seconds", "expected_seconds")
 """The fields that an edit resets when it changes the lane."""
 
@@ -38,6 +47,7 @@ LANE_FIELDS = (*LONG_LANE_FIELDS, "timeout_seconds", "expected_seconds")
 @dataclass(frozen=True)
 class Edit:
     jobs: Jobs
+    revisions: Revisions
     builder: JobBuilder
     executions: Executions
     dependencies: DependencyChecker
@@ -47,28 +57,31 @@ class Edit:
     def edit(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> Job:
         """Store and return the next revision of a job. A change to ``None`` resets a field to its default.
 
+        Idempotent: if the job has the requested fields already, it is returned unchanged.
+
         ``revision`` is the revision that the caller has read, if given: the edit then never overwrites a concurrent
         one. Raises ``NotFound``, ``Forbidden``, ``Conflict``, ``Invalid``, or ``Stale`` when another edit came first.
         """
         job = self._find_editable(job_id, revision, caller)
-        if not changes:
-            return job
         checked = self._next_revision(job, changes, caller)
+        if checked is None:
+            return job
         self.dependencies.mark_upstreams(checked)
         [edited] = checked.jobs
-        if not self.jobs.replace(edited, job):
+        if not self.revisions.replace(edited, job, revision_of(edited, job, caller.subject)):
             self._check_name(edited)
             raise Stale("the job changed during this request: read it and send the edit again", field="If-Match")
         if edited.depends_on != job.depends_on:
-            self._revert_cycle(job, edited)
+            self._revert_cycle(job, edited, caller)
         return edited
 
     def preview(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> DryRunChanges:
         """Dry run of ``edit``: the executions that it would add, remove and replace."""
         job, now = self._find_editable(job_id, revision, caller), self.clock()
-        if not changes:
+        checked = self._next_revision(job, changes, caller)
+        if checked is None:
             return DryRunChanges()
-        [edited] = self._next_revision(job, changes, caller).jobs
+        [edited] = checked.jobs
         live = self.executions.live_of(job_id, since=edited.waiting_since(now))
         plan = replan(edited, job, live, self.executions.last_planned(job, up_to=planned_until_edit(edited)))
         overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_cancelled, job_id))
@@ -91,7 +104,7 @@ class Edit:
             repeat=foreseen_from((one for one in replaced if one.execution_id not in not_run), REPLACED),
         ).shortened()
 
-    def _revert_cycle(self, job: Job, edited: Job) -> None:
+    def _revert_cycle(self, job: Job, edited: Job, caller: Caller) -> None:
         """Restore the former rules if concurrent edits have closed a cycle together.
 
         Each edit checks again after it was stored, so at least the later of the two sees the cycle.
@@ -112,8 +125,9 @@ class Edit:
                 live_since=edited.live_since,
                 is_upstream=True,
             )
-            if not self.jobs.replace(restored, edited):  # if its former name was taken meanwhile, it keeps the new one
-                self.jobs.replace(replace(restored, name=edited.name), edited)
+            for one in (restored, replace(restored, name=edited.name)):  # if its former name was taken meanwhile
+                if self.revisions.replace(one, edited, revision_of(one, edited, caller.subject)):
+                    break
             raise
 
     def _check_name(self, edited: Job) -> None:
@@ -133,35 +147,32 @@ class Edit:
             raise Stale(message, field="If-Match")
         return job
 
-    def _next_revision(self, job: Job, changes: Mapping[str, Any], caller: Caller) -> CheckedJobs:
+    def _next_revision(self, job: Job, changes: Mapping[str, Any], caller: Caller) -> CheckedJobs | None:
+        """Return the next revision of a job, with its upstreams; ``None`` if the changes change nothing."""
+        if not changes:
+            return None
         if changes.get("dedupe_key", job.dedupe_key) != job.dedupe_key:
             message = "cannot be changed: delete the job, and submit a new one with the other key"
             raise Invalid("dedupe_key", message)
         now = self.clock()
-        current = _to_submission(job)
+        current = to_submission(job)
         if job.overlap is Overlap.default(recurring=job.schedule.recurring):
             current.pop("overlap")  # the default may differ for the new schedule
         if changes.get("lane", job.lane) != job.lane:
             current = {name: value for name, value in current.items() if name not in LANE_FIELDS}
-        kept_schedule = None if "schedule" in changes else job.schedule
-        edited = self._build(current, changes, kept_schedule, replace(caller, owners=(job.owner,)), now)
-        is_same_schedule, revision = edited.schedule == job.schedule, job.revision + 1
+        kept_schedule = job.schedule if self._keeps_schedule(job, changes) else None
+        built = self._build(current, changes, kept_schedule, replace(caller, owners=(job.owner,)), now)
+        same = {name: getattr(job, name) for name in CARRIED_OVER}
+        if replace(built, **same, **{name: getattr(job, name) for name in OF_REVISION}) == job:
+            return None
+        is_same_schedule, revision = built.schedule == job.schedule, job.revision + 1
         edited = replace(
-            edited,
-            job_id=job.job_id,
-            created_by=job.created_by,
-            created_at=job.created_at,
+            built,
+            **same,
             revision=revision,
-            run_times=job.run_times,
-            live_since=job.live_since,
-            state=job.state,
-            paused_at=job.paused_at,
-            resumed_at=job.resumed_at,
             revised_at=now,
             rescheduled_at=job.rescheduled_at if is_same_schedule else now,
             schedule_revision=job.schedule_revision if is_same_schedule else revision,
-            dedupe_key=job.dedupe_key,
-            is_upstream=job.is_upstream,
         )
         if edited.name != job.name:
             self._check_name(edited)
@@ -169,6 +180,15 @@ class Edit:
         if (since := job.waiting_since(now)) < edited.waiting_since(now):
             edited = replace(edited, live_since=since)
         return self.dependencies.check(edited) if MATCHING_FIELDS.intersection(changes) else CheckedJobs([edited])
+
+    def _keeps_schedule(self, job: Job, changes: Mapping[str, Any]) -> bool:
+        """Whether the changes have no schedule, or that of the job: an interval keeps counting from its start."""
+        if "schedule" not in changes:
+            return True
+        try:
+            return self.builder.schedule(changes["schedule"], job.scheduled_since) == job.schedule
+        except Invalid:  # not as of today
+            return False
 
     def _build(
         self,
@@ -191,35 +211,3 @@ class Edit:
                 raise
             message = f"{error.message}; the job has this field: set it to null to remove it"
             raise Invalid(str(error.field), message) from None
-
-
-def _to_submission(job: Job) -> dict[str, Any]:
-    """Return the submission that would create this job."""
-    batch = job.batch
-    submission: dict[str, Any] = {
-        "task": job.task,
-        "name": job.name,
-        "parameters": job.parameters,
-        "tags": job.tags,
-        "schedule": job.schedule.to_spec(),
-        "lane": job.lane,
-        "priority": job.priority,
-        "timeout_seconds": job.timeout_seconds,
-        "retry": asdict(job.retry),
-        "deadline": job.deadline.to_spec() if job.deadline else None,
-        "expected_seconds": job.expected_seconds,
-        "overlap": job.overlap,
-        "misfire": None if job.misfire == default_misfire(job.schedule) else job.misfire.to_spec(),
-        "concurrency": job.concurrency.to_spec() if job.concurrency else None,
-        "notify": job.notify.to_stored() if job.notify else None,
-        "window": job.window,
-        "depends_on": [one.to_spec() for one in job.depends_on],
-    }
-    if batch is not None:
-        submission |= {
-            "resources": batch.resources.to_spec(),
-            "container": {"image": batch.image, "command": list(batch.command)} if batch.image else None,
-            "partitions": batch.partitions.to_spec() if batch.partitions else None,
-            "preemptible": batch.preemptible,
-        }
-    return submission

@@ -75,7 +75,7 @@ class JobBuilder:
         policy_of(submission)
         schedule = kept_schedule
         if schedule is None:
-            schedule = parse_schedule(submission.get("schedule"), now=now, calendars=self.tasks.calendars)
+            schedule = self.schedule(submission.get("schedule"), now)
             check_comes_due(schedule, now)
         parameters = submission.get("parameters", {})
         check_parameters("parameters", parameters)
@@ -112,6 +112,10 @@ class JobBuilder:
         is_expectation_kept = changed is not None and "expected_seconds" not in changed
         _check_expected_seconds(job, "timeout_seconds" if is_expectation_kept else "expected_seconds")
         return job
+
+    def schedule(self, spec: Mapping[str, Any] | None, now: datetime) -> Schedule:
+        """Parse a schedule that was submitted at ``now``."""
+        return parse_schedule(spec, now=now, calendars=self.tasks.calendars)
 
     def override(self, job: Job, request: RerunRequest) -> Job:
         """Return ``job`` with the limits that ``request`` sets for one execution."""
