@@ -14,6 +14,7 @@ export default defineConfig({
   use: {
     actionTimeout: PATIENCE,
     navigationTimeout: PATIENCE,
+    locale: "en-GB",
     viewport: { width: 1440, height: 900 },
     launchOptions: {
       executablePath: await chromium.executablePath(),

@@ -3,6 +3,8 @@ import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/components.css";
 import "./styles/views.css";
+import "./styles/job.css";
+import "./styles/execution.css";
 import "./state/zone";
 import { render } from "preact";
 import { start } from "./api/auth";

@@ -397,6 +397,10 @@ def test_a_result_is_returned_inline_or_by_redirect(world: World) -> None:
     world.run_until_idle()
     assert world.request("GET", path(words)) == (200, "ready")
     assert world.request("GET", path(large))[0] == 303
+    status, answer = world.request("GET", f"{path(large)}?redirect=false")
+    assert status == 200
+    assert answer["location"].startswith("https://")
+    assert world.request("GET", f"{path(small)}?redirect=false") == (200, {"n": [1, 2.5, None]})
     assert_problem(world.request("GET", path(never)), 409, "execution_id")
 
 

@@ -4626,7 +4626,10 @@ export interface operations {
     };
     get_result_executions__execution_id__result_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With `false`, the link to a large result is the field `location` of the answer: for browsers. */
+                redirect?: boolean;
+            };
             header?: {
                 /** @description ETags that the client has. */
                 "If-None-Match"?: string;

@@ -5,6 +5,7 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Job = Schemas["Job"];
+export type JobDetail = Schemas["JobDetail"];
 export type Execution = Schemas["Execution"];
 export type Part = Schemas["Part"];
 export type Attempt = Schemas["Attempt"];

@@ -94,6 +94,10 @@ LevelQuery = Annotated[Level | None, Query(description="The lowest level.")]
 SearchQuery = Annotated[
     str | None, Query(min_length=1, max_length=200, description="Text in the message or a field, in any case.")
 ]
+RedirectQuery = Annotated[
+    bool,
+    Query(description="With `false`, the link to a large result is the field `location` of the answer: for browsers."),
+]
 ToQuery = Annotated[str | None, Query(alias="to", description="Due before this instant.")]
 
 
@@ -237,11 +241,14 @@ def retry_execution(
 @router.get(
     "/executions/<execution_id>/result", summary="Get the result of an execution", tags=TAGS, responses=RESULT_RESPONSES
 )
-def get_result(execution_id: str) -> Response[Any]:
+def get_result(execution_id: str, redirect: RedirectQuery = True) -> Response[Any]:
     execution = _find(execution_id)
     if execution.result is None:
         raise Conflict(f"the execution is {execution.status} and has no result", field="execution_id")
-    if link := results.link(execution.result):
+    link = results.link(execution.result)
+    if link and not redirect:
+        return Response(HTTPStatus.OK, content_type="application/json", body=json.dumps({"location": link}))
+    if link:
         return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": link}, body="")
     return Response(HTTPStatus.OK, content_type="application/json", body=json.dumps(execution.result.value))
 

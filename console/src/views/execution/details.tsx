@@ -55,6 +55,9 @@ export function Details({ execution }: { execution: Execution }) {
         {execution.covered_by}
       </Link>,
     ]);
+  if (execution.cost)
+    rows.push(["Cost", `about $${execution.cost.dollars.toFixed(execution.cost.dollars < 0.01 ? 6 : 2)}`]);
+  for (const [key, value] of Object.entries(execution.tags ?? {})) rows.push([`Tag ${key}`, value]);
   return (
     <aside class="stack">
       <section class="card">
@@ -71,6 +74,7 @@ export function Details({ execution }: { execution: Execution }) {
         </dl>
       </section>
       <Upstreams execution={execution} />
+      <Dependants execution={execution} />
     </aside>
   );
 }
@@ -90,6 +94,25 @@ function Upstreams({ execution }: { execution: Execution }) {
             </Link>{" "}
             {one.status ? <ExecutionStatus status={one.status} /> : <span class="dim">not planned yet</span>}
             <span class="note"> until it has {one.condition === "finished" ? "ended" : one.condition}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Dependants({ execution }: { execution: Execution }) {
+  if (!execution.dependants?.length) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>Waits for this</h2>
+      </header>
+      <ul class="body stack-small">
+        {execution.dependants.map((one) => (
+          <li key={one.execution_id}>
+            <Link to={`/executions/${one.execution_id}`}>{one.job_name ?? one.job_id}</Link>{" "}
+            <ExecutionStatus status={one.status} />
           </li>
         ))}
       </ul>

@@ -54,9 +54,11 @@ function Retry({ execution }: { execution: Execution }) {
   const isLong = execution.lane === "long" && execution.status !== "succeeded";
   const path = `/executions/${execution.execution_id}/retry`;
   const parsed = parse(parameters);
+  const [timeout, setTimeoutSeconds] = useState("");
   const body = {
     ...(parsed && parameters !== original ? { parameters: parsed } : {}),
     ...(isLong && from === "start" ? { from } : {}),
+    ...(timeout ? { timeout_seconds: Number(timeout) } : {}),
   };
   const confirm = async () => {
     if (!parsed) throw new Error("Parameters: not a JSON object.");
@@ -89,6 +91,17 @@ function Retry({ execution }: { execution: Execution }) {
           onInput={(event) => setParameters(event.currentTarget.value)}
         />
         {parsed === null && <span class="error">Not a JSON object</span>}
+      </label>
+      <label class="field">
+        <span class="label">Timeout of an attempt in seconds</span>
+        <input
+          class="input"
+          type="number"
+          min="1"
+          placeholder="As the job says"
+          value={timeout}
+          onInput={(event) => setTimeoutSeconds(event.currentTarget.value)}
+        />
       </label>
       <DryRun method="POST" path={path} body={body} />
     </Dialog>

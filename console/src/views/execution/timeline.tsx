@@ -1,10 +1,11 @@
 /** When the execution and its parts waited, ran and ended, with the forecast and the deadline. */
 
-import type { Attempt, Execution } from "../../api/types";
+import type { Attempt, Execution, Part } from "../../api/types";
 import { ExecutionStatus } from "../../components/status";
 import { duration } from "../../format/duration";
 import { clock, when } from "../../format/time";
 import { now } from "../../state/clock";
+import { MOST_ROWS } from "./parts";
 import { FINAL } from "./view";
 
 const WIDTH = 1000;
@@ -22,9 +23,10 @@ interface Row {
 }
 
 export function Timeline({ execution }: { execution: Execution }) {
+  const parts = (execution.parts ?? []).filter((part) => part.part !== "all");
   const rows = [
     rowOf("Execution", execution),
-    ...(execution.parts ?? []).filter((part) => part.part !== "all").map((part) => rowOf(nameOf(part), part)),
+    ...(parts.length > MOST_ROWS ? [] : parts.map((part) => rowOf(nameOf(part), part))),
   ];
   const current = now.value.getTime();
   const deadline = execution.deadline && !FINAL.has(execution.status) ? Date.parse(execution.deadline.at) : null;
@@ -94,8 +96,8 @@ function Bar({ from, to, class: className }: { from: number; to: number; class: 
   return <rect x={from} y="3" width={Math.max(2, to - from)} height="10" rx="2" class={className} />;
 }
 
-function rowOf(name: string, item: Execution | NonNullable<Execution["parts"]>[number]): Row {
-  const outlook = "deadline" in item ? item.deadline?.median_end : null;
+function rowOf(name: string, item: Execution | Part): Row {
+  const outlook = "part" in item ? item.expected_end : (item.median_end ?? item.deadline?.median_end);
   const asked = "scheduled_at" in item ? item.scheduled_at : item.requested_at;
   return {
     name,
@@ -109,7 +111,7 @@ function rowOf(name: string, item: Execution | NonNullable<Execution["parts"]>[n
   };
 }
 
-function nameOf(part: NonNullable<Execution["parts"]>[number]): string {
+export function nameOf(part: Part): string {
   if (part.part === "collect") return "Collect";
   return part.window ? when(new Date(part.window.start)) : `Part ${part.part}`;
 }

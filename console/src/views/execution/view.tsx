@@ -5,7 +5,7 @@ import { DeadlineBar } from "../../components/deadline-bar";
 import { Icon } from "../../components/icon";
 import { copy, Json } from "../../components/json";
 import { Link } from "../../components/link";
-import { Empty, Loaded } from "../../components/states";
+import { Loaded } from "../../components/states";
 import { DeadlineStatus, ExecutionStatus } from "../../components/status";
 import { selectedTab, type Tab, Tabs } from "../../components/tabs";
 import { Time } from "../../components/time";
@@ -19,7 +19,10 @@ import { useTitle } from "../../state/title";
 import { Attempts } from "./attempts";
 import { Details } from "./details";
 import { ExecutionDialog } from "./dialog";
+import { Events } from "./events";
 import { Log } from "./log";
+import { MOST_ROWS, Parts } from "./parts";
+import { Result } from "./result";
 import { Timeline } from "./timeline";
 
 export const FINAL = new Set(["succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"]);
@@ -40,6 +43,7 @@ export function ExecutionView({ id }: { id: string }) {
           <div class="stack">
             <Verdict execution={data} />
             {data.started_at && <Timeline execution={data} />}
+            {data.parts && data.parts.length > MOST_ROWS && <Parts parts={data.parts} />}
             <div class="columns">
               <Content execution={data} />
               <Details execution={data} />
@@ -109,7 +113,7 @@ function startDelay(execution: Execution): string {
 function Verdict({ execution }: { execution: Execution }) {
   const { deadline, waiting_for: waiting, error } = execution;
   const isLive = !FINAL.has(execution.status);
-  if (!(isLive && (deadline || waiting)) && !error) return null;
+  if (!(isLive && (deadline || waiting || execution.progress)) && !error) return null;
   return (
     <section class="card verdict" aria-label="Verdict">
       <div>
@@ -119,7 +123,15 @@ function Verdict({ execution }: { execution: Execution }) {
               <Icon name="waiting" />
               <span>{sentence(waiting.detail)}</span>
             </span>
-            {waiting.ahead !== null && waiting.ahead !== undefined && <span class="dim"> {waiting.ahead} ahead</span>}
+            <span class="dim">
+              {waiting.ahead != null && ` ${waiting.ahead} ahead`}
+              {waiting.until && (
+                <>
+                  {" "}
+                  until about <Time at={waiting.until} />
+                </>
+              )}
+            </span>
           </p>
         )}
         {isLive && deadline && (
@@ -136,6 +148,7 @@ function Verdict({ execution }: { execution: Execution }) {
             <DeadlineBar deadline={deadline} startedAt={execution.started_at} />
           </>
         )}
+        {isLive && execution.progress && <Progress execution={execution} />}
         {error && (
           <div class="failure">
             <p class="strong hue-bad">{error.type}</p>
@@ -151,16 +164,43 @@ function Verdict({ execution }: { execution: Execution }) {
           <dd>{deadline.remedy ?? "Unknown"}</dd>
         </dl>
       )}
-      {isLive && waiting?.executions && waiting.executions.length > 0 && (
-        <ul class="advice">
-          {waiting.executions.slice(0, 5).map((id) => (
-            <li key={id}>
-              <Link to={`/executions/${id}`}>{id}</Link>
-            </li>
-          ))}
-        </ul>
-      )}
+      {isLive && waiting && <Before title="Waits for" ids={waiting.executions} />}
+      {isLive && waiting && <Before title="Ahead" ids={waiting.executions_ahead} />}
     </section>
+  );
+}
+
+const MOST_NAMED = 5;
+
+function Before({ title, ids }: { title: string; ids: string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <div class="advice">
+      <p class="note">{title}</p>
+      <ul>
+        {ids.slice(0, MOST_NAMED).map((id) => (
+          <li key={id}>
+            <Link to={`/executions/${id}`}>{id}</Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** How much is done, and how much usually is by now. */
+function Progress({ execution }: { execution: Execution }) {
+  const { progress, usual_progress: usual } = execution;
+  if (!progress) return null;
+  return (
+    <p class="progress">
+      <b>{Math.round(progress.percent)}% done</b>
+      <progress max="100" value={progress.percent} aria-label="Progress" />
+      <span class="dim">
+        {progress.message}
+        {usual != null && ` usually ${Math.round(usual)}% by now`}
+      </span>
+    </p>
   );
 }
 
@@ -173,6 +213,7 @@ function Content({ execution }: { execution: Execution }) {
     { id: "log", title: "Log" },
     { id: "result", title: "Result" },
     { id: "attempts", title: "Attempts", count: execution.attempts.length },
+    { id: "events", title: "Events" },
     { id: "parameters", title: "Parameters" },
     { id: "json", title: "JSON" },
   ];
@@ -183,6 +224,7 @@ function Content({ execution }: { execution: Execution }) {
       {selected === "log" && <Log execution={execution} />}
       {selected === "result" && <Result execution={execution} />}
       {selected === "attempts" && <Attempts execution={execution} />}
+      {selected === "events" && <Events execution={execution} />}
       {selected === "parameters" && (
         <div class="body padded">
           <Json value={execution.parameters} label="Parameters" />
@@ -194,24 +236,5 @@ function Content({ execution }: { execution: Execution }) {
         </div>
       )}
     </section>
-  );
-}
-
-function Result({ execution }: { execution: Execution }) {
-  const { value, location } = execution.result;
-  if (location) {
-    return (
-      <div class="body padded">
-        <p>The result is large: it is in S3.</p>
-        <p class="mono">{location}</p>
-      </div>
-    );
-  }
-  if (value === null || value === undefined)
-    return <Empty title={FINAL.has(execution.status) ? "It returned nothing" : "No result yet"} />;
-  return (
-    <div class="body padded">
-      <Json value={value} label="Result" />
-    </div>
   );
 }

@@ -8,6 +8,8 @@ import { say } from "../../components/toasts";
 import { place } from "../../router";
 import { nameOf } from "../jobs/view";
 
+const DAY_MS = 86_400_000;
+
 interface Question {
   title: string;
   verb: string;
@@ -43,6 +45,14 @@ const QUESTIONS: Record<string, Question> = {
     path: "resume",
     done: "Resumed",
   },
+  backfill: {
+    title: "Backfill",
+    verb: "Backfill the day",
+    text: "Runs the due instants of the day that have no execution, or only failed ones, one after the other.",
+    method: "POST",
+    path: "backfill",
+    done: "Backfilling",
+  },
   cancel: {
     title: "Cancel",
     verb: "Cancel the job",
@@ -58,8 +68,9 @@ export function JobDialog({ job, reload }: { job: Job; reload: () => void }) {
   const question = QUESTIONS[place.value.query.get("do") ?? ""];
   if (!question) return null;
   const path = `/jobs/${job.job_id}/${question.path}`;
+  const body = question.path === "backfill" ? backfillOf(place.value.query.get("day") ?? "") : undefined;
   const confirm = async () => {
-    const sent = await send<RunResponse | Job>(question.method, path);
+    const sent = await send<RunResponse | Job>(question.method, path, body);
     closeDialog();
     reload();
     if ("execution" in sent.data) {
@@ -79,7 +90,15 @@ export function JobDialog({ job, reload }: { job: Job; reload: () => void }) {
       onConfirm={confirm}
     >
       <p>{question.text}</p>
-      <DryRun method={question.method} path={path} />
+      <DryRun method={question.method} path={path} body={body} />
     </Dialog>
   );
+}
+
+/** The missing and failed instants of a day in UTC, as the heat map counts them. */
+function backfillOf(day: string) {
+  const from = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(from.getTime())) return { from: day, to: day, which: "missing_and_failed" };
+  const end = Math.min(from.getTime() + DAY_MS, Date.now());
+  return { from: from.toISOString(), to: new Date(end).toISOString(), which: "missing_and_failed" };
 }

@@ -1,25 +1,12 @@
 /** The next ten due instants, in the viewer's zone, the job's zone and UTC, with clock changes. */
 
-import { useEffect, useState } from "preact/hooks";
-import { send } from "../../api/client";
-import type { Instant, Job } from "../../api/types";
+import type { Instant, JobDetail } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Relative, Time } from "../../components/time";
 import { cityOf, clock } from "../../format/time";
 
-interface Preview {
-  items: Instant[];
-}
-
-export function NextInstants({ job }: { job: Job }) {
-  const [items, setItems] = useState<Instant[] | null>(null);
-  const text = JSON.stringify(job.schedule);
-  useEffect(() => {
-    if (!job.schedule || job.schedule.queue || job.state !== "active") return;
-    send<Preview>("POST", "/schedules/preview", { schedule: JSON.parse(text), count: 10 })
-      .then((sent) => setItems(sent.data.items))
-      .catch(() => setItems([]));
-  }, [text, job.state]);
+export function NextInstants({ job }: { job: JobDetail }) {
+  const items = job.state === "active" ? job.next : null;
   if (!items?.length) return null;
   return (
     <section class="card">

@@ -1,6 +1,6 @@
 /** One job: its definition, its next instants, its history, and what can be done with it. */
 
-import type { Execution, Job } from "../../api/types";
+import type { Execution, JobDetail } from "../../api/types";
 import { Json } from "../../components/json";
 import { Link } from "../../components/link";
 import { Empty, Loaded } from "../../components/states";
@@ -10,22 +10,33 @@ import { selectedTab, Tabs } from "../../components/tabs";
 import { Time } from "../../components/time";
 import { scheduleWords } from "../../format/schedule";
 import { place, withQuery } from "../../router";
-import { useList } from "../../state/list";
+import { type List, useList } from "../../state/list";
 import { mayManage, mayOperate } from "../../state/me";
-import { DETAIL_MS, useResource } from "../../state/resource";
+import { useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
 import { addressOf, COLUMNS } from "../executions/view";
 import { nameOf } from "../jobs/view";
 import { JobDialog } from "./dialog";
+import { Graph } from "./graph";
+import { HeatMap } from "./heat-map";
 import { NextInstants } from "./next";
+import { RunTimes } from "./run-times";
 
 const TABS = [
   { id: "history", title: "History" },
   { id: "definition", title: "Definition" },
+  { id: "graph", title: "Graph" },
 ];
+/** Statistics of a year are read less often than what is live. */
+const JOB_MS = 10_000;
 
 export function JobView({ id }: { id: string }) {
-  const job = useResource<Job>(`/jobs/${id}`, DETAIL_MS * 2);
+  const job = useResource<JobDetail>(`/jobs/${id}?include=statistics,next,graph`, JOB_MS);
+  const status = place.value.query.get("status");
+  const history = useList<Execution>(
+    `/jobs/${id}/executions?limit=50${status ? `&status=${status}` : ""}`,
+    (one) => one.execution_id,
+  );
   useTitle(job.data ? nameOf(job.data) : "Job", { text: "Jobs", to: "/jobs" });
   return (
     <Loaded what="Job" of={job}>
@@ -33,10 +44,14 @@ export function JobView({ id }: { id: string }) {
         <>
           <Head job={data} />
           <div class="columns">
-            <section class="card">
-              <Tabs tabs={TABS} label="Job" />
-              {selectedTab(TABS) === "history" ? <History jobId={id} /> : <Definition job={data} />}
-            </section>
+            <div class="stack">
+              <RunTimes job={data} executions={history.items} />
+              {data.statistics && <HeatMap job={data} statistics={data.statistics} />}
+              <section class="card">
+                <Tabs tabs={TABS} label="Job" />
+                <Tab job={data} history={history} />
+              </section>
+            </div>
             <aside class="stack">
               <NextInstants job={data} />
               <Rules job={data} />
@@ -49,7 +64,7 @@ export function JobView({ id }: { id: string }) {
   );
 }
 
-function Head({ job }: { job: Job }) {
+function Head({ job }: { job: JobDetail }) {
   return (
     <div class="head">
       <div>
@@ -89,16 +104,18 @@ function Head({ job }: { job: Job }) {
   );
 }
 
-function isLive(job: Job): boolean {
+function isLive(job: JobDetail): boolean {
   return job.state === "active" || job.state === "paused";
 }
 
-function History({ jobId }: { jobId: string }) {
-  const status = place.value.query.get("status");
-  const list = useList<Execution>(
-    `/jobs/${jobId}/executions?limit=30${status ? `&status=${status}` : ""}`,
-    (one) => one.execution_id,
-  );
+function Tab({ job, history }: { job: JobDetail; history: List<Execution> }) {
+  const selected = selectedTab(TABS);
+  if (selected === "definition") return <Definition job={job} />;
+  if (selected === "graph") return job.graph ? <Graph job={job} graph={job.graph} /> : null;
+  return <History list={history} />;
+}
+
+function History({ list }: { list: List<Execution> }) {
   return (
     <Loaded what="History" of={list}>
       {() =>
@@ -121,15 +138,20 @@ function History({ jobId }: { jobId: string }) {
   );
 }
 
-function Definition({ job }: { job: Job }) {
+function Definition({ job }: { job: JobDetail }) {
   return (
     <div class="body padded">
-      <Json value={job} />
+      <Json value={definitionOf(job)} />
     </div>
   );
 }
 
-function Rules({ job }: { job: Job }) {
+/** The job without the details that only this page asks for. */
+function definitionOf({ statistics: _, next: __, graph: ___, ...job }: JobDetail): object {
+  return job;
+}
+
+function Rules({ job }: { job: JobDetail }) {
   const rows: [string, preact.ComponentChildren][] = [
     ["Lane", `${job.lane}, priority ${job.priority}`],
     ["Time limit", `${job.timeout_seconds} s an attempt`],
