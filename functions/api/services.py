@@ -55,6 +55,7 @@ from punctual.stages.api.send_messages import MessageSender
 from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
 from punctual.stages.api.task_usage import TaskUsageReader
+from punctual.stages.api.today import TodayReader
 from punctual.stages.api.yield_slot import YieldSlot
 from punctual.stages.operations.find import OperationFinder
 from punctual.stages.operations.select import Selector
@@ -185,6 +186,9 @@ attention = AttentionList(
     clock=instant.now,
 )
 acknowledge = Acknowledge(acknowledgements=wiring.acknowledgements(settings), find=find, clock=instant.now)
+today = TodayReader(
+    jobs=job_store, statistics=wiring.statistics(settings), executions=execution_index, clock=instant.now
+)
 agenda = AgendaReader(jobs=job_store, executions=execution_index, clock=instant.now)
 execution_details = ExecutionDetails(
     jobs=job_store,

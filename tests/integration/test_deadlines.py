@@ -293,7 +293,7 @@ def test_the_overview_counts_running_waiting_and_endangered_executions(
     status, overview = world.request("GET", "/overview")
     assert status == 200
     assert overview["running"] == 1
-    assert overview["slots"] == {"tasks": 4, "vcpus": 4.0, "taken_tasks": 1, "taken_vcpus": 1.0, "waiting": 0}
+    assert overview["slots"] == {"tasks": 4, "vcpus": 4.0, "taken_tasks": 1, "taken_vcpus": 1.0, "waiting_tasks": 0}
     deadlines = overview["deadlines"]
     assert deadlines["at_risk"] + deadlines["will_miss"] == 1
     assert [one["queue"] for one in overview["queues"]] == ["high", "normal", "low", "intake"]
@@ -417,7 +417,8 @@ def test_deadlines_are_filtered_by_the_instant_of_the_deadline_and_counted(world
     status, page = world.request("GET", "/deadlines?from=2026-11-21T01:00:00Z&to=2026-11-23T01:00:00Z")
     assert status == 200
     assert [one["job_id"] for one in page["items"]] == [tight["job_id"], jobs[0]["job_id"], jobs[1]["job_id"]]
-    assert page["counts"] == {"missed": 0, "will_miss": 1, "at_risk": 0, "on_track": 2}
+    counts = {"missed": 0, "missed_live": 0, "will_miss": 1, "at_risk": 0, "on_track": 2, "met": None}
+    assert page["counts"] == counts
     first = world.request("GET", "/deadlines?from=2026-11-22T00:00:00Z&limit=1")[1]
     second = world.request("GET", f"/deadlines?from=2026-11-22T00:00:00Z&limit=1&cursor={first['cursor']}")[1]
     assert [one["items"][0]["job_id"] for one in (first, second)] == [tight["job_id"], jobs[1]["job_id"]]

@@ -62,8 +62,54 @@ def test_nothing_needs_attention_in_an_idle_system(world: World) -> None:
     found = overview(world)
     assert found["attention"] == []
     assert found["alarms"] == []
-    assert found["deadlines"] == {"missed": 0, "will_miss": 0, "at_risk": 0, "on_track": 0}
+    assert found["deadlines"] == {
+        "met": 0,
+        "missed": 0,
+        "missed_live": 0,
+        "will_miss": 0,
+        "at_risk": 0,
+        "on_track": 0,
+    }
+    assert found["failed_today"] == {"since": "2026-11-16T00:00:00.000Z", "count": 0, "items": []}
     assert (found["due_next"], found["late"]) == ([], {"items": [], "examined_since": None})
+
+
+def test_the_failures_of_today_are_counted_and_the_latest_are_shown_with_the_reason(world: World) -> None:
+    world.submit(task="fail", parameters={"fatal": True})
+    world.run_until_idle()
+    assert overview(world)["failed_today"]["count"] == 1
+    world.pass_time(DAY)
+    jobs = []
+    for n in range(12):
+        jobs.append(world.submit(name=f"job-{n}", task="fail", parameters={"fatal": True}))
+        world.submit(task="echo")
+        world.run_until_idle()
+        world.pass_time(900)
+    found = overview(world)["failed_today"]
+    assert (found["since"], found["count"]) == ("2026-11-17T00:00:00.000Z", 12)
+    assert [one["job_id"] for one in found["items"]] == [job["job_id"] for job in jobs[:1:-1]]
+    latest = found["items"][0]
+    assert (latest["status"], latest["reason"]) == ("failed", "fatal error: not retried")
+    assert (latest["job_name"], latest["owner"], latest["task"]) == ("job-11", "data-quality", "fail")
+    assert world.execution(latest["execution_id"])["ended_at"] == latest["ended_at"]
+
+
+def test_deadlines_that_were_met_and_missed_today_are_counted(world: World) -> None:
+    with_deadline: dict[str, Any] = {"deadline": {"within_seconds": HOUR}, "overlap": "allow"}
+    world.submit(task="echo", **with_deadline)
+    world.run_until_idle()
+    world.pass_time(DAY)
+    for task in ("echo", "echo", "fail"):
+        world.submit(task=task, retry={"max_attempts": 1}, **with_deadline)
+    world.submit(task="echo")
+    world.run_until_idle()
+    world.submit(schedule={"at": "2026-11-20T00:00:00Z"}, expected_seconds=5, **with_deadline)
+    world.deliver_streams()
+    expected = {"met": 2, "missed": 1, "missed_live": 0, "will_miss": 0, "at_risk": 0, "on_track": 1}
+    assert overview(world)["deadlines"] == expected
+    assert world.request("GET", "/deadlines")[1]["counts"] == expected
+    _, within = world.request("GET", "/deadlines?from=2026-11-01T00:00:00Z")
+    assert within["counts"] == expected | {"met": None, "missed": 0}
 
 
 def test_a_deadline_in_danger_needs_attention_with_cause_remedy_and_beginning(world: World) -> None:
@@ -79,7 +125,7 @@ def test_a_deadline_in_danger_needs_attention_with_cause_remedy_and_beginning(wo
     assert item["cause"].startswith("it is expected to take 5 minutes")
     assert item["remedy"].startswith("schedule it earlier")
     assert item["since"] == found_at
-    assert found["deadlines"] == {"missed": 0, "will_miss": 1, "at_risk": 0, "on_track": 1}
+    assert (found["deadlines"]["will_miss"], found["deadlines"]["on_track"]) == (1, 1)
     assert [one["execution_id"] for one in found["due_next"]] == sorted([fine["execution_id"], execution_id])
     assert found["due_next"][0]["scheduled_at"] == "2026-11-20T00:00:00.000Z"
 

@@ -1265,10 +1265,39 @@ export interface components {
              */
             timezone?: string | null;
         };
+        /**
+         * DeadlineCounts
+         * @description Executions with a deadline, by state: live ones, and those that have ended since midnight in UTC.
+         *
+         *     10,000 live ones mean at least 10,000: counting stops there.
+         */
+        DeadlineCounts: {
+            /** At Risk */
+            at_risk: number;
+            /**
+             * Met
+             * @description Ended today in time. Null if `from` or `to` is given: those have no index.
+             */
+            met: number | null;
+            /**
+             * Missed
+             * @description Live ones past their deadline and, unless `met` is null, those that ended today.
+             */
+            missed: number;
+            /**
+             * Missed Live
+             * @description The live ones among them.
+             */
+            missed_live: number;
+            /** On Track */
+            on_track: number;
+            /** Will Miss */
+            will_miss: number;
+        };
         /** DeadlinePage */
         DeadlinePage: {
             /** @description Only on the first page. Of all states, in the requested time range; regards no other filter. */
-            counts?: components["schemas"]["LiveDeadlines"] | null;
+            counts?: components["schemas"]["DeadlineCounts"] | null;
             /**
              * Cursor
              * @description Pass it as `cursor` to get the next page; null on the last page.
@@ -1740,6 +1769,47 @@ export interface components {
             p95_seconds: number;
             /** @description `history` of the job, `declared` by `expected_seconds`, or `timeout`: nothing else is known. */
             source: components["schemas"]["RunTimeSource"];
+        };
+        /**
+         * FailedExecution
+         * @description An execution that failed or timed out.
+         */
+        FailedExecution: {
+            /** Ended At */
+            ended_at: string | null;
+            /** Execution Id */
+            execution_id: string;
+            /** Job Id */
+            job_id: string;
+            /** Job Name */
+            job_name: string | null;
+            /** Owner */
+            owner: string;
+            /** Reason */
+            reason: string | null;
+            /** Scheduled At */
+            scheduled_at: string;
+            status: components["schemas"]["Status"];
+            /** Task */
+            task: string;
+        };
+        /** FailedToday */
+        FailedToday: {
+            /**
+             * Count
+             * @description The executions that failed or timed out since then.
+             */
+            count: number;
+            /**
+             * Items
+             * @description The latest of them, at most 10. Of many in a quarter of an hour, some are left out.
+             */
+            items: components["schemas"]["FailedExecution"][];
+            /**
+             * Since
+             * @description Midnight in UTC.
+             */
+            since: string;
         };
         /** Failure */
         Failure: {
@@ -2338,20 +2408,6 @@ export interface components {
          * @enum {string}
          */
         Level: "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
-        /**
-         * LiveDeadlines
-         * @description Live executions with a deadline, by state. 10,000 means at least 10,000: counting stops there.
-         */
-        LiveDeadlines: {
-            /** At Risk */
-            at_risk: number;
-            /** Missed */
-            missed: number;
-            /** On Track */
-            on_track: number;
-            /** Will Miss */
-            will_miss: number;
-        };
         /** LogLine */
         LogLine: {
             /**
@@ -2691,12 +2747,13 @@ export interface components {
              * @description The open items first.
              */
             attention: components["schemas"]["AttentionItem"][];
-            deadlines: components["schemas"]["LiveDeadlines"];
+            deadlines: components["schemas"]["DeadlineCounts"];
             /**
              * Due Next
              * @description The next 20 planned executions, soonest first.
              */
             due_next: components["schemas"]["DueExecution"][];
+            failed_today: components["schemas"]["FailedToday"];
             /**
              * Failure Percent
              * @description Percentage of attempts that failed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from answers import ExecutionDeadline, QueueStatus, SlotUsage
-from answers.deadlines import LiveDeadlines
+from answers.deadlines import DeadlineCounts
 from punctual.domain.attention.acknowledgement import AttentionState
 from punctual.domain.attention.attention_item import AttentionKind, SubjectType
 from punctual.domain.executions.deadline_outlook import DeadlineState
@@ -64,6 +64,28 @@ class DueExecution(BaseModel):
     deadline: ExecutionDeadline | None
 
 
+class FailedExecution(BaseModel):
+    """An execution that failed or timed out."""
+
+    execution_id: str
+    job_id: str
+    job_name: str | None
+    owner: str
+    task: str
+    status: Status
+    reason: str | None
+    scheduled_at: str
+    ended_at: str | None
+
+
+class FailedToday(BaseModel):
+    since: str = Field(description="Midnight in UTC.")
+    count: int = Field(description="The executions that failed or timed out since then.")
+    items: list[FailedExecution] = Field(
+        description="The latest of them, at most 10. Of many in a quarter of an hour, some are left out."
+    )
+
+
 class LateExecutions(BaseModel):
     items: list[DueExecution] = Field(
         description="Not started a minute after the earliest start; the first 100, the oldest first."
@@ -98,10 +120,11 @@ class Overview(BaseModel):
     running_is_exact: bool = Field(description="False if there are more: counting stops at 10,000.")
     queues: list[QueueStatus]
     slots: SlotUsage
-    deadlines: LiveDeadlines
+    deadlines: DeadlineCounts
     attention: list[AttentionItem] = Field(description="The open items first.")
     due_next: list[DueExecution] = Field(description="The next 20 planned executions, soonest first.")
     late: LateExecutions
+    failed_today: FailedToday
     alarms: list[RaisedAlarm] | None = Field(description="Alarms in the state ALARM; null if they cannot be read.")
     seconds: float | None = Field(description="Length of the sampled interval, which the fields below refer to.")
     lanes: dict[str, LaneActivity]

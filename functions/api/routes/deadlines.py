@@ -9,7 +9,7 @@ from answers.deadlines import DeadlinePage
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
-from services import authorize, browse_deadlines
+from services import authorize, browse_deadlines, today
 from views import execution_view, total_view
 from views.deadlines import deadline_counts
 
@@ -55,6 +55,7 @@ def list_deadlines(
     items = [execution_view(one) for one in page.items]
     if cursor is not None:
         return DeadlinePage(items=items, cursor=page.cursor)
-    counts = browse_deadlines.count(where)
-    total = total_view(page, cursor, partial(browse_deadlines.total, where, counts))
-    return DeadlinePage(items=items, cursor=page.cursor, counts=deadline_counts(counts), **total)
+    live = browse_deadlines.count(where)
+    counts = deadline_counts(live, None if since or until else today.read())
+    total = total_view(page, cursor, partial(browse_deadlines.total, where, live))
+    return DeadlinePage(items=items, cursor=page.cursor, counts=counts, **total)

@@ -18,9 +18,10 @@ from services import (
     limits,
     part_store,
     queue_status,
+    today,
 )
 from views.deadlines import deadline_counts
-from views.overview import alarm_views, attention_views, due_views, late_view
+from views.overview import alarm_views, attention_views, due_views, failed_view, late_view
 from views.queues import queue_views
 
 from punctual.domain.instant import to_text
@@ -39,7 +40,7 @@ TAGS = ["overview"]
 def overview() -> Overview:
     authorize(router)
     sample, lane, occupancy = queue_status.current(), lane_outlooks.latest(), part_store.occupancy()
-    running = browse.count_running()
+    running, ended = browse.count_running(), today.read()
     return Overview(
         at=to_text(sample.at),
         running=running.count,
@@ -52,10 +53,11 @@ def overview() -> Overview:
             taken_vcpus=occupancy.cpu / 1024,
             waiting_tasks=lane.waiting if lane else 0,
         ),
-        deadlines=deadline_counts(browse_deadlines.count(DeadlineFilter())),
+        deadlines=deadline_counts(browse_deadlines.count(DeadlineFilter()), ended),
         attention=attention_views(attention.current(sample)),
         due_next=due_views(agenda.due_next()),
         late=late_view(agenda.late(sample.oldest_due)),
+        failed_today=failed_view(ended, today.latest_failed(ended)),
         alarms=alarm_views(attention.raised_alarms()),
         seconds=sample.seconds,
         lanes={name: LaneActivity(**asdict(flow)) for name, flow in sample.lanes.items()},

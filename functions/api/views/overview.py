@@ -12,7 +12,9 @@ from punctual.domain.instant import to_text
 from punctual.ports.attention import RaisedAlarm
 from punctual.stages.api.agenda import Late
 from punctual.stages.api.attention import Attention
+from punctual.stages.api.today import Today
 from views import deadline_view
+from views.instants import text_of
 
 
 def attention_answer(item_id: str, one: Acknowledgement | None) -> answers.AttentionAnswer:
@@ -69,6 +71,24 @@ def due_views(executions: Iterable[Execution]) -> list[answers.DueExecution]:
 def late_view(late: Late) -> answers.LateExecutions:
     since = late.examined_since
     return answers.LateExecutions(items=due_views(late.items), examined_since=to_text(since) if since else None)
+
+
+def failed_view(today: Today, latest: Iterable[Execution]) -> answers.FailedToday:
+    items = [
+        answers.FailedExecution(
+            execution_id=one.execution_id,
+            job_id=one.job_id,
+            job_name=one.job_name,
+            owner=one.owner,
+            task=one.task,
+            status=one.status,
+            reason=one.reason,
+            scheduled_at=to_text(one.scheduled_at),
+            ended_at=text_of(one.ended_at),
+        )
+        for one in latest
+    ]
+    return answers.FailedToday(since=to_text(today.since), count=today.failed, items=items)
 
 
 def alarm_views(raised: Iterable[RaisedAlarm] | None) -> list[answers.RaisedAlarm] | None:

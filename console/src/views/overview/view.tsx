@@ -54,7 +54,7 @@ function text(at: number): string {
 function countDangers({ attention, deadlines, queues }: Overview): void {
   const next = {
     attention: attention.filter((one) => one.acknowledgement === null).length,
-    deadlines: deadlines.at_risk + deadlines.will_miss + deadlines.missed,
+    deadlines: deadlines.at_risk + deadlines.will_miss + deadlines.missed_live,
     queues: queues.filter((one) => one.minutes_until_breach !== null).length,
   };
   const { value } = dangers;
@@ -106,8 +106,8 @@ function Figures({ overview, summary }: { overview: Overview; summary: Summary |
       />
       <Figure
         title="Deadlines"
-        value={count(deadlines.on_track + deadlines.at_risk + deadlines.will_miss + deadlines.missed)}
-        note={`${deadlines.at_risk} at risk, ${deadlines.will_miss + deadlines.missed} missed or lost`}
+        value={count(deadlines.on_track + deadlines.at_risk + deadlines.will_miss + deadlines.missed_live)}
+        note={`${deadlines.at_risk} at risk, ${deadlines.will_miss + deadlines.missed_live} missed or lost`}
       />
     </dl>
   );

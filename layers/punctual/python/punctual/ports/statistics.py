@@ -8,6 +8,7 @@ from typing import Protocol
 
 from punctual.domain.statistics.ended import Counts
 from punctual.domain.statistics.job_record import JobRecord, LedgerPage, RecordChange
+from punctual.domain.statistics.quarter import Quarter
 
 
 class CountedStatistics(Protocol):
@@ -20,7 +21,7 @@ class CountedStatistics(Protocol):
         """The first page of a job's ledger that reaches to ``key``."""
 
     def apply(
-        self, changes: Sequence[RecordChange], quarters: Mapping[tuple[str, datetime], Counts], now: datetime
+        self, changes: Sequence[RecordChange], quarters: Mapping[tuple[str, datetime], Quarter], now: datetime
     ) -> bool:
         """Apply the changes of jobs, and add to the quarters of owners, in one transaction.
 
@@ -37,5 +38,5 @@ class StatisticsReader(Protocol):
     def days(self, record: JobRecord, since: date, until: date) -> Mapping[str, Counts]:
         """The counts of the days from ``since`` to ``until``, both included; days without an end are left out."""
 
-    def quarters(self, owner: str, since: datetime, until: datetime) -> Mapping[datetime, Counts]:
-        """The counts of an owner by quarter of an hour that begins from ``since`` on and before ``until``."""
+    def quarters(self, owner: str, since: datetime, until: datetime) -> Mapping[datetime, Quarter]:
+        """What was counted of an owner by quarter of an hour that begins from ``since`` on and before ``until``."""

@@ -5,7 +5,7 @@
     job#<job id>      record                      the job's last ended executions and the counts of its current day
     job#<job id>      day#<date>                  the counts of an earlier day
     job#<job id>      ledger#<end>#<execution>    executions that were counted and have left the record
-    owner#<owner>     <instant>#<part>            counts of a quarter of an hour, in up to 8 parts
+    owner#<owner>     <instant>#<part>            counts and failed executions of a quarter of an hour, in up to 8 parts
 
 The version of the record fences all items of a job: each write of one is part of a transaction with the record.
 """
@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.items import Item
@@ -23,6 +24,7 @@ from punctual.aws.dynamodb.table import Table, transact
 from punctual.domain.instant import from_text, to_text
 from punctual.domain.statistics.ended import Counts, add, ends_of_text, ends_text
 from punctual.domain.statistics.job_record import JobRecord, LedgerPage, RecordChange
+from punctual.domain.statistics.quarter import Quarter, slot_of
 
 DAYS_KEPT = timedelta(weeks=55)
 QUARTERS_KEPT = timedelta(days=36)
@@ -32,6 +34,8 @@ LEDGER_KEPT = timedelta(days=15)
 PARTS = 8
 """Each process adds to one of so many items per owner and quarter, so that few transactions conflict."""
 
+_FAILED = "failed"
+"""The prefix of the attributes with the ids of failed executions; the number of the slot follows."""
 _KEYS = frozenset({"series", "bucket", "expires_at"})
 
 
@@ -58,10 +62,10 @@ class DynamoStatistics:
         return None if item is None else LedgerPage(item["bucket"].removeprefix("ledger#"), item["counted"])
 
     def apply(
-        self, changes: Sequence[RecordChange], quarters: Mapping[tuple[str, datetime], Counts], now: datetime
+        self, changes: Sequence[RecordChange], quarters: Mapping[tuple[str, datetime], Quarter], now: datetime
     ) -> bool:
         writes = [write for change in changes for write in self._writes(change, now)]
-        writes += [self._addition_to_quarter(owner, at, counts) for (owner, at), counts in quarters.items()]
+        writes += [self._addition_to_quarter(owner, at, quarter) for (owner, at), quarter in quarters.items()]
         return all(transact(self.table.client, [{"Update": one} for one in writes]))
 
     def days(self, record: JobRecord, since: date, until: date) -> Mapping[str, Counts]:
@@ -74,15 +78,15 @@ class DynamoStatistics:
             days[record.day] = add(days.get(record.day, {}), record.counts)
         return days
 
-    def quarters(self, owner: str, since: datetime, until: datetime) -> Mapping[datetime, Counts]:
+    def quarters(self, owner: str, since: datetime, until: datetime) -> Mapping[datetime, Quarter]:
         pages = self.table.query(
             "#series = :series AND #bucket BETWEEN :low AND :high",
             {"series": f"owner#{owner}", "low": to_text(since), "high": to_text(until)},
         )
-        quarters: dict[datetime, Counts] = defaultdict(dict)
+        quarters: dict[datetime, Quarter] = defaultdict(Quarter)
         for item in (item for page in pages for item in page):
             at = from_text(item["bucket"].partition("#")[0])
-            quarters[at] = add(quarters[at], counts_of_item(item))
+            quarters[at] += Quarter(counts_of_item(item), _failed_of_item(item))
         return quarters
 
     def _writes(self, change: RecordChange, now: datetime) -> Iterable[dict[str, Any]]:
@@ -108,12 +112,22 @@ class DynamoStatistics:
             counted = {"counted": page.execution_ids}
             yield self._addition(_of_job(after.job_id), f"ledger#{page.key}", counted, now + LEDGER_KEPT)
 
-    def _addition_to_quarter(self, owner: str, at: datetime, counts: Counts) -> dict[str, Any]:
-        return self._addition(f"owner#{owner}", f"{to_text(at)}#{self.part}", counts, at + QUARTERS_KEPT)
+    def _addition_to_quarter(self, owner: str, at: datetime, quarter: Quarter) -> dict[str, Any]:
+        failed = {f"{_FAILED}{slot_of(one)}": one for one in quarter.failed}
+        bucket = f"{to_text(at)}#{self.part}"
+        return self._addition(f"owner#{owner}", bucket, quarter.counts, at + QUARTERS_KEPT, failed)
 
-    def _addition(self, series: str, bucket: str, counts: Mapping[str, Any], expiry: datetime) -> dict[str, Any]:
-        key = {"series": series, "bucket": bucket}
-        return self.table.update_request(key, set={"expires_at": int(expiry.timestamp())}, add=counts)
+    def _addition(
+        self,
+        series: str,
+        bucket: str,
+        counts: Mapping[str, Any],
+        expiry: datetime,
+        latest: Mapping[str, str] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """Add the counts, and replace what is the ``latest``."""
+        assigned = {"expires_at": int(expiry.timestamp()), **latest}
+        return self.table.update_request({"series": series, "bucket": bucket}, set=assigned, add=counts)
 
 
 def _of_job(job_id: str) -> str:
@@ -134,7 +148,11 @@ def record_of_item(item: Item) -> JobRecord:
 
 
 def counts_of_item(item: Item) -> Counts:
-    return {name: value for name, value in item.items() if name not in _KEYS}
+    return {name: value for name, value in item.items() if name not in _KEYS and not name.startswith(_FAILED)}
+
+
+def _failed_of_item(item: Item) -> frozenset[str]:
+    return frozenset(value for name, value in item.items() if name.startswith(_FAILED))
 
 
 def _counts_text(counts: Counts) -> str:

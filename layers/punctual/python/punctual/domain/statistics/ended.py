@@ -93,6 +93,8 @@ def counted_end(execution: Execution) -> CountedEnd:
     if first_start is not None:
         of_job[f"{LATENESS}{bucket_of((first_start - execution.earliest_start) // MILLISECOND)}"] = 1
         of_owner[f"{queue}{DELAY}{bucket_of((first_start - _ready_at(execution)) // MILLISECOND)}"] = 1
+    if execution.deadline_state is not None:
+        of_owner[str(execution.deadline_state)] = 1
     return CountedEnd(ended=ended, owner=execution.owner, of_job=of_job, of_owner=of_owner)
 
 

@@ -59,9 +59,9 @@ class StatisticsReading:
         """The counts of each bucket, oldest first, of one owner or all. Makes one query per owner."""
         totals: dict[datetime, Counts] = {start: {} for start in wanted.starts}
         for one in [owner] if owner is not None else self.jobs.owners():
-            for quarter, counts in self.statistics.quarters(one, wanted.since, wanted.until).items():
-                start = wanted.bucket.start_of(quarter)
-                totals[start] = add(totals[start], counts)
+            for at, quarter in self.statistics.quarters(one, wanted.since, wanted.until).items():
+                start = wanted.bucket.start_of(at)
+                totals[start] = add(totals[start], quarter.counts)
         return list(totals.items())
 
     def history(self, job_id: str, first: date, last: date) -> JobHistory:

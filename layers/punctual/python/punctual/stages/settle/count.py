@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.errors import StatisticsContention
 from punctual.domain.executions.execution import Execution
-from punctual.domain.statistics.ended import CountedEnd, Counts, add, counted_end
+from punctual.domain.statistics.ended import CountedEnd, counted_end
 from punctual.domain.statistics.job_record import JobRecord, LedgerPage, RecordChange, count
+from punctual.domain.statistics.quarter import Quarter, quarter_of_ends
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -65,9 +66,8 @@ def _present(pages: Mapping[str, LedgerPage | None]) -> dict[str, LedgerPage]:
     return {name: page for name, page in pages.items() if page is not None}
 
 
-def _by_quarter(changes: Iterable[RecordChange]) -> dict[tuple[str, datetime], Counts]:
-    quarters: dict[tuple[str, datetime], Counts] = {}
+def _by_quarter(changes: Iterable[RecordChange]) -> dict[tuple[str, datetime], Quarter]:
+    ends: dict[tuple[str, datetime], list[CountedEnd]] = defaultdict(list)
     for end in (end for change in changes for end in change.new):
-        key = (end.owner, end.quarter)
-        quarters[key] = add(quarters.get(key, {}), end.of_owner)
-    return quarters
+        ends[end.owner, end.quarter].append(end)
+    return {key: quarter_of_ends(some) for key, some in ends.items()}
