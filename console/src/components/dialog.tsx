@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function closeDialog(): void {
-  setQuery({ do: null }, { replace: true });
+  setQuery({ do: null, day: null, restore: null }, { replace: true });
 }
 
 export function Dialog({ title, verb, isDanger = false, children, onConfirm }: Props) {

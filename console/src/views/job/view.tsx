@@ -20,11 +20,13 @@ import { JobDialog } from "./dialog";
 import { Graph } from "./graph";
 import { HeatMap } from "./heat-map";
 import { NextInstants } from "./next";
+import { Revisions } from "./revisions";
 import { RunTimes } from "./run-times";
 
 const TABS = [
   { id: "history", title: "History" },
   { id: "definition", title: "Definition" },
+  { id: "revisions", title: "Revisions" },
   { id: "graph", title: "Graph" },
 ];
 /** Statistics of a year are read less often than what is live. */
@@ -111,6 +113,7 @@ function isLive(job: JobDetail): boolean {
 function Tab({ job, history }: { job: JobDetail; history: List<Execution> }) {
   const selected = selectedTab(TABS);
   if (selected === "definition") return <Definition job={job} />;
+  if (selected === "revisions") return <Revisions job={job} />;
   if (selected === "graph") return job.graph ? <Graph job={job} graph={job.graph} /> : null;
   return <History list={history} />;
 }

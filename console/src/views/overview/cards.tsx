@@ -6,6 +6,7 @@ import { Relative, Time } from "../../components/time";
 import { count, plural } from "../../format/duration";
 
 const MOST_SLOTS = 64;
+const MOST_LATE = 10;
 
 export function DueCard({ executions }: { executions: DueExecution[] }) {
   return (
@@ -46,6 +47,32 @@ export function DueCard({ executions }: { executions: DueExecution[] }) {
           </tbody>
         </table>
       )}
+    </section>
+  );
+}
+
+/** Executions that have not started a minute after they could. Shown only if there are some. */
+export function LateCard({ late }: { late: Overview["late"] }) {
+  if (late.items.length === 0) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>Late to start</h2>
+        <span class="note">{plural(late.items.length, "execution")}, the oldest first</span>
+      </header>
+      <ul class="list-rows">
+        {late.items.slice(0, MOST_LATE).map((one) => (
+          <li key={one.execution_id}>
+            <Link to={`/executions/${one.execution_id}`} class="name">
+              {one.job_name ?? one.task}
+            </Link>
+            <span class="dim">
+              due <Time at={one.scheduled_at} />
+            </span>
+            {one.reason && <span class="note">{one.reason}</span>}
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

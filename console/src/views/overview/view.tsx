@@ -8,7 +8,8 @@ import { dangers } from "../../state/dangers";
 import { useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
 import { AttentionList } from "./attention";
-import { AlarmCard, DueCard, LaneCard, QueueCard } from "./cards";
+import { AlarmCard, DueCard, LaneCard, LateCard, QueueCard } from "./cards";
+import { DelayChart } from "./delay-chart";
 import { EndedChart } from "./ended-chart";
 
 const DAY_MS = 86_400_000;
@@ -31,9 +32,15 @@ export function OverviewView() {
           <div class="columns">
             <div class="stack">
               <Loaded what="Ended executions" of={summary}>
-                {(buckets) => <EndedChart buckets={buckets.items} />}
+                {(buckets) => (
+                  <>
+                    <DelayChart buckets={buckets.items} />
+                    <EndedChart buckets={buckets.items} />
+                  </>
+                )}
               </Loaded>
               <DueCard executions={data.due_next} />
+              <LateCard late={data.late} />
             </div>
             <aside class="stack">
               <QueueCard queues={data.queues} />

@@ -1,0 +1,45 @@
+/** How late executions started in each quarter of an hour, by queue: the 99th percentile, on a logarithmic scale. */
+
+import type { Summary } from "../../api/types";
+import { Chart, type Line } from "../../components/chart";
+import { duration } from "../../format/duration";
+
+const COLOURS: Record<string, string> = { high: "ok-fill", normal: "live-fill", low: "idle-fill", long: "wait-fill" };
+const GOAL_SECONDS = 2;
+/** A logarithmic scale has no zero. */
+const LEAST_SECONDS = 0.01;
+
+export function DelayChart({ buckets }: { buckets: Summary["items"] }) {
+  const queues = Object.keys(COLOURS).filter((name) =>
+    buckets.some((one) => one.start_delay_p99_seconds[name] !== undefined),
+  );
+  if (queues.length === 0) return null;
+  const lines: Line[] = queues.map((name) => ({
+    title: name,
+    token: COLOURS[name] ?? "idle-fill",
+    kind: "line",
+    values: buckets.map((one) => {
+      const seconds = one.start_delay_p99_seconds[name];
+      return seconds === undefined ? null : Math.max(LEAST_SECONDS, seconds);
+    }),
+  }));
+  const goal: Line = { title: "Goal", token: "text-3", kind: "dashed", values: buckets.map(() => GOAL_SECONDS) };
+  return (
+    <section class="card">
+      <header>
+        <h2>Start delay</h2>
+        <span class="note">P99 from when an execution could start to its start, by queue, last 24 h</span>
+        <span class="note aside">goal {duration(GOAL_SECONDS)}</span>
+      </header>
+      <div class="body">
+        <Chart
+          label={`Start delay by queue, last 24 hours: ${queues.join(", ")}`}
+          times={buckets.map((one) => Date.parse(one.start))}
+          lines={[...lines, goal]}
+          isLogarithmic
+          text={duration}
+        />
+      </div>
+    </section>
+  );
+}
