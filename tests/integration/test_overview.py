@@ -112,6 +112,25 @@ def test_deadlines_that_were_met_and_missed_today_are_counted(world: World) -> N
     assert within["counts"] == expected | {"met": None, "missed": 0}
 
 
+def test_every_list_of_executions_shows_the_time_zone_of_the_schedule(world: World) -> None:
+    berlin = {"cron": "* * * * *", "timezone": "Europe/Berlin", "max_runs": 3}
+    job = world.submit(task="fail", schedule=berlin, deadline={"within_seconds": HOUR}, retry={"max_attempts": 1})
+    world.submit(task="fail", parameters={"fatal": True})
+    world.run_for(70, step=10)
+    shown = overview(world)
+    failed, due = shown["failed_today"]["items"], shown["due_next"]
+    deadlines = world.request("GET", "/deadlines")[1]["items"]
+    listed = world.request("GET", "/executions")[1]["items"]
+    world.pass_time(HOUR)
+    late = overview(world)["late"]["items"]
+    for items in (failed, due, deadlines, listed, late):
+        assert [one for one in items if one["job_id"] == job["job_id"]]
+        for one in items:
+            zone = "Europe/Berlin" if one["job_id"] == job["job_id"] else "UTC"
+            assert (one["timezone"], world.execution(one["execution_id"])["timezone"]) == (zone, zone)
+    assert len({one["job_id"] for one in listed}) == 2
+
+
 def test_a_deadline_in_danger_needs_attention_with_cause_remedy_and_beginning(world: World) -> None:
     fine = world.submit(schedule={"at": "2026-11-20T00:00:00Z"}, deadline={"within_seconds": HOUR}, expected_seconds=5)
     execution_id = endanger(world)

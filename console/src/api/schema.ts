@@ -1386,6 +1386,11 @@ export interface components {
             status: components["schemas"]["Status"];
             /** Task */
             task: string;
+            /**
+             * Timezone
+             * @description The time zone of the schedule; `UTC` if it has none.
+             */
+            timezone: string;
         };
         /**
          * Edit
@@ -1615,6 +1620,11 @@ export interface components {
             /** Task */
             task: string;
             /**
+             * Timezone
+             * @description The time zone of the schedule; `UTC` if it has none.
+             */
+            timezone: string;
+            /**
              * Upstreams
              * @description Only for a single execution that depends on other jobs.
              */
@@ -1792,6 +1802,11 @@ export interface components {
             status: components["schemas"]["Status"];
             /** Task */
             task: string;
+            /**
+             * Timezone
+             * @description The time zone of the schedule; `UTC` if it has none.
+             */
+            timezone: string;
         };
         /** FailedToday */
         FailedToday: {

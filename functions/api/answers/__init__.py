@@ -224,6 +224,7 @@ class Execution(BaseModel):
     priority: Priority
     origin: Origin
     scheduled_at: str
+    timezone: str = Field(description="The time zone of the schedule; `UTC` if it has none.")
     queued_at: str | None
     started_at: str | None
     ended_at: str | None

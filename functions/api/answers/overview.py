@@ -60,6 +60,7 @@ class DueExecution(BaseModel):
     status: Status
     reason: str | None
     scheduled_at: str
+    timezone: str = Field(description="The time zone of the schedule; `UTC` if it has none.")
     earliest_start: str = Field(description="The due instant plus jitter, or the time of the request for a past one.")
     deadline: ExecutionDeadline | None
 
@@ -75,6 +76,7 @@ class FailedExecution(BaseModel):
     status: Status
     reason: str | None
     scheduled_at: str
+    timezone: str = Field(description="The time zone of the schedule; `UTC` if it has none.")
     ended_at: str | None
 
 

@@ -115,6 +115,7 @@ def execution_view(
         priority=execution.priority,
         origin=execution.origin,
         scheduled_at=to_text(execution.scheduled_at),
+        timezone=execution.timezone,
         queued_at=_text(execution.queued_at),
         started_at=_text(execution.started_at),
         ended_at=_text(execution.ended_at),

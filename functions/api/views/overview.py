@@ -61,6 +61,7 @@ def due_views(executions: Iterable[Execution]) -> list[answers.DueExecution]:
             status=one.status,
             reason=one.reason,
             scheduled_at=to_text(one.scheduled_at),
+            timezone=one.timezone,
             earliest_start=to_text(one.earliest_start),
             deadline=deadline_view(one, one.outlook),
         )
@@ -84,6 +85,7 @@ def failed_view(today: Today, latest: Iterable[Execution]) -> answers.FailedToda
             status=one.status,
             reason=one.reason,
             scheduled_at=to_text(one.scheduled_at),
+            timezone=one.timezone,
             ended_at=text_of(one.ended_at),
         )
         for one in latest

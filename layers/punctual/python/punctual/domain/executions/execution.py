@@ -119,6 +119,8 @@ class Execution:
     """The name of its job at the time of planning."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """The tags of its job at the time of planning."""
+    timezone: str = "UTC"
+    """The time zone of the schedule at the time of planning."""
     lane: Lane = Lane.SHORT
     priority: Priority = Priority.NORMAL
     timeout_seconds: int = 600

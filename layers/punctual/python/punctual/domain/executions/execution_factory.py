@@ -12,7 +12,7 @@ from punctual.domain.executions.execution import RETROACTIVE_ORIGINS, UPSTREAM_B
 from punctual.domain.instant import in_milliseconds
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.jobs.job import Job
-from punctual.domain.schedules.due_window import window_of
+from punctual.domain.schedules.due_window import window_of, zone_of
 from punctual.domain.schedules.jitter import delay
 from punctual.domain.status import Status
 
@@ -47,6 +47,7 @@ def execution_of(
         parameters=parameters,
         job_name=job.name,
         tags=job.tags,
+        timezone=zone_of(job.schedule),
         lane=job.lane,
         priority=job.priority,
         timeout_seconds=job.timeout_seconds,

@@ -50,7 +50,7 @@ def check_window(schedule: Schedule, unit: WindowUnit | None) -> None:
 
 
 def zone_of(schedule: Schedule) -> str:
-    """The time zone of a schedule's calendar windows: that of a cron, otherwise UTC."""
+    """The time zone of a schedule: that of a cron, otherwise UTC."""
     return getattr(schedule, "timezone", "UTC")
 
 
