@@ -140,7 +140,7 @@ def test_a_deadline_in_danger_needs_attention_with_cause_remedy_and_beginning(wo
     [item] = found["attention"]
     assert item["id"] == f"deadline.{execution_id}"
     assert item["subject"] == {"type": "execution", "id": execution_id, "name": "tight", "owner": "data-quality"}
-    assert (item["kind"], item["state"], item["deadline_state"]) == ("deadline", "open", "will_miss")
+    assert (item["kind"], item["state"], item["deadline"]["state"]) == ("deadline", "open", "will_miss")
     assert item["cause"].startswith("it is expected to take 5 minutes")
     assert item["remedy"].startswith("schedule it earlier")
     assert item["since"] == found_at
@@ -229,7 +229,7 @@ def test_an_acknowledged_item_is_open_again_when_its_state_changes(world: World)
     world.monitor_tick()
     world.deliver_checks()
     [item] = attention(world)
-    assert (item["deadline_state"], item["state"], item["acknowledgement"]) == ("missed", "open", None)
+    assert (item["deadline"]["state"], item["state"], item["acknowledgement"]) == ("missed", "open", None)
 
 
 def test_a_snoozed_item_is_open_again_at_its_instant(world: World) -> None:

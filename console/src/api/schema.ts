@@ -730,7 +730,7 @@ export interface components {
             /** Cause */
             cause: string;
             /** @description Only for the kind `deadline`. */
-            deadline_state: components["schemas"]["DeadlineState"] | null;
+            deadline: components["schemas"]["ExecutionDeadline"] | null;
             /**
              * Id
              * @description Stable: the same whenever the subject needs attention for this kind of reason.

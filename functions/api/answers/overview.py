@@ -8,7 +8,6 @@ from answers import ExecutionDeadline, QueueStatus, SlotUsage
 from answers.deadlines import DeadlineCounts
 from punctual.domain.attention.acknowledgement import AttentionState
 from punctual.domain.attention.attention_item import AttentionKind, SubjectType
-from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.status import Status
 
 
@@ -43,7 +42,7 @@ class AttentionItem(AttentionAnswer):
     state: AttentionState = Field(description="Open until an operator acknowledges or snoozes it.")
     kind: AttentionKind
     subject: Subject
-    deadline_state: DeadlineState | None = Field(description="Only for the kind `deadline`.")
+    deadline: ExecutionDeadline | None = Field(description="Only for the kind `deadline`.")
     cause: str
     remedy: str | None
     since: str | None = Field(description="Null if unknown.")

@@ -31,7 +31,7 @@ def _attention_view(attention: Attention) -> answers.AttentionItem:
         id=item.id,
         kind=item.kind,
         subject=answers.Subject(type=item.type, id=item.subject, name=item.name, owner=item.owner),
-        deadline_state=item.state,
+        deadline=deadline_view(item.execution, item.execution.outlook) if item.execution else None,
         cause=item.cause,
         remedy=item.remedy,
         since=to_text(item.since) if item.since else None,

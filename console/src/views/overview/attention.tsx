@@ -1,7 +1,9 @@
 /** What needs a person: cause, remedy, and the button for it. */
 
 import { send } from "../../api/client";
-import type { AttentionItem } from "../../api/types";
+import type { AttentionItem, Queue } from "../../api/types";
+import { DeadlineBar } from "../../components/deadline-bar";
+import { Gauge } from "../../components/gauge";
 import { Link } from "../../components/link";
 import { Badge, DeadlineStatus, words } from "../../components/status";
 import { Relative } from "../../components/time";
@@ -15,7 +17,13 @@ const ADDRESSES: Record<string, (id: string) => string> = {
   queue: () => "/queues",
 };
 
-export function AttentionList({ items, reload }: { items: AttentionItem[]; reload: () => void }) {
+interface Props {
+  items: AttentionItem[];
+  queues: Queue[];
+  reload: () => void;
+}
+
+export function AttentionList({ items, queues, reload }: Props) {
   const open = items.filter((one) => one.acknowledgement === null);
   if (open.length === 0) return null;
   return (
@@ -25,8 +33,8 @@ export function AttentionList({ items, reload }: { items: AttentionItem[]; reloa
           <div>
             <h2 class="chips">
               <span class="strong">{item.subject.name ?? item.subject.id}</span>
-              {item.deadline_state ? (
-                <DeadlineStatus state={item.deadline_state} />
+              {item.deadline ? (
+                <DeadlineStatus state={item.deadline.state} probability={item.deadline.probability} />
               ) : (
                 <Badge hue="warn" icon="at_risk">
                   {words(item.kind)}
@@ -41,6 +49,10 @@ export function AttentionList({ items, reload }: { items: AttentionItem[]; reloa
                 </span>
               )}
             </p>
+            {item.deadline && <DeadlineBar deadline={item.deadline} />}
+            {item.subject.type === "queue" && (
+              <QueueGauge queue={queues.find((one) => one.queue === item.subject.id)} />
+            )}
           </div>
           <div>
             <dl class="advice">
@@ -66,6 +78,10 @@ export function AttentionList({ items, reload }: { items: AttentionItem[]; reloa
       ))}
     </ul>
   );
+}
+
+function QueueGauge({ queue }: { queue: Queue | undefined }) {
+  return queue ? <Gauge queue={queue} /> : null;
 }
 
 function Open({ item }: { item: AttentionItem }) {

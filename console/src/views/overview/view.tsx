@@ -27,7 +27,7 @@ export function OverviewView() {
       {(data) => (
         <div class="stack">
           <Verdict overview={data} />
-          <AttentionList items={data.attention} reload={overview.reload} />
+          <AttentionList items={data.attention} queues={data.queues} reload={overview.reload} />
           <Figures overview={data} summary={summary.data} />
           <div class="columns">
             <div class="stack">

@@ -42,8 +42,8 @@ class AttentionItem:
     """The name of the execution's job."""
     owner: str | None = None
     """The team of the subject; ``None`` for what concerns all teams."""
-    state: DeadlineState | None = None
-    """Of a deadline."""
+    execution: Execution | None = None
+    """Of a deadline: with its latest forecast."""
     cause: str
     remedy: str | None = None
     since: datetime | None = None
@@ -66,7 +66,7 @@ def deadline_item(execution: Execution) -> AttentionItem | None:
         subject=execution.execution_id,
         name=execution.job_name,
         owner=execution.owner,
-        state=outlook.state,
+        execution=execution,
         cause=outlook.cause or "",
         remedy=outlook.remedy,
         since=outlook.since or outlook.checked_at,
