@@ -35,7 +35,8 @@ def edit(world: World, job_id: str, changes: dict[str, Any]) -> None:
 
 def gate(world: World, name: str) -> dict[str, Any]:
     """The record of a gate; empty if it has neither holders nor waiters."""
-    found = [item for item in world.items("gates") if item["entry"]["S"].startswith(name) and "held" in str(item)]
+    items = [item for item in world.items("gates") if item["gate"]["S"].startswith("holders#")]
+    found = [item for item in items if item["entry"]["S"].startswith(name)]
     return found[0] if found else {}
 
 
@@ -407,7 +408,7 @@ def test_a_work_order_from_before_an_edit_does_not_bypass_a_lower_limit(world: W
     assert [status(world, one) for one in jobs] == ["succeeded", "succeeded"]
 
 
-def test_a_sweep_that_reads_a_dependant_as_not_cleared_yet_keeps_its_place(world: World) -> None:
+def test_a_repair_that_reads_a_dependant_as_not_cleared_yet_keeps_its_place(world: World) -> None:
     upstream = submit(world)
     world.run_until_idle()
     dependant = submit(world, depends_on=[{"job": upstream}], concurrency=ONE_AT_A_TIME)
@@ -417,7 +418,7 @@ def test_a_sweep_that_reads_a_dependant_as_not_cleared_yet_keeps_its_place(world
     orders = {json.loads(order["body"])["job_id"]: order for order in work_orders(world)}
     seen: list[str] = []
 
-    def sweep() -> None:
+    def repair() -> None:
         with stale_reads("executions", planned):
             world.tick()
 
@@ -425,7 +426,7 @@ def test_a_sweep_that_reads_a_dependant_as_not_cleared_yet_keeps_its_place(world
         world.work(orders[other])
 
     TASK_BODIES.extend([other_comes, lambda _context: seen.append(status(world, dependant))])
-    with just_before("UpdateItem", sweep, "lease_until"):
+    with just_before("UpdateItem", repair, "lease_until"):
         world.work(orders[dependant])
     world.run_until_idle()
     assert seen == ["succeeded"]

@@ -103,7 +103,7 @@ def test_a_settler_that_dies_at_any_write_completes_a_cancellation_on_redelivery
         assert execution["status"] == "cancelled"
         assert [part["status"] for part in execution["parts"]] == ["cancelled"] * 3
         assert lane.used_capacity() == (0, 0)
-        assert not [item for item in world.items("gates") if item["gate"]["S"].startswith("held#")]
+        assert not [item for item in world.items("gates") if item["gate"]["S"].startswith("holders#")]
         if not died:
             break
     assert number > 3

@@ -23,7 +23,7 @@ class Model(Protocol[S]):
         ...
 
     def at_rest(self, state: S) -> S:
-        """The state after all processes stopped here, and one sweep ran to its end."""
+        """The state after all processes stopped here, and one repair ran to its end."""
         ...
 
     def violation_at_rest(self, state: S) -> str | None:

@@ -4,7 +4,7 @@ Each step of a process is one atomic write or one read. A crashed process takes 
 crashes need no action of their own. Every removable condition of the protocol is a ``Condition``.
 
 Abstractions: all final statuses are one. Sending an order and its delivery are one step. A lease may expire at any
-time. An order that has become obsolete counts as a duplicate when it is delivered. The sweep is a set of independent
+time. An order that has become obsolete counts as a duplicate when it is delivered. The repair is a set of independent
 operations with reads of any age: evictions of one execution from one gate, and grants.
 """
 
@@ -67,8 +67,8 @@ class Condition(StrEnum):
     EVICT_CHECK = "evict: status, attempt, revision, waits_at and is_cleared are unchanged"
     EVICT_CLEARED = "evict: is_cleared is unchanged"
     EVICT_ATTEMPT = "evict while retrying: only an entry of this or an earlier attempt"
-    EVICT_AT_ALL = "sweep: evicts"
-    GRANT_AFTER_SWEEP = "sweep: grants"
+    EVICT_AT_ALL = "repair: evicts"
+    GRANT_AFTER_REPAIR = "repair: grants"
     CLAIM_REVISION = "claim: revision"
     TAKE_OVER_ACQUIRES_NOTHING = "take over: acquires nothing"
     TAKE_OVER_NEVER_CLAIMS = "take over: never claims"
@@ -121,7 +121,7 @@ class Budget(NamedTuple):
     expiries: int = 0
     cancels: int = 0
     edits: int = 0
-    sweeps: int = 0
+    repairs: int = 0
     settles: int = 0
 
 
@@ -388,7 +388,7 @@ class GateModel:
                     one = result.executions[e]
                     if not self._may_hold(one, g):
                         result = self._run_alone(result, ("evict", g, e, one))
-            if self._keeps(Condition.GRANT_AFTER_SWEEP) and result.gates[g].enqueued:
+            if self._keeps(Condition.GRANT_AFTER_REPAIR) and result.gates[g].enqueued:
                 result = self._run_alone(result, ("grant", g))
         self._at_rest[key] = result
         return result
@@ -401,7 +401,7 @@ class GateModel:
             draft = _Draft(state, self.instance.without, state.processes[0])
             self._step(draft, state.processes[0], 0)
             state = draft.freeze()
-        return state._replace(fault="the sweep does not end", processes=())
+        return state._replace(fault="the repair does not end", processes=())
 
     def violation_at_rest(self, state: State) -> str | None:
         if state.fault:
@@ -498,19 +498,19 @@ class GateModel:
                     draft.budget = budget._replace(edits=budget.edits - 1)
                     draft.write(e, **after._asdict())
                     yield label, draft.freeze()
-            if budget.sweeps and self._keeps(Condition.EVICT_AT_ALL):
+            if budget.repairs and self._keeps(Condition.EVICT_AT_ALL):
                 for g in range(len(state.gates)):
                     if not self._may_hold(one, g):
                         draft = _Draft(state, self.instance.without)
-                        draft.budget = budget._replace(sweeps=budget.sweeps - 1)
+                        draft.budget = budget._replace(repairs=budget.repairs - 1)
                         draft.processes.append(("evict", g, e, one))
-                        yield f"the sweep reads that e{e} ({one.status}) may not hold gate {g}", draft.freeze()
+                        yield f"the repair reads that e{e} ({one.status}) may not hold gate {g}", draft.freeze()
         for g, gate in enumerate(state.gates):
-            if budget.sweeps and gate.enqueued and ("grant", g) not in state.processes:
+            if budget.repairs and gate.enqueued and ("grant", g) not in state.processes:
                 draft = _Draft(state, self.instance.without)
-                draft.budget = budget._replace(sweeps=budget.sweeps - 1)
+                draft.budget = budget._replace(repairs=budget.repairs - 1)
                 draft.processes.append(("grant", g))
-                yield f"the sweep grants at gate {g}", draft.freeze()
+                yield f"the repair grants at gate {g}", draft.freeze()
 
     def _edits(self, e: int, one: Execution) -> Iterator[tuple[str, Execution]]:
         if one.attempt or one.status not in (QUEUED, WAITING, UNCLEARED, HELD, REMOVED):

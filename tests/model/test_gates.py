@@ -20,25 +20,25 @@ def _job(rule: Rule) -> tuple[GateSpec, ...]:
 
 
 INSTANCES = {
-    "two executions with two attempts and a sweep": Instance(2, ONE, 2, Budget(sweeps=1)),
+    "two executions with two attempts and a repair": Instance(2, ONE, 2, Budget(repairs=1)),
     "one execution with three attempts, a duplicate and the settler": Instance(
         1, ONE, 3, Budget(duplicates=1, settles=1)
     ),
-    "an expired lease, a duplicate, a sweep and the settler": Instance(
-        1, ONE, 2, Budget(duplicates=1, sweeps=1, expiries=1, settles=1)
+    "an expired lease, a duplicate, a repair and the settler": Instance(
+        1, ONE, 2, Budget(duplicates=1, repairs=1, expiries=1, settles=1)
     ),
     "a duplicate and a cancellation": Instance(2, ONE, 1, Budget(duplicates=1, cancels=1)),
-    "an edit and a sweep": Instance(2, ONE, 1, Budget(edits=1, sweeps=1), edits=ALL_EDITS),
+    "an edit and a repair": Instance(2, ONE, 1, Budget(edits=1, repairs=1), edits=ALL_EDITS),
     "an edit that changes the position in the queue": Instance(2, ONE, 1, Budget(edits=1), reorders=True),
     "an edit that lowers the limit": Instance(
         2, (GateSpec(limit=2, limit_after_edit=1),), 1, Budget(edits=2, duplicates=1)
     ),
-    "two edits of one execution, a duplicate and a sweep": Instance(
-        1, ONE, 1, Budget(edits=2, sweeps=1, duplicates=1), edits=ALL_EDITS
+    "two edits of one execution, a duplicate and a repair": Instance(
+        1, ONE, 1, Budget(edits=2, repairs=1, duplicates=1), edits=ALL_EDITS
     ),
     "two executions with two attempts and the settler": Instance(2, ONE, 2, Budget(settles=1)),
-    "two gates, one execution, an expired lease, a duplicate and a sweep": Instance(
-        1, TWO, 2, Budget(duplicates=1, sweeps=1, expiries=1)
+    "two gates, one execution, an expired lease, a duplicate and a repair": Instance(
+        1, TWO, 2, Budget(duplicates=1, repairs=1, expiries=1)
     ),
     "two gates, two executions and a duplicate": Instance(2, TWO, 1, Budget(duplicates=1)),
     "two gates, two executions with two attempts": Instance(2, TWO, 2),
@@ -47,8 +47,8 @@ INSTANCES = {
     "a backfill with a key and a duplicate": Instance(
         2, (GateSpec(), GateSpec()), 1, Budget(duplicates=1), backfill=True
     ),
-    "a backfill with a key, an edit and a sweep": Instance(
-        2, (GateSpec(), GateSpec()), 1, Budget(edits=1, sweeps=1), backfill=True
+    "a backfill with a key, an edit and a repair": Instance(
+        2, (GateSpec(), GateSpec()), 1, Budget(edits=1, repairs=1), backfill=True
     ),
     "skip, with two attempts and a cancellation": Instance(2, (GateSpec(rules=(Rule.SKIP,)),), 2, Budget(cancels=1)),
     "skip behind waiters": Instance(3, (GateSpec(rules=(Rule.WAIT, Rule.WAIT, Rule.SKIP)),)),
@@ -60,7 +60,7 @@ INSTANCES = {
     ),
 }
 
-HELD_BETWEEN_GATES = Instance(2, TWO, 1, Budget(edits=1, sweeps=1), edits=frozenset({"hold"}))
+HELD_BETWEEN_GATES = Instance(2, TWO, 1, Budget(edits=1, repairs=1), edits=frozenset({"hold"}))
 """Too large to be explored completely in a test."""
 
 NEEDED = {
@@ -72,21 +72,21 @@ NEEDED = {
     Condition.ENQUEUE_STATUS: INSTANCES["a duplicate and a cancellation"],
     Condition.COVERED_CHECK: INSTANCES["queue one, and a cancellation"],
     Condition.GRANT_STATUS: INSTANCES["a duplicate and a cancellation"],
-    Condition.GRANT_ROOM: INSTANCES["two executions with two attempts and a sweep"],
+    Condition.GRANT_ROOM: INSTANCES["two executions with two attempts and a repair"],
     Condition.GRANT_NEXT_ATTEMPT: INSTANCES["two executions with two attempts and the settler"],
-    Condition.DROP_SAME_WAITER: INSTANCES["an edit and a sweep"],
+    Condition.DROP_SAME_WAITER: INSTANCES["an edit and a repair"],
     Condition.DROP_BY_REVISION: INSTANCES["an edit that changes the position in the queue"],
-    Condition.CLEAR_COMPARED: INSTANCES["two executions with two attempts and a sweep"],
-    Condition.CLEAR_UNIQUE: INSTANCES["two executions with two attempts and a sweep"],
+    Condition.CLEAR_COMPARED: INSTANCES["two executions with two attempts and a repair"],
+    Condition.CLEAR_UNIQUE: INSTANCES["two executions with two attempts and a repair"],
     Condition.RELEASE_ATTEMPT: INSTANCES["one execution with three attempts, a duplicate and the settler"],
-    Condition.EVICT_CHECK: INSTANCES["two edits of one execution, a duplicate and a sweep"],
-    Condition.EVICT_CLEARED: INSTANCES["two edits of one execution, a duplicate and a sweep"],
-    Condition.EVICT_ATTEMPT: INSTANCES["an expired lease, a duplicate, a sweep and the settler"],
-    Condition.EVICT_AT_ALL: INSTANCES["an expired lease, a duplicate, a sweep and the settler"],
-    Condition.GRANT_AFTER_SWEEP: INSTANCES["a duplicate and a cancellation"],
-    Condition.CLAIM_REVISION: INSTANCES["two edits of one execution, a duplicate and a sweep"],
-    Condition.TAKE_OVER_ACQUIRES_NOTHING: INSTANCES["an expired lease, a duplicate, a sweep and the settler"],
-    Condition.TAKE_OVER_NEVER_CLAIMS: INSTANCES["an expired lease, a duplicate, a sweep and the settler"],
+    Condition.EVICT_CHECK: INSTANCES["two edits of one execution, a duplicate and a repair"],
+    Condition.EVICT_CLEARED: INSTANCES["two edits of one execution, a duplicate and a repair"],
+    Condition.EVICT_ATTEMPT: INSTANCES["an expired lease, a duplicate, a repair and the settler"],
+    Condition.EVICT_AT_ALL: INSTANCES["an expired lease, a duplicate, a repair and the settler"],
+    Condition.GRANT_AFTER_REPAIR: INSTANCES["a duplicate and a cancellation"],
+    Condition.CLAIM_REVISION: INSTANCES["two edits of one execution, a duplicate and a repair"],
+    Condition.TAKE_OVER_ACQUIRES_NOTHING: INSTANCES["an expired lease, a duplicate, a repair and the settler"],
+    Condition.TAKE_OVER_NEVER_CLAIMS: INSTANCES["an expired lease, a duplicate, a repair and the settler"],
     Condition.SKIP_CHECKS_HOLDER: INSTANCES["skip, with two attempts and a cancellation"],
     Condition.SKIP_BEHIND_HOLDER: INSTANCES["skip behind waiters"],
     Condition.ASK_IN_GRANT: INSTANCES["cancel running"],

@@ -156,7 +156,7 @@ class AtRest:
         return {
             gate: [name.removeprefix("in:") for name in item if name.startswith("in:")]
             for (kind, gate), item in self.account.dynamodb.tables["gates"].items.items()
-            if kind.startswith("held#")
+            if kind.startswith("holders#")
         }
 
     def _of_messages(self) -> Iterator[str]:

@@ -69,22 +69,22 @@ def edit_plans_the_past() -> Patches:
 
 
 def place_kept_while_retrying() -> Patches:
-    """A worker that acquired a gate and lost the claim keeps the place, and the sweep does not check it."""
+    """A worker that acquired a gate and lost the claim keeps the place, and the repair does not check it."""
     yield mock.patch.object(Gatekeeper, "give_back", return_value=None)
     yield mock.patch.object(Execution, "may_hold", lambda one, _: one.status in (Status.QUEUED, *_RUNS))
 
 
 def waiter_never_woken() -> Patches:
-    """Only the process that has released a place gives it to the next waiter: the sweep does not."""
+    """Only the process that has released a place gives it to the next waiter: the repair does not."""
 
     class GatekeeperWithoutGrant(Gatekeeper):
         def grant(self, name: str) -> None:
             del name
 
-    def sweep(one: Gatekeeper, share: int, shares: int) -> Iterator[Execution]:
-        return _sweep(GatekeeperWithoutGrant(one.gates, one.executions, one.clock), share, shares)
+    def repair(one: Gatekeeper, share: int, shares: int) -> Iterator[Execution]:
+        return _repair(GatekeeperWithoutGrant(one.gates, one.executions, one.clock), share, shares)
 
-    yield mock.patch.object(Gatekeeper, "sweep", sweep)
+    yield mock.patch.object(Gatekeeper, "repair", repair)
 
 
 def own_claim_not_recognised() -> Patches:
@@ -291,7 +291,7 @@ def restarted_execution_sent_to_workers() -> Patches:
 
 _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)
 _ENDED = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, *_RUNS}
-_sweep = Gatekeeper.sweep
+_repair = Gatekeeper.repair
 _next_parts, _take = Conductor.next_parts, Intake.take
 _attach_run = DynamoLongExecutions.attach_run
 

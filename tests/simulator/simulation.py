@@ -202,7 +202,7 @@ class Simulation:
         live = [describe(one) for one in self.observer.executions.values() if one.status not in FINAL]
         gates = [f"{gate} {entry}" for gate, entry in self.account.dynamodb.tables["gates"].items]
         runs = [run.name for run in self.account.states.runs.values() if run.status == RUNNING]
-        return [*live, *(gate for gate in gates if gate.startswith(("held#", "queue#"))), *runs]
+        return [*live, *(gate for gate in gates if gate.startswith(("holders#", "queue#"))), *runs]
 
     def _is_quiet(self) -> bool:
         """Whether no process runs, and no record or message waits for its delivery."""

@@ -62,7 +62,7 @@ class Starts:
 
     def _held_for(self, name: str, holder: str) -> int | None:
         for (kind, entry), item in self.account.dynamodb.tables["gates"].items.items():
-            if kind.startswith("held#") and entry == name and f"in:{holder}" in item:
+            if kind.startswith("holders#") and entry == name and f"in:{holder}" in item:
                 return int(item[f"in:{holder}"]["N"])
         return None
 

@@ -2,10 +2,10 @@
 
 ::
 
-    held#<shard>    <gate>    one item per gate with holders or waiters: the number of holders, the claim number of
-                              each, and ``enqueued``, which exists while the queue may have waiters
-    queue#<gate>    <turn>    one item per waiter; <turn> is ``only`` for an execution that waits alone
-    rate            <gate>    the instant until which starts are reserved
+    holders#<shard>   <gate>   one item per gate with holders or waiters: the number of holders, the claim number of
+                               each, and ``enqueued``, which exists while the queue may have waiters
+    queue#<gate>      <turn>   one item per waiter; <turn> is ``only`` for an execution that waits alone
+    rate              <gate>   the instant until which starts are reserved
 
 docs/gates.md specifies the operations, and why each of their conditions is needed.
 """
@@ -201,7 +201,7 @@ class DynamoGates:
 
     def gates(self, share: int = 0, shares: int = 1) -> Iterator[Mapping[str, GateState]]:
         for shard in range(share, SHARDS, shares):
-            for page in self.table.query("#gate = :gate", {"gate": f"held#{shard}"}, page_size=GATES_PER_PAGE):
+            for page in self.table.query("#gate = :gate", {"gate": _holders(shard)}, page_size=GATES_PER_PAGE):
                 yield {item["entry"]: gate_state(item) for item in page}
 
     def holders_of_job_gates(self, before: str | None, page_size: int) -> list[Iterator[list[str]]]:
@@ -213,7 +213,7 @@ class DynamoGates:
 
     def _holders_of_job_gates(self, shard: int, before: str, page_size: int) -> Iterator[list[str]]:
         condition = "#gate = :gate AND #entry BETWEEN :low AND :high"  # the upper bound is filtered out below
-        values = {"gate": f"held#{shard}", "low": OF_JOB, "high": f"{OF_JOB}{before}"}
+        values = {"gate": _holders(shard), "low": OF_JOB, "high": f"{OF_JOB}{before}"}
         for page in self.table.query(condition, values, descending=True, page_size=page_size):
             yield [one for item in page if item["entry"] < values["high"] for one in gate_state(item).holders]
 
@@ -299,7 +299,12 @@ def _waiter_key(name: str, turn: str) -> Item:
 
 
 def key_of_gate(name: str) -> Item:
-    return {"gate": f"held#{zlib.crc32(name.encode()) % SHARDS}", "entry": name}
+    return {"gate": _holders(zlib.crc32(name.encode()) % SHARDS), "entry": name}
+
+
+def _holders(shard: int) -> str:
+    """The partition of the gates of a shard."""
+    return f"holders#{shard}"
 
 
 if TYPE_CHECKING:

@@ -84,7 +84,7 @@ class Dispatcher:
         If the worker renews its lease in between, the receiver of the order cannot claim the execution. Executions that
         the gatekeeper finds stuck in ``queued`` get their order once more.
         """
-        for execution in chain(self.executions.running(shard), self.gatekeeper.sweep(shard, self.shards)):
+        for execution in chain(self.executions.running(shard), self.gatekeeper.repair(shard, self.shards)):
             if execution.lane is Lane.LONG:  # listed by an outdated index entry, it may be queued for another run
                 continue
             if execution.status is Status.QUEUED:

@@ -5,7 +5,7 @@ A grant moves ``waiting`` to ``queued``. A rate limit postpones the start: the e
 
 A place is held for the claim of an execution: its revision and attempt. Every change of a gate is one conditional
 write, or one transaction with the execution that it is about, so no step depends on another step of the same process.
-``grant`` gives free places to waiters, ``sweep`` removes holders that may not hold; any process may call either at any
+``grant`` gives free places to waiters, ``repair`` evicts holders that may not hold their place; any process may call either at any
 time.
 """
 
@@ -135,11 +135,11 @@ class Gatekeeper:
             current = self.executions.get(current.job_id, current.execution_id)
         raise GateContention(f"execution {execution.execution_id}: status changed {MAX_GATE_TRIES} times during a stop")
 
-    def sweep(self, share: int, shares: int) -> Iterator[Execution]:
+    def repair(self, share: int, shares: int) -> Iterator[Execution]:
         """Repair one of ``shares`` equal shares of the gates, and yield executions whose work order may be lost.
 
-        Holders that may not hold are removed, and free places are granted. Yielded are running executions that hold the
-        gate of their job, and executions that were ``queued`` for too long.
+        Evicts holders that may not hold their place, and grants free places to waiters. Yields running executions that
+        hold the gate of their job, and executions that have been ``queued`` for too long. Idempotent.
         """
         for page in self.gates.gates(share, shares):
             ids = {execution_id for state in page.values() for execution_id in state.holders}
@@ -161,7 +161,7 @@ class Gatekeeper:
                 return True
             if not self._is_to_start(entrant, passed):
                 return False
-            # The gate of a key never skips, so a holder that has ended only delays a waiter until the next sweep. That
+            # The gate of a key never skips, so a holder that has ended only delays a waiter until the next repair. That
             # saves reading all holders of a busy key for each entrant.
             if not gate.of_key and not self._has_live_holder(gate.name, state):
                 continue
@@ -182,7 +182,7 @@ class Gatekeeper:
     def _has_live_holder(self, name: str, state: GateState) -> bool:
         """Whether an execution that may hold the gate holds it; if not, the gate is freed.
 
-        So no execution is skipped, and none waits for the next sweep, because of an ended holder.
+        So no execution is skipped, and none waits for the next repair, because of an ended holder.
         """
         found = self.executions.read_many(state.holders)
         dead = [one for one in state.holders if one not in found or not found[one].may_hold(name)]
