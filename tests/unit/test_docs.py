@@ -46,3 +46,9 @@ def test_the_architecture_page_lists_every_stage() -> None:
     stages = {str(path.relative_to(STAGES)) for path in STAGES.rglob("*.py") if path.name != "__init__.py"}
     rows = re.findall(r"^\| (`\w+/\w+\.py`.*?) \|", ARCHITECTURE, re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`([\w/]+\.py)`", row)} == stages
+
+
+def test_the_terms_of_the_glossary_are_sorted_and_unique() -> None:
+    rows = (DOCS / "glossary.md").read_text().partition("|---|---|\n")[2].splitlines()
+    terms = [row.split("|")[1].strip().casefold() for row in rows]
+    assert terms == sorted(set(terms))
