@@ -57,7 +57,7 @@ UNREADABLE_AT = 200
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredRun:
     """The measurements of one run. Times are minutes since its start."""
 
     minutes: float
@@ -104,14 +104,14 @@ def _run_jobs(punctual: Punctual) -> None:
             punctual.request("DELETE", f"/jobs/{job['job_id']}")
 
 
-def _run(punctual: Punctual, began: datetime) -> Run:
+def _run(punctual: Punctual, began: datetime) -> MeasuredRun:
     ended = datetime.now(UTC)
     points = defaultdict(list)
     for at, name, dimensions, value in _measured(punctual, began):
         points[name, frozenset(dimensions.items())].append(((at - to_epoch_ms(began)) / 60_000, value))
     for line in points.values():
         line.sort()
-    return Run(_minutes(began, ended), dict(points), _alarms(punctual, began, ended), _blind(punctual))
+    return MeasuredRun(_minutes(began, ended), dict(points), _alarms(punctual, began, ended), _blind(punctual))
 
 
 def _measured(punctual: Punctual, since: datetime) -> Iterator[tuple[int, str, dict[str, str], float]]:
@@ -164,7 +164,7 @@ def _short(alarm: str) -> str:
     return alarm.partition("-")[2]
 
 
-def _report(widgets: list[dict[str, Any]], run: Run) -> Report:
+def _report(widgets: list[dict[str, Any]], run: MeasuredRun) -> Report:
     report = Report("The dashboard, over five busy minutes")
     lines = [line for widget in widgets if _is_own(widget) for line in _lines(widget, run)]
     started = [value for (name, _), line in run.points.items() if name == DashboardMetric.STARTED for _, value in line]
@@ -195,7 +195,7 @@ FAR = 50
 ALARM_COLUMNS, ALARM_HEIGHT = 7, 44
 
 
-def draw(widgets: list[dict[str, Any]], run: Run) -> None:
+def draw(widgets: list[dict[str, Any]], run: MeasuredRun) -> None:
     """Draw the widgets row by row. The height of a row is that of its tallest widget."""
     body, top = [], 0
     for _, row in groupby(sorted(widgets, key=lambda widget: (widget["y"], widget["x"])), lambda widget: widget["y"]):
@@ -208,7 +208,7 @@ def draw(widgets: list[dict[str, Any]], run: Run) -> None:
     save("dashboard", 24 * UNIT, top + EDGE, body)
 
 
-def _widget(widget: dict[str, Any], run: Run) -> tuple[int, list[str]]:
+def _widget(widget: dict[str, Any], run: MeasuredRun) -> tuple[int, list[str]]:
     if widget["type"] == "text":
         return _section(widget["properties"]["markdown"])
     title = _text(EDGE, 20, widget["properties"]["title"], FONT + 1, weight="bold")
@@ -235,7 +235,7 @@ def _section(markdown: str) -> tuple[int, list[str]]:
     return 46, [ground, f'<text x="{EDGE}" y="29">{spans}</text>']
 
 
-def _states(arns: list[str], run: Run) -> tuple[int, list[str]]:
+def _states(arns: list[str], run: MeasuredRun) -> tuple[int, list[str]]:
     """Draw one field per alarm, red with its periods if it was active."""
     drawn = [_text(70, 20, "red: active during the run, with its periods", FONT, fill=GREY)]
     wide = (24 * UNIT - 2 * EDGE) / ALARM_COLUMNS
@@ -256,7 +256,7 @@ def _states(arns: list[str], run: Run) -> tuple[int, list[str]]:
     return TOP + math.ceil(len(arns) / ALARM_COLUMNS) * ALARM_HEIGHT + 4, drawn
 
 
-def _lines(widget: dict[str, Any], run: Run) -> list[Line]:
+def _lines(widget: dict[str, Any], run: MeasuredRun) -> list[Line]:
     lines = []
     for (_, name, *dimensions, look), colour in zip(widget["properties"]["metrics"], cycle(COLOURS), strict=False):
         points = run.points.get((name, frozenset(zip(dimensions[::2], dimensions[1::2], strict=True))), [])
@@ -314,7 +314,7 @@ class Plot:
         return drawn
 
 
-def _graph(widget: dict[str, Any], run: Run) -> tuple[int, list[str]]:
+def _graph(widget: dict[str, Any], run: MeasuredRun) -> tuple[int, list[str]]:
     lines, stacked = _lines(widget, run), widget["properties"]["stacked"]
     limits = [one["value"] for one in widget["properties"].get("annotations", {}).get("horizontal", ())]
     shapes = _stacked(lines) if stacked else [line.points for line in lines]

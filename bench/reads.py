@@ -1,7 +1,7 @@
 """Read units per request of the API, over 10,000 jobs and 100,000 executions.
 
 Counted on the model of AWS, from the sizes of what DynamoDB returns: the emulator reports too little for queries. The
-limits are those that docs/api.md states, for records below one kilobyte.
+limits are stated in docs/api.md, for records below one kilobyte.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ COMPARED = (Policy.LEAST_LAXITY, Policy.EARLIEST_DEADLINE, Policy.FIRST_COME)
 
 
 @dataclass(frozen=True)
-class Run:
+class SimulatedRun:
     """One execution of the simulation. Admission sees only its part."""
 
     part: Part
@@ -75,7 +75,7 @@ class Run:
     def possible(self) -> bool:
         return self.released + self.takes <= self.deadline
 
-    def turn(self, policy: Policy) -> str:
+    def sort_key(self, policy: Policy) -> str:
         if policy is Policy.FIRST_COME:
             return f"{to_text(self.released)}#{self.part.execution_id}"
         if policy is Policy.EARLIEST_DEADLINE:
@@ -123,13 +123,13 @@ def by_history(runs: list[int]) -> int:
     return expected_seconds(runs, None, 0)
 
 
-def a_week(kind: Draw, *, within: tuple[float, ...] = (WITHIN,), forecast: Forecast = by_history) -> list[Run]:
+def a_week(kind: Draw, *, within: tuple[float, ...] = (WITHIN,), forecast: Forecast = by_history) -> list[SimulatedRun]:
     """The runs of a week. Deterministic: the seed is fixed."""
     draw = random.Random(SEED)
     return [_run(number, draw, kind, draw.choice(within), forecast) for number in range(JOBS)]
 
 
-def _run(number: int, draw: random.Random, kind: Draw, within: float, forecast: Forecast) -> Run:
+def _run(number: int, draw: random.Random, kind: Draw, within: float, forecast: Forecast) -> SimulatedRun:
     typical = MEDIAN_SECONDS * math.exp(draw.gauss(0, ACROSS))
     *earlier, takes = (round(typical * math.exp(draw.gauss(0, within))) for _ in range(EARLIER_RUNS + 1))
     released, deadline = kind(draw, timedelta(seconds=typical))
@@ -145,10 +145,10 @@ def _run(number: int, draw: random.Random, kind: Draw, within: float, forecast: 
         latest_start=latest_start(deadline, released, Priority.NORMAL, expected),
         expected_seconds=expected,
     )
-    return Run(part, released, deadline, timedelta(seconds=takes))
+    return SimulatedRun(part, released, deadline, timedelta(seconds=takes))
 
 
-Asking = tuple[int, Run]
+Asking = tuple[int, SimulatedRun]
 """The position in admission order, and the run."""
 
 
@@ -168,7 +168,7 @@ class SimulatedLane:
     def ask(self, one: Asking) -> None:
         insort(self.asking, one, lo=self.served)
 
-    def end_next(self) -> Run:
+    def end_next(self) -> SimulatedRun:
         self.now, (_, run) = heapq.heappop(self.ends)
         self.taken = self.taken.minus(VCPU)
         return run
@@ -213,8 +213,8 @@ class Simulation:
     known: dict[tuple[int, int], Missed] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def of(cls, runs: list[Run], policy: Policy) -> Simulation:
-        in_turn = sorted((run for run in runs if run.possible), key=lambda run: run.turn(policy))
+    def of(cls, runs: list[SimulatedRun], policy: Policy) -> Simulation:
+        in_turn = sorted((run for run in runs if run.possible), key=lambda run: run.sort_key(policy))
         arrivals = sorted(enumerate(in_turn), key=lambda one: (one[1].released, one[0]))
         return cls(arrivals, policy is Policy.LATE_ONES_LAST)
 
@@ -260,7 +260,7 @@ class Week:
 
     name: str
     days: int
-    runs: list[Run]
+    runs: list[SimulatedRun]
 
     def describe(self, report: Report) -> dict[Policy, dict[int, int]]:
         """Add rows to the report, and return the number of missed deadlines by policy and vCPUs."""

@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 RUNTIME = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six", "urllib3")
 
 
-class Finder:
+class SharedFolderFinder:
     """Finds packages that share a folder with others which are not deployed."""
 
     def __init__(self, folders: Mapping[str, str]) -> None:
@@ -26,7 +26,7 @@ class Finder:
 
 def main(tasks: str, engine: str, vendor: str, site: str) -> None:
     sys.path[:0] = [vendor, engine]
-    sys.meta_path.append(Finder({"tasks": tasks, **dict.fromkeys(RUNTIME, site)}))
+    sys.meta_path.append(SharedFolderFinder({"tasks": tasks, **dict.fromkeys(RUNTIME, site)}))
     with redirect_stdout(sys.stderr):  # a module may print
         from punctual.runtime.tasks.registry import Catalog
 

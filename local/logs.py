@@ -34,7 +34,7 @@ REPEATED = {
 COLOURS = {"ERROR": "red", "CRITICAL": "red", "WARNING": "yellow"}
 
 
-class Event(NamedTuple):
+class LogEvent(NamedTuple):
     timestamp: int
     function: str
     message: str
@@ -51,7 +51,7 @@ def follow(stack: dict[str, Any]) -> None:
 
 
 def _follow(logs: Any, console: Console, log_groups: dict[str, str], since: int) -> None:
-    shown: set[Event] = set()
+    shown: set[LogEvent] = set()
     while True:
         events = {event for name, group in log_groups.items() for event in _events(logs, name, group, since)}
         for event in sorted(events - shown):
@@ -61,16 +61,16 @@ def _follow(logs: Any, console: Console, log_groups: dict[str, str], since: int)
         time.sleep(EVERY_SECONDS)
 
 
-def _events(logs: Any, name: str, group: str, since: int) -> list[Event]:
+def _events(logs: Any, name: str, group: str, since: int) -> list[LogEvent]:
     pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group, startTime=since)
     return [
-        Event(event["timestamp"], name, event["message"].rstrip(), event["logStreamName"])
+        LogEvent(event["timestamp"], name, event["message"].rstrip(), event["logStreamName"])
         for page in pages
         for event in page["events"]
     ]
 
 
-def _print(console: Console, event: Event) -> None:
+def _print(console: Console, event: LogEvent) -> None:
     if not event.message or event.message.startswith(NOISE):
         return
     level, text = _readable(event.message)

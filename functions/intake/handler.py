@@ -11,7 +11,7 @@ from punctual.domain.forecasts.queue_flow import INTAKE, FlowCounter
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import IntakeSettings
-from punctual.stages.plan.intake import Intake, Message
+from punctual.stages.plan.intake import Delivery, Intake
 
 settings = IntakeSettings.from_env()
 intake = Intake(
@@ -61,6 +61,6 @@ def _take(records: list[dict[str, Any]]) -> None:
         flow.count_end(INTAKE, share, succeeded=True)
 
 
-def _message(record: dict[str, Any]) -> Message:
+def _message(record: dict[str, Any]) -> Delivery:
     sent_at = instant.from_epoch_ms(int(record["attributes"]["SentTimestamp"]))
-    return Message(message_id=record["messageId"], sent_at=sent_at, body=record["body"])
+    return Delivery(message_id=record["messageId"], sent_at=sent_at, body=record["body"])

@@ -226,7 +226,7 @@ def backoff_cut_short() -> Patches:
 
 
 def token_of_the_second_container_lost() -> Patches:
-    """The state machine run that waits for a second container of the same attempt hears nothing."""
+    """The state machine run that waits for a second container of the same attempt gets no answer."""
     yield mock.patch.object(DynamoParts, "add_token", return_value=False)
 
 
@@ -264,7 +264,7 @@ def taken_over_before_the_lease_expired() -> Patches:
     yield mock.patch.object(sweep, "LEASE_SUSPECT_AFTER", timedelta())  # an order for each execution that runs
 
 
-def paused_job_goes_on() -> Patches:
+def paused_job_continues() -> Patches:
     """The planner keeps the executions of a paused job."""
     yield mock.patch.object(plan, "disposal_on_pause", return_value=Disposal.KEEP)
 
@@ -330,7 +330,7 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
         long_execution_without_places,
         long_execution_started_early,
         taken_over_before_the_lease_expired,
-        paused_job_goes_on,
+        paused_job_continues,
         message_of_a_batch_lost,
         full_gate_without_rule,
         container_of_an_ended_execution,

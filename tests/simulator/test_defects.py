@@ -22,7 +22,7 @@ FOUND_BY = {
     "long_execution_without_places": 4,
     "long_execution_started_early": 1,
     "taken_over_before_the_lease_expired": 24,
-    "paused_job_goes_on": 25,
+    "paused_job_continues": 25,
     "message_of_a_batch_lost": 17,
     "full_gate_without_rule": 3,
 }

@@ -1486,37 +1486,7 @@ export interface components {
          * @description An event of an execution that a notification can be sent for.
          * @enum {string}
          */
-        "Event-Input": "failed" | "succeeded" | "overrun" | "deadline_at_risk" | "will_miss" | "deadline_missed" | "recovered" | "execution_skipped" | "execution_missed";
-        /**
-         * Event
-         * @description Something that happened to an execution.
-         */
-        "Event-Output": {
-            /**
-             * At
-             * @description When it happened or began; null if that is not recorded.
-             */
-            at: string | null;
-            /** Attempt */
-            attempt: number | null;
-            kind: components["schemas"]["EventKind"];
-            /** @description How the attempt ended. */
-            outcome: components["schemas"]["Outcome"] | null;
-            /**
-             * Part
-             * @description In the long lane: the part that it happened to.
-             */
-            part: string | null;
-            /** Reason */
-            reason: string | null;
-            /**
-             * Until
-             * @description The end of a wait or an attempt, null while it lasts; of `stopping`, the end of the grace period.
-             */
-            until: string | null;
-            /** Worker Id */
-            worker_id: string | null;
-        };
+        Event: "failed" | "succeeded" | "overrun" | "deadline_at_risk" | "will_miss" | "deadline_missed" | "recovered" | "execution_skipped" | "execution_missed";
         /**
          * EventKind
          * @description What happened to an execution.
@@ -1558,7 +1528,7 @@ export interface components {
              * Events
              * @description Only for a single execution: its timeline, up to 500 events.
              */
-            events: components["schemas"]["Event-Output"][] | null;
+            events: components["schemas"]["TimelineEvent"][] | null;
             /** Execution Id */
             execution_id: string;
             /** Job Id */
@@ -2582,7 +2552,7 @@ export interface components {
              * On
              * @description Default: failures, overruns and deadline events. An empty list disables notifications.
              */
-            on?: components["schemas"]["Event-Input"][] | null;
+            on?: components["schemas"]["Event"][] | null;
             /**
              * To
              * @description A destination, or a list of up to five: `notice` (default), `page`, an SNS topic, an e-mail address, or a webhook. A webhook of the format `json` requires a secret.
@@ -3767,6 +3737,36 @@ export interface components {
             name: string;
             /** @description The caller's role in this team. */
             role: components["schemas"]["Role"] | null;
+        };
+        /**
+         * TimelineEvent
+         * @description Something that happened to an execution.
+         */
+        TimelineEvent: {
+            /**
+             * At
+             * @description When it happened or began; null if that is not recorded.
+             */
+            at: string | null;
+            /** Attempt */
+            attempt: number | null;
+            kind: components["schemas"]["EventKind"];
+            /** @description How the attempt ended. */
+            outcome: components["schemas"]["Outcome"] | null;
+            /**
+             * Part
+             * @description In the long lane: the part that it happened to.
+             */
+            part: string | null;
+            /** Reason */
+            reason: string | null;
+            /**
+             * Until
+             * @description The end of a wait or an attempt, null while it lasts; of `stopping`, the end of the grace period.
+             */
+            until: string | null;
+            /** Worker Id */
+            worker_id: string | null;
         };
         /**
          * Upstream

@@ -7,7 +7,7 @@ from typing import Any
 from bodies import MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
-from answers.execution_details import Cost, Dependant, Event
+from answers.execution_details import Cost, Dependant, TimelineEvent
 from answers.statistics import RecentExecution
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin, Outcome
@@ -243,7 +243,9 @@ class Execution(BaseModel):
         description="The end of the grace period of a running execution that was asked to stop."
     )
     waiting_for: WaitingFor | None = Field(description="Only for a single execution that has not started.")
-    events: list[Event] | None = Field(description="Only for a single execution: its timeline, up to 500 events.")
+    events: list[TimelineEvent] | None = Field(
+        description="Only for a single execution: its timeline, up to 500 events."
+    )
     cost: Cost | None = Field(description="Only for a single execution: until now, or until its end.")
     median_end: str | None = Field(
         description="50% of the forecasts end before it. Only for a single live execution with recorded run times or"

@@ -9,7 +9,7 @@ from punctual.domain.executions.timeline import EventKind
 from punctual.domain.status import Status
 
 
-class Event(BaseModel):
+class TimelineEvent(BaseModel):
     """Something that happened to an execution."""
 
     kind: EventKind

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from answers.execution_details import Cost, Dependant, Event
+import answers.execution_details
+from answers.execution_details import Cost, Dependant
 
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.timeline import TimelineEvent
@@ -17,8 +18,11 @@ from views.instants import text_of
 COST_DIGITS = 7
 
 
-def event_views(events: Iterable[TimelineEvent]) -> list[Event]:
-    return [Event(**asdict(one) | {"at": text_of(one.at), "until": text_of(one.until)}) for one in events]
+def event_views(events: Iterable[TimelineEvent]) -> list[answers.execution_details.TimelineEvent]:
+    return [
+        answers.execution_details.TimelineEvent(**asdict(one) | {"at": text_of(one.at), "until": text_of(one.until)})
+        for one in events
+    ]
 
 
 def cost_view(estimated: cost.Cost) -> Cost:

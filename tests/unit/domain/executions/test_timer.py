@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from punctual.domain.executions.timer import Timer, TimerReason, bucket_of, buckets_between, shard_of, timer_for
+from punctual.domain.executions.timer import Timer, TimerReason, buckets_between, shard_of, timer_bucket, timer_for
 from punctual.domain.identity import execution_id, new_job_id
 
 AT = datetime(2026, 11, 16, 12, 30, 59, 999_000, tzinfo=UTC)
@@ -21,8 +21,8 @@ def test_a_timer_refers_to_its_execution() -> None:
 
 
 def test_a_bucket_is_one_minute_of_one_shard() -> None:
-    assert bucket_of(AT, 3) == "2026-11-16T12:30#3"
-    assert bucket_of(AT + timedelta(milliseconds=1), 3) == "2026-11-16T12:31#3"
+    assert timer_bucket(AT, 3) == "2026-11-16T12:30#3"
+    assert timer_bucket(AT + timedelta(milliseconds=1), 3) == "2026-11-16T12:31#3"
 
 
 def test_buckets_between_two_instants_include_both_and_all_in_between() -> None:

@@ -21,7 +21,7 @@ from punctual.domain.notices.digest_window import (
     Group,
     group_of,
     merge_overdue_window,
-    read_message,
+    read_notice_message,
     summary_of,
 )
 from punctual.domain.notices.notice import Notice, read_notice
@@ -40,7 +40,7 @@ def window(*notices: Notice, until: datetime = DUE + OUTCOME_WINDOW) -> DigestWi
 
 def test_a_window_end_reads_back_without_counts() -> None:
     full = window(NOTICE)
-    assert read_message(full.to_body()) == replace(full, counted=0, executions=frozenset(), latest=None)
+    assert read_notice_message(full.to_body()) == replace(full, counted=0, executions=frozenset(), latest=None)
 
 
 def changed(**fields: Any) -> str:
@@ -79,7 +79,7 @@ def changed(**fields: Any) -> str:
 )
 def test_an_invalid_message_is_unreadable(body: str) -> None:
     with pytest.raises(Unreadable):
-        read_message(body)
+        read_notice_message(body)
 
 
 # summaries

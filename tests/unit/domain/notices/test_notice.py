@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from punctual.domain.notices.digest_window import read_message
+from punctual.domain.notices.digest_window import read_notice_message
 from punctual.domain.notices.notice import format_duration, read_notice
 from tests.unit.domain.notices.failed_execution import NOTICE
 
@@ -33,7 +33,7 @@ def test_durations_are_formatted_with_their_unit(duration: timedelta, text: str)
 
 def test_a_notice_reads_back_from_its_message_unchanged() -> None:
     body = NOTICE.to_body()
-    assert read_notice(body) == read_message(body) == NOTICE
+    assert read_notice(body) == read_notice_message(body) == NOTICE
     assert json.loads(body)["event"] == "failed"
     assert json.loads(body)["to"] == "page"
 

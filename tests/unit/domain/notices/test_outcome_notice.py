@@ -10,7 +10,7 @@ import pytest
 from punctual.domain.executions.execution import Attempt, Failure, Outcome
 from punctual.domain.jobs.destination import Topic
 from punctual.domain.jobs.notify_rule import Event, Notify
-from punctual.domain.notices.digest_window import read_message
+from punctual.domain.notices.digest_window import read_notice_message
 from punctual.domain.notices.execution_notice import local_time
 from punctual.domain.notices.notice import MAX_NOTICE_ERROR_CHARACTERS, read_notice
 from punctual.domain.notices.outcome_notice import outcome_notice
@@ -132,7 +132,7 @@ def test_the_notice_of_an_execution_that_never_started_omits_missing_fields() ->
     absent = ("Cause", "Ran", "Deadline", "Reason", "Attempts")
     assert not [line for line in notice.text.splitlines() if line.startswith(absent)]
     assert notice.facts["ran_seconds"] is notice.facts["error"] is None
-    assert read_message(notice.to_body()) == notice
+    assert read_notice_message(notice.to_body()) == notice
 
 
 @pytest.mark.parametrize("letter", ["x", "ü", "\x00", '"', "😀"])
@@ -140,7 +140,7 @@ def test_a_long_error_message_never_makes_a_notice_too_large(letter: str) -> Non
     loud = replace(FAILED, error=Failure(type="Loud", message=letter * 100_000), reason=letter * 100_000)
     notice = notice_of(loud, replace(JOB, name=letter * 200))
     assert notice.facts["error"]["message"] == letter * MAX_NOTICE_ERROR_CHARACTERS
-    assert read_message(notice.to_body()) == notice
+    assert read_notice_message(notice.to_body()) == notice
 
 
 def test_characters_that_sqs_rejects_are_replaced() -> None:

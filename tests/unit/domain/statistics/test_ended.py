@@ -9,7 +9,7 @@ from punctual.domain.executions.execution import Attempt, Execution, Outcome
 from punctual.domain.identity import execution_id
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.statistics.ended import by_status, counted_end, ends_of_text, ends_text, histogram
-from punctual.domain.statistics.histogram import bucket_of
+from punctual.domain.statistics.histogram import duration_bucket
 from punctual.domain.status import FINAL, Status
 
 JOB, DUE = "01m7jxs3n0000000000000000a", datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -42,13 +42,13 @@ def test_the_stored_form_keeps_every_field() -> None:
 def test_only_a_successful_run_counts_its_run_time() -> None:
     for status in FINAL:
         found = histogram(counted_end(ended(status)).of_job, "r")
-        assert found == ({bucket_of(3000): 1} if status is Status.SUCCEEDED else {})
+        assert found == ({duration_bucket(3000): 1} if status is Status.SUCCEEDED else {})
 
 
 def test_the_delay_of_a_start_is_that_of_the_first_attempt() -> None:
     first = Attempt(number=1, outcome=Outcome.FAILED, started_at=DUE + SECOND, ended_at=DUE + SECOND)
     counts = counted_end(replace(ended(), attempts=(first,))).of_owner
-    assert histogram(counts, "nd") == {bucket_of(1000): 1}
+    assert histogram(counts, "nd") == {duration_bucket(1000): 1}
     assert by_status(counts, "n") == {Status.SUCCEEDED: 1}
 
 
@@ -56,5 +56,5 @@ def test_a_wait_at_a_gate_or_for_upstreams_is_lateness_but_no_delay_of_the_queue
     waits = replace(ended(), woken_at=DUE + SECOND)
     held = replace(ended(), depends_on=(Dependency("01m7jxs3n0000000000000000b"),), queued_at=DUE + SECOND)
     for one in (waits, held):
-        assert histogram(counted_end(one).of_job, "l") == {bucket_of(2000): 1}
-        assert histogram(counted_end(one).of_owner, "nd") == {bucket_of(1000): 1}
+        assert histogram(counted_end(one).of_job, "l") == {duration_bucket(2000): 1}
+        assert histogram(counted_end(one).of_owner, "nd") == {duration_bucket(1000): 1}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason, bucket_of, buckets_between, shard_of
+from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason, buckets_between, shard_of, timer_bucket
 from punctual.domain.instant import from_text, to_text
 
 EXPIRY_DELAY = timedelta(hours=1)
@@ -28,7 +28,7 @@ class DynamoTimers:
     def set(self, timer: Timer) -> None:
         self.table.put(
             {
-                "bucket": bucket_of(timer.at, shard_of(timer.execution_id, self.shards)),
+                "bucket": timer_bucket(timer.at, shard_of(timer.execution_id, self.shards)),
                 "due": timer.position,
                 "job_id": timer.job_id,
                 "expires_at": int((timer.at + EXPIRY_DELAY).timestamp()),

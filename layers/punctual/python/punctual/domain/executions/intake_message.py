@@ -72,7 +72,7 @@ def check_message_id(field: str, message_id: object) -> str:
     raise Invalid(field, f"must be printable text of 1 to {MAX_MESSAGE_ID_LENGTH} characters")
 
 
-def read_message(body: str) -> IntakeMessage:
+def read_intake_message(body: str) -> IntakeMessage:
     """Parse a message body. Raises ``Unreadable``."""
     try:
         fields = json.loads(body)

@@ -49,7 +49,7 @@ def timer_for(execution_id: str, at: datetime, reason: TimerReason) -> Timer:
     return Timer(at=at, job_id=job_of(execution_id), execution_id=execution_id, reason=reason)
 
 
-def bucket_of(at: datetime, shard: int) -> str:
+def timer_bucket(at: datetime, shard: int) -> str:
     """Return the bucket of the wheel that holds instant ``at``."""
     return f"{to_text(at)[:16]}#{shard}"
 
@@ -66,7 +66,7 @@ def buckets_between(start: datetime, end: datetime, shard: int) -> Iterator[tupl
     """Yield every bucket from that of ``start`` to that of ``end``, each with the instant at which it ends."""
     at = start.replace(second=0, microsecond=0)
     while at <= end:
-        yield bucket_of(at, shard), at + MINUTE
+        yield timer_bucket(at, shard), at + MINUTE
         at += MINUTE
 
 

@@ -151,7 +151,7 @@ def merge_overdue_window(notice: Notice, window: DigestWindow | None, now: datet
     return replace(summary_of(together, now), id=notice.id)
 
 
-def read_message(body: str) -> Notice | DigestWindow:
+def read_notice_message(body: str) -> Notice | DigestWindow:
     """Parse a message of the notice queue: a notice, or the end of a window.
 
     Raises ``Unreadable``, also for a notice that is too large to be recorded or published: retrying cannot help.

@@ -10,7 +10,7 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import due_of, execution_id, job_of
 from punctual.domain.instant import MILLISECOND, from_epoch_ms, to_epoch_ms
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.statistics.histogram import bucket_of
+from punctual.domain.statistics.histogram import duration_bucket
 from punctual.domain.status import Status
 
 Counts = dict[str, int]
@@ -88,11 +88,11 @@ def counted_end(execution: Execution) -> CountedEnd:
     queue = QUEUES[LONG if execution.lane is Lane.LONG else str(execution.priority)]
     of_job, of_owner = {LETTERS[ended.status]: 1}, {queue + LETTERS[ended.status]: 1}
     if run_ms is not None and ended.status is Status.SUCCEEDED:
-        of_job[f"{RUN_TIME}{bucket_of(run_ms)}"] = 1
+        of_job[f"{RUN_TIME}{duration_bucket(run_ms)}"] = 1
     first_start = _first_start(execution)
     if first_start is not None:
-        of_job[f"{LATENESS}{bucket_of((first_start - execution.earliest_start) // MILLISECOND)}"] = 1
-        of_owner[f"{queue}{DELAY}{bucket_of((first_start - _ready_at(execution)) // MILLISECOND)}"] = 1
+        of_job[f"{LATENESS}{duration_bucket((first_start - execution.earliest_start) // MILLISECOND)}"] = 1
+        of_owner[f"{queue}{DELAY}{duration_bucket((first_start - _ready_at(execution)) // MILLISECOND)}"] = 1
     if execution.deadline_state is not None:
         of_owner[str(execution.deadline_state)] = 1
     return CountedEnd(ended=ended, owner=execution.owner, of_job=of_job, of_owner=of_owner)

@@ -9,7 +9,7 @@ BUCKETS_PER_DECADE = 20
 """Buckets per power of ten: the middle of a bucket is within 6% of every duration in it."""
 
 
-def bucket_of(milliseconds: int) -> int:
+def duration_bucket(milliseconds: int) -> int:
     """The number of the bucket of a duration; everything up to a millisecond is in bucket 0."""
     return math.floor(BUCKETS_PER_DECADE * math.log10(max(milliseconds, 1)))
 

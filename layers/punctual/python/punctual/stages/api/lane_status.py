@@ -1,4 +1,4 @@
-"""Lane status: who holds the slots of the long lane, who waits in which order, and the slots of the next seven days."""
+"""Lane status: the holders of slots, the waiting parts in order, and the demand for slots of the next seven days."""
 
 from __future__ import annotations
 

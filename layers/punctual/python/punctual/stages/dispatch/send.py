@@ -7,7 +7,7 @@ The sender reacts to stream records, like the planner:
   successors are planned;
 * an execution became ``retrying``: the work order for its next attempt is sent, or a timer is set for it;
 * a running execution was asked to stop: the work order that revokes its lease is sent;
-* DynamoDB TTL removed a timer: the execution is checked, in case the sweep missed it (a dead man's switch).
+* DynamoDB TTL removed a timer: the execution is checked, as the sweep may have missed it.
 
 Streams deliver at least once, so each step may run twice, late or after a crash; every step is idempotent. A duplicate
 work order is harmless, because only one worker wins the claim of an attempt.

@@ -40,7 +40,7 @@ ACTIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class BulkRequest:
-    """What to do to which items: those named by ``ids``, or those that match ``where``."""
+    """A requested action and its items: those named by ``ids``, or those that match ``where``."""
 
     kind: Kind
     action: BulkAction

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Rejected, Unreadable
-from punctual.domain.executions.intake_message import IntakeMessage, read_message, refusal
+from punctual.domain.executions.intake_message import IntakeMessage, read_intake_message, refusal
 from punctual.domain.jobs.job import Job, UniqueKey
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Message:
+class Delivery:
     """One delivery from the intake queue."""
 
     message_id: str
@@ -42,7 +42,7 @@ class Intake:
     dead_letters: DeadLetters
     clock: Clock
 
-    def take(self, messages: Iterable[Message]) -> None:
+    def take(self, messages: Iterable[Delivery]) -> None:
         """Store an execution for each message, or dead-letter it if it can never become one. Idempotent.
 
         If an error other than an invalid message is raised, some of the messages may have been stored: the caller has
@@ -59,16 +59,16 @@ class Intake:
         by_name = self.jobs.find_live(one for one in named if isinstance(one, UniqueKey))
         return {**by_id, **by_name}
 
-    def _read(self, message: Message) -> IntakeMessage | None:
+    def _read(self, message: Delivery) -> IntakeMessage | None:
         try:
-            content = read_message(message.body)
+            content = read_intake_message(message.body)
             content.check_age(message.sent_at)
             return content
         except Unreadable as error:
             self.dead_letters.dead_letter(message.body, str(error))
             return None
 
-    def _store(self, message: Message, content: IntakeMessage, job: Job | None) -> None:
+    def _store(self, message: Delivery, content: IntakeMessage, job: Job | None) -> None:
         reason = refusal(content.job, job)
         if job is None or reason:
             self.dead_letters.dead_letter(message.body, reason)

@@ -5,8 +5,8 @@ A grant moves ``waiting`` to ``queued``. A rate limit postpones the start: the e
 
 A place is held for the claim of an execution: its revision and attempt. Every change of a gate is one conditional
 write, or one transaction with the execution that it is about, so no step depends on another step of the same process.
-``grant`` gives free places to waiters, ``repair`` evicts holders that may not hold their place; any process may call either at any
-time.
+``grant`` gives free places to waiters, ``repair`` evicts holders that may not hold their place; any process may call
+either at any time.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import NotDelivered
-from punctual.domain.notices.digest_window import read_message
+from punctual.domain.notices.digest_window import read_notice_message
 from punctual.domain.notices.notice import Notice
 from punctual.domain.redelivery import redelivery_delay
 
@@ -68,7 +68,7 @@ class NoticeReceiver:
             return Reception(problem=f"moved a message to the dead-letter queue: {reason}")
 
     def _notify(self, body: str, now: datetime) -> Reception:
-        message = read_message(body)
+        message = read_notice_message(body)
         if isinstance(message, Notice):
             return Reception(result=self.notifier.notify(message, now), notice_id=message.id)
         return Reception(result=self.notifier.end_window(message, now), notice_id=message.summary_id)
