@@ -959,7 +959,7 @@ export interface components {
             probability: number | null;
             /**
              * State
-             * @description Of an execution: as in its record. Of one that is not planned yet: `on_track` if its 95% forecast is in time, `will_miss` if not even its median forecast is, otherwise `at_risk`; null without a forecast.
+             * @description Of an execution: as in its record. Of a due instant without one: `on_track` if its 95% forecast is in time, `will_miss` if not even its median forecast is, otherwise `at_risk`; null without a forecast.
              */
             state: components["schemas"]["DeadlineState"] | components["schemas"]["DeadlineResult"] | null;
         };
@@ -1955,7 +1955,7 @@ export interface components {
             last_execution?: components["schemas"]["RecentExecution"] | null;
             /**
              * Median Seconds
-             * @description The median run time of those that succeeded.
+             * @description The median run time of the successful executions.
              */
             median_seconds?: number | null;
             misfire: components["schemas"]["MisfireRule"];
@@ -2018,7 +2018,7 @@ export interface components {
             state: components["schemas"]["JobState"];
             /**
              * Success Rate
-             * @description The share of `recent_executions` that succeeded, among those that ran; from 0 to 1.
+             * @description The share that succeeded of the `recent_executions` that ran; from 0 to 1.
              */
             success_rate?: number | null;
             /** Tags */
@@ -2077,7 +2077,7 @@ export interface components {
             last_execution?: components["schemas"]["RecentExecution"] | null;
             /**
              * Median Seconds
-             * @description The median run time of those that succeeded.
+             * @description The median run time of the successful executions.
              */
             median_seconds?: number | null;
             misfire: components["schemas"]["MisfireRule"];
@@ -2147,7 +2147,7 @@ export interface components {
             statistics?: components["schemas"]["JobStatistics"] | null;
             /**
              * Success Rate
-             * @description The share of `recent_executions` that succeeded, among those that ran; from 0 to 1.
+             * @description The share that succeeded of the `recent_executions` that ran; from 0 to 1.
              */
             success_rate?: number | null;
             /** Tags */
@@ -2420,7 +2420,7 @@ export interface components {
         Logs: {
             /**
              * After
-             * @description The cursor of the lines after these, also of those that are not written yet.
+             * @description The cursor of the lines after these, including lines that are not written yet.
              */
             after: string;
             /**
@@ -3697,7 +3697,7 @@ export interface components {
         Tasks: {
             /**
              * Items
-             * @description In alphabetical order, with those that are not available.
+             * @description In alphabetical order, including unavailable tasks.
              */
             items: components["schemas"]["Task"][];
             /** Unavailable */
@@ -3710,7 +3710,7 @@ export interface components {
         };
         /**
          * TaskUsage
-         * @description What live jobs do with a task.
+         * @description The use of a task by live jobs.
          */
         TaskUsage: {
             /**

@@ -61,9 +61,9 @@ class Job(BaseModel):
         None, description="The last 20 ended executions, the latest first. Null in the answer to a change."
     )
     success_rate: float | None = Field(
-        None, description="The share of `recent_executions` that succeeded, among those that ran; from 0 to 1."
+        None, description="The share that succeeded of the `recent_executions` that ran; from 0 to 1."
     )
-    median_seconds: float | None = Field(None, description="The median run time of those that succeeded.")
+    median_seconds: float | None = Field(None, description="The median run time of the successful executions.")
     p95_seconds: float | None = Field(None, description="The 95th percentile of their run times.")
     running: int | None = Field(None, description="How many of its executions run, or are between two attempts.")
     deadline_state: DeadlineState | None = Field(
@@ -367,7 +367,7 @@ class LogLine(BaseModel):
 class Logs(BaseModel):
     items: list[LogLine]
     before: str | None = Field(description="The cursor of the lines before these; null at the beginning of the log.")
-    after: str = Field(description="The cursor of the lines after these, also of those that are not written yet.")
+    after: str = Field(description="The cursor of the lines after these, including lines that are not written yet.")
     total: int = Field(description="The number of lines in the log, from the requested level up.")
     complete: bool = Field(description="The execution has ended, and no line follows.")
 

@@ -16,7 +16,7 @@ from punctual.domain.status import Status
 class CalendarDeadline(BaseModel):
     at: str
     state: DeadlineState | DeadlineResult | None = Field(
-        description="Of an execution: as in its record. Of one that is not planned yet: `on_track` if its 95% forecast"
+        description="Of an execution: as in its record. Of a due instant without one: `on_track` if its 95% forecast"
         " is in time, `will_miss` if not even its median forecast is, otherwise `at_risk`; null without a forecast."
     )
     probability: float | None = Field(description="Of meeting it: of a live execution, as of its last check.")

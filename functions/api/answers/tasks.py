@@ -12,7 +12,7 @@ from punctual.domain.requests.caller import Action, Role
 
 
 class TaskUsage(BaseModel):
-    """What live jobs do with a task."""
+    """The use of a task by live jobs."""
 
     live_jobs: int
     outcomes: dict[str, int] = Field(description="Of the last 20 ended executions of each of these jobs, by status.")
@@ -41,7 +41,7 @@ class BrokenModule(BaseModel):
 
 
 class Tasks(BaseModel):
-    items: list[Task] = Field(description="In alphabetical order, with those that are not available.")
+    items: list[Task] = Field(description="In alphabetical order, including unavailable tasks.")
     unavailable: list[BrokenModule]
     usage_is_exact: bool | None = Field(
         description="False if there are more live jobs than the newest 500, which `usage` regards. Null without it."

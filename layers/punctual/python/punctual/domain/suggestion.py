@@ -24,6 +24,6 @@ def hint_at(given: object, known: Iterable[str]) -> str:
 
 
 def one_of(known: Iterable[str], given: object) -> str:
-    """The end of an error: the known names, and the hint at the one that is closest to ``given``."""
+    """The end of an error: the known names, and the name that is closest to ``given``."""
     names = list(map(str, known))
     return ", ".join(names) + hint_at(given, names)

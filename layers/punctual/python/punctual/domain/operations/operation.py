@@ -97,7 +97,7 @@ class Operation:
     selection: Mapping[str, Any] | None = None
     """The filter that selected the items; ``None`` if the request named them."""
     items_of: str = ""
-    """The operation under which the ids of the items are stored: this one, or the one that this one undoes."""
+    """The operation under which the ids of the items are stored: itself, or the operation that it undoes."""
     undo_of: str | None = None
     """The bulk pause that this operation undoes."""
     position: int = 0

@@ -1,4 +1,4 @@
-"""Job graph: the jobs that a job waits for, and those that wait for it, with what they do now."""
+"""Job graph: the direct upstreams and dependants of a job, with their current state."""
 
 from __future__ import annotations
 

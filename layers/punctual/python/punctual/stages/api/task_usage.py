@@ -37,7 +37,7 @@ class TaskUsage:
 class UsageByTask:
     tasks: Mapping[str, TaskUsage]
     is_exact: bool
-    """``False`` if there are more live jobs than those that were read."""
+    """``False`` if not all live jobs were read."""
 
 
 @dataclass(frozen=True)
