@@ -24,13 +24,16 @@ DEADLINE_ATTRIBUTES = ("check_shard", "check_at", "deadline_shard")
 IS_HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#is_cleared)"
 """Condition: the execution waits for its upstreams."""
 IS_CLEARED = "(attribute_not_exists(#depends_on) OR attribute_exists(#is_cleared))"
+"""Condition: the execution has no upstreams, or they have let it start."""
 
 
 @dataclass(frozen=True)
 class ExecutionTable:
-    """Base class of the adapters of the executions table. Each method that writes makes one conditional write.
+    """Base class of the adapters of the executions table.
 
-    The subclasses add no fields, so only this class is a dataclass: each dataclass adds to every cold start.
+    Each change of an execution is one conditional write. Methods whose names end in ``_request`` only build one, for a
+    transaction. The subclasses add no fields, so only this class is a dataclass: each dataclass adds to every cold
+    start.
     """
 
     table: Table
@@ -42,10 +45,12 @@ class ExecutionTable:
         return None if item is None else item_to_execution(item)
 
     def get_many(self, execution_ids: Iterable[str]) -> list[Execution]:
+        """Return the executions that exist, in any order. The ids are distinct; the read is eventually consistent."""
         keys = ({"job_id": job_of(one), "execution_id": one} for one in execution_ids)
         return [item_to_execution(item) for item in self.table.get_many(keys)]
 
     def read_many(self, execution_ids: Iterable[str]) -> dict[str, Execution]:
+        """Return the executions that exist, by id. The read is strongly consistent."""
         keys = ({"job_id": job_of(one), "execution_id": one} for one in dict.fromkeys(execution_ids))
         items = self.table.get_many(keys, consistent=True)
         return {item["execution_id"]: item_to_execution(item) for item in items}
@@ -105,7 +110,8 @@ class ExecutionTable:
     ) -> dict[str, Any]:
         """Build the update to ``target`` if the current status is in ``sources`` and the condition ``also`` holds.
 
-        ``sources`` defaults to all statuses with a transition to ``target``. No other method changes a status.
+        ``sources`` defaults to all statuses with a transition to ``target``. Every update of a status is built here;
+        only a new execution, or the replacement of one that has not started, is stored with its status.
         """
         origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
         condition = f"#status IN ({', '.join(f':{name}' for name in origins)})" + (f" AND {also}" if also else "")

@@ -29,10 +29,11 @@ class LeaseWatch:
     uniform: Callable[[float, float], float]
 
     def tick(self) -> list[Part]:
-        """Stop the containers whose lease has expired or whose time to stop is over, and return their parts.
+        """End the attempts whose lease has expired or whose time to stop is over, and return their parts.
 
-        A container that claims, or renews its lease, before its attempt is ended keeps it. Idempotent. After a crash
-        the state machine run is not woken: it continues when its own heartbeat timeout is over.
+        A container that claims its part or renews its lease meanwhile keeps its attempt, unless its time to stop is
+        over. Idempotent. An ended attempt is not listed again: if the process dies after its end, its container is not
+        stopped, and its state machine run continues when its own heartbeat timeout is over.
         """
         now, expired = self.clock(), []
         for part in self.slots.holders():

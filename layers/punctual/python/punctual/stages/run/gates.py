@@ -149,7 +149,7 @@ class Gatekeeper:
                     current = found.get(execution_id)
                     if current is None or not current.may_hold(name):
                         self._evict(name, execution_id, current)
-                    elif _may_be_stuck(current, name, self.clock()):
+                    elif _needs_examination(current, name, self.clock()):
                         yield current
                 if state.queue_mark is not None or not state.holders:
                     self.grant(name)
@@ -172,7 +172,10 @@ class Gatekeeper:
         )
 
     def _is_to_start(self, entrant: Entrant, passed: Sequence[Gate]) -> bool:
-        """Whether the execution still has the revision, attempt and run that it was sent for, and has not started."""
+        """Whether the execution still has the revision, attempt and run that it was sent for, and has not started.
+
+        If not, its places at the gates that it has ``passed`` are given back.
+        """
         current = self.executions.get(job_of(entrant.execution_id), entrant.execution_id)
         if current is not None and _is_as_sent(current, entrant):
             return True
@@ -180,7 +183,7 @@ class Gatekeeper:
         return False
 
     def _has_live_holder(self, name: str, state: GateState) -> bool:
-        """Whether an execution that may hold the gate holds it; if not, the gate is freed.
+        """Evict the holders that may not hold their place, and return whether another one is left.
 
         So no execution is skipped, and none waits for the next repair, because of an ended holder.
         """
@@ -236,13 +239,17 @@ class Gatekeeper:
             self.grant(name)
 
     def _may_start_now(self, gate: Gate, entrant: Entrant) -> bool:
+        """Reserve a start under the rate limit of the gate; if it is in the future, postpone the execution to it.
+
+        ``True`` also for an execution that was changed meanwhile: it reserves nothing, and its claim will be refused.
+        """
         assert gate.rate is not None
         now = self.clock()
         if entrant.reserved_start is not None and now <= entrant.reserved_start + RESERVED_START_TOLERANCE:
             return True
         current = self.executions.get(job_of(entrant.execution_id), entrant.execution_id)
         if current is None or not _is_as_sent(current, entrant):
-            return True  # the claim is refused, and no start is reserved for nothing
+            return True
         if current.rate_at is not None and current.rate_at > now:  # it was postponed meanwhile, and will be sent again
             return False
         start = self.gates.reserve(gate.name, gate.rate, now)
@@ -264,11 +271,12 @@ def _waits_at(execution: Execution, gate: str, waiter: Waiter) -> bool:
     return waits and (execution.attempt + 1, execution.revision) == (waiter.attempt, waiter.revision)
 
 
-def _may_be_stuck(current: Execution, name: str, now: datetime) -> bool:
-    """Whether a holder may need another work order.
+def _needs_examination(current: Execution, name: str, now: datetime) -> bool:
+    """Whether the dispatcher has to examine a holder, which may need another work order.
 
     That is a holder that was ``queued`` for too long: the worker with its order may have died before the claim. It is
-    also every running holder of the gate of its job: the index of running executions does not contain it.
+    also every running holder of the gate of its job, whose lease has to be checked: the index of running executions
+    does not contain it.
     """
     if current.lane is not Lane.SHORT or not name.startswith((OF_JOB, OF_BACKFILL)):
         return False
