@@ -39,4 +39,4 @@ class StatisticsReader(Protocol):
         """The counts of the days from ``since`` to ``until``, both included; days without an end are left out."""
 
     def quarters(self, owner: str, since: datetime, until: datetime) -> Mapping[datetime, Quarter]:
-        """What was counted of an owner by quarter of an hour that begins from ``since`` on and before ``until``."""
+        """The counts of an owner in each quarter of an hour that begins from ``since`` on and before ``until``."""

@@ -111,7 +111,7 @@ class ExecutionTable:
         """Build the update to ``target`` if the current status is in ``sources`` and the condition ``also`` holds.
 
         ``sources`` defaults to all statuses with a transition to ``target``. Every update of a status is built here;
-        only a new execution, or the replacement of one that has not started, is stored with its status.
+        only new executions, and replacements of executions that have not started, are stored with their status.
         """
         origins = {f"from_{source}": str(source) for source in sources or sources_of(target)}
         condition = f"#status IN ({', '.join(f':{name}' for name in origins)})" + (f" AND {also}" if also else "")

@@ -1,4 +1,4 @@
-"""What is counted of an owner in a quarter of an hour."""
+"""The counts of an owner in a quarter of an hour."""
 
 from __future__ import annotations
 

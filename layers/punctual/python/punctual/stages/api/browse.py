@@ -111,7 +111,7 @@ class Browse:
         return total_of([self.executions.count_running])
 
     def _list_running(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
-        """List running executions: those of the index, then those that hold the gate of their job, by job."""
+        """List running executions: first from the index, then the holders of the gate of their job, by job."""
         position = decode_cursor(cursor, RUNNING_POSITION) or ""
         is_holding = position.startswith(HOLDING)
         low, high = self._id_range(where, None if is_holding else position or None)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from punctual.ports.jobs import JobIndex
     from punctual.stages.api.read_statistics import JobPulse, StatisticsReading
 
-MAX_READ = 100
+MAX_DEPENDANTS_READ = 100
 """How many dependants are read, the latest ones. Deleted and cancelled jobs are among them."""
 MAX_NEIGHBOURS = 50
 """How many upstreams, and how many dependants, are returned."""
@@ -53,7 +53,7 @@ class JobGraphReader:
         return Neighbours(all_found[: len(shown)], all_found[len(shown) :])
 
     def _dependants(self, job: Job) -> Iterator[tuple[Job, Condition]]:
-        found = self.jobs.fetch(self.jobs.dependants(job.job_id, MAX_READ))
+        found = self.jobs.fetch(self.jobs.dependants(job.job_id, MAX_DEPENDANTS_READ))
         for other in sorted(found.values(), key=lambda one: one.job_id, reverse=True):
             if other.state not in REMOVED_STATES:
                 yield from ((other, one.condition) for one in other.depends_on if one.job == job.job_id)
