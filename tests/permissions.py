@@ -196,6 +196,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesExecutions.Arn/index/checks": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
+        "TablesExecutions.Arn/index/long": ("dynamodb:Query",),
         "TablesGates.Arn": ("dynamodb:Query",),
         "TablesParts.Arn": ("dynamodb:BatchGetItem", "dynamodb:Query"),
         "TablesParts.Arn/index/waiting": ("dynamodb:Query",),

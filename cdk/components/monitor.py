@@ -8,7 +8,15 @@ from cdk.components.layers import Layers
 from cdk.components.queues import MONITOR_TIMEOUT, Queues
 from cdk.components.sources import read_queue
 from cdk.components.state_machine_grants import grant_list
-from cdk.components.tables import CHECKS_INDEX, DEADLINES_INDEX, HOLDING_INDEX, RUNNING_INDEX, WAITING_INDEX, Tables
+from cdk.components.tables import (
+    CHECKS_INDEX,
+    DEADLINES_INDEX,
+    HOLDING_INDEX,
+    LONG_INDEX,
+    RUNNING_INDEX,
+    WAITING_INDEX,
+    Tables,
+)
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
@@ -47,7 +55,7 @@ class Monitor(Construct):
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem")
         tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
-        tables.executions.grant_query(self.function, CHECKS_INDEX, DEADLINES_INDEX, RUNNING_INDEX)
+        tables.executions.grant_query(self.function, CHECKS_INDEX, DEADLINES_INDEX, LONG_INDEX, RUNNING_INDEX)
         tables.gates.grant(self.function, "Query")
         tables.parts.grant(self.function, "BatchGetItem", "Query")
         tables.parts.grant_query(self.function, WAITING_INDEX, HOLDING_INDEX)

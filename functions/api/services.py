@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from problems import unreadable_header
 from views import changes_view
 
 from punctual.aws.clients import cloudwatch, dynamodb, s3, sqs
@@ -62,6 +63,7 @@ from punctual.stages.operations.select import Selector
 from punctual.stages.operations.start import OperationStarter
 from punctual.stages.plan.upstreams import UpstreamLookup
 from punctual.stages.watch.check_deadlines import Forecaster
+from punctual.stages.watch.planned_demand import PlannedDemand
 
 T = TypeVar("T")
 
@@ -173,7 +175,7 @@ yield_slot = YieldSlot(find=find, parts=part_store, slots=part_store, limits=lim
 lane_status = LaneStatus(
     slots=part_store,
     outlooks=lane_outlooks,
-    executions=execution_index,
+    demand=PlannedDemand(execution_index, job_store),
     jobs=job_store,
     limits=limits,
     clock=instant.now,
@@ -231,6 +233,8 @@ def run_once(
     event = router.current_event
     if key is None:
         return act(None)
+    if any("\ud800" <= letter <= "\udfff" for letter in key):
+        raise unreadable_header("Idempotency-Key", "must be valid Unicode text: use a UUID, for example")
     return idempotency.run(act, key=key, caller=caller.subject, route=event.path, body=event.body or "")
 
 

@@ -25,6 +25,7 @@ from punctual.stages.plan.upstreams import UpstreamLookup
 from punctual.stages.watch.check_deadlines import DeadlineChecker, Forecaster
 from punctual.stages.watch.check_overruns import OverrunChecker
 from punctual.stages.watch.measure import Monitor, QueueSampler
+from punctual.stages.watch.planned_demand import PlannedDemand
 from punctual.stages.watch.record_queues import QueueRecorder
 from punctual.stages.watch.revive_operations import OperationReviver
 
@@ -54,9 +55,10 @@ checker = DeadlineChecker(
     ),
     clock=instant.now,
 )
+index = DynamoExecutionIndex(executions, wiring.gates(settings))
 overruns = OverrunChecker(
     jobs=jobs,
-    executions=DynamoExecutionIndex(executions, wiring.gates(settings)),
+    executions=index,
     history=executions,
     notices=notices,
     clock=instant.now,
@@ -73,6 +75,7 @@ monitor = Monitor(
     executions=executions,
     slots=parts,
     lane_outlooks=lane_outlooks,
+    demand=PlannedDemand(index, jobs),
     timers=wiring.timers(settings),
     runs=FailedLongRuns(settings.state_machine_arn, states),
     dead_letters=SqsQueueDepths({url: url for url in dead_letter_urls}, sqs, logger.warning),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -205,6 +206,17 @@ def test_partitions_that_wait_for_slots_name_the_slots_as_cause_and_remedy(world
     assert notice["facts"]["remedy"].startswith(remedy)
     shown = lane.execution(job)["deadline"]
     assert (shown["state"], shown["cause"]) == (notice["facts"]["state"], notice["facts"]["cause"])
+
+
+def test_slots_that_planned_executions_will_request_are_part_of_the_forecast(world: World, lane: LongLane) -> None:
+    later = {"at": to_text(world.now + timedelta(minutes=10))}
+    lane.submit(name="later", schedule=later, partitions=4, expected_seconds=9 * HOUR, deadline={"within_seconds": 1})
+    deadline = {"within_seconds": 150 * MINUTE}
+    job = lane.submit(name="divided", partitions=8, expected_seconds=HOUR, deadline=deadline)
+    world.monitor_tick()
+    outlook = lane.execution(job)["deadline"]
+    assert outlook["state"] == "will_miss"
+    assert outlook["cause"].endswith("the lane has 4 slots, and other executions are due before the deadline")
 
 
 def test_the_run_times_of_partitions_are_recorded_run_by_run(world: World, lane: LongLane) -> None:

@@ -14,7 +14,7 @@ from punctual.aws.dynamodb.execution_item import execution_to_item, item_to_exec
 from punctual.aws.dynamodb.items import plain, typed
 from punctual.aws.dynamodb.job_item import item_to_job
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, PartSample, ProgressSample
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.executions.remedy import CauseCode, Remedy, RemedyAction
 from punctual.domain.lane import Lane
@@ -42,6 +42,8 @@ def test_an_outlook_survives_the_round_trip_through_an_item() -> None:
         since=NOW - timedelta(hours=1),
         runs_used=12,
         checked_at=NOW,
+        progress_samples=(ProgressSample(NOW, 25.5),),
+        part_samples=(PartSample(3, 1800, 40.0),),
     )
     execution = replace(execution_of(JOB, NOW, status=Status.QUEUED, now=NOW), outlook=outlook)
     assert item_to_execution(plain(typed(execution_to_item(execution)))).outlook == outlook

@@ -39,14 +39,14 @@ ON_TRACK, AT_RISK, WILL_MISS, MISSED = DeadlineState
         (None, 0.79, AT_RISK),
         (None, 0.09, WILL_MISS),
         (ON_TRACK, 0.80, ON_TRACK),
-        (AT_RISK, 0.85, AT_RISK),  # hysteresis: recovery needs 0.90
-        (AT_RISK, 0.90, ON_TRACK),
+        (AT_RISK, 0.94, AT_RISK),  # hysteresis: recovery needs 0.95
+        (AT_RISK, 0.95, ON_TRACK),
         (AT_RISK, 0.10, AT_RISK),
         (AT_RISK, 0.09, WILL_MISS),
         (WILL_MISS, 0.24, WILL_MISS),
         (WILL_MISS, 0.25, AT_RISK),
-        (WILL_MISS, 0.89, AT_RISK),
-        (WILL_MISS, 0.91, ON_TRACK),
+        (WILL_MISS, 0.94, AT_RISK),
+        (WILL_MISS, 0.95, ON_TRACK),
         (MISSED, 1.0, MISSED),
     ],
 )

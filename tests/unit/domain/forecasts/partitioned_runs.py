@@ -11,11 +11,15 @@ from datetime import datetime, timedelta
 from math import exp
 from typing import Any
 
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, next_check
 from punctual.domain.executions.execution import Attempt, Execution, Outcome
 from punctual.domain.executions.progress import Progress
+from punctual.domain.forecasts.part_progress import kept_samples
+from punctual.domain.forecasts.partitioned_execution import work_of
 from punctual.domain.forecasts.run_history import KEPT_PARTITION_RUNS, KEPT_RUNS
 from punctual.domain.forecasts.system_load import SystemLoad
 from punctual.domain.jobs.batch import Batch
+from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.partitions import Partitions
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.lane_forecast import LaneOutlook, lane_outlook
@@ -26,6 +30,8 @@ from tests.unit.domain.forecasts.deadlines import NOW, execution
 
 HOUR = 3600.0
 COMMON_SPREAD, OWN_SPREAD = 0.05, 0.1
+DEADLINE = 1.5
+"""The deadline that paces the checks of a run, in run times."""
 
 
 Steps = Callable[[random.Random], Sequence[float]]
@@ -44,6 +50,11 @@ class Shape:
     """How the partitions progress, if they report it."""
 
     @property
+    def collect(self) -> float:
+        """The usual seconds of the collector."""
+        return 0.3 * HOUR
+
+    @property
     def parallel(self) -> int:
         return min(self.at_once or len(self.hours), self.slots)
 
@@ -59,7 +70,7 @@ class Shape:
         common = draw.gauss(0, COMMON_SPREAD)
         seconds = [HOUR * hours * exp(common + draw.gauss(0, OWN_SPREAD)) for hours in self.hours]
         steps = [self.progress(draw) for _ in seconds] if self.progress else []
-        return Run(self, seconds, 0.3 * HOUR * exp(draw.gauss(0, 0.1)), steps)
+        return Run(self, seconds, self.collect * exp(draw.gauss(0, 0.1)), steps)
 
     def history(self, draw: random.Random, runs: int = KEPT_RUNS) -> dict[str, tuple[int, ...]]:
         silent = replace(self, progress=None)
@@ -104,6 +115,17 @@ class Run:
             **{"deadline_at": NOW + timedelta(days=30), "timeout_seconds": 10**7, **more},
         )
 
+    def checked(self, its_job: Job, at: float) -> Outlook:
+        """The outlook of the latest check before ``at``, as far as later forecasts use it: its samples of progress."""
+        deadline, outlook = NOW + timedelta(seconds=DEADLINE * self.end), _outlook()
+        moment = next_check(NOW, deadline, NOW)
+        while self.steps and moment is not None and moment < _instant(at):
+            elapsed = (moment - NOW).total_seconds()
+            work = work_of(self.execution(elapsed), its_job, self.parts(elapsed), moment)
+            outlook = replace(outlook, part_samples=kept_samples(outlook.part_samples, work.running))
+            moment = next_check(NOW, deadline, moment)
+        return outlook
+
     def lane(self, at: float) -> LaneOutlook:
         parts = self.parts(at) if at > 0 else []
         holders = [part for part in parts if part.status is Status.RUNNING]
@@ -126,7 +148,7 @@ class Run:
                 attempt=1,
                 granted_at=_instant(start),
                 started_at=_instant(start),
-                progress=self._progress(number, (at - start) / seconds) if self.steps and name != COLLECT else None,
+                progress=Progress(percent=self.percent(number, at)) if self.steps and name != COLLECT else None,
             )
         attempt = Attempt(
             number=1, outcome=Outcome.SUCCEEDED, started_at=_instant(start), ended_at=_instant(start + seconds)
@@ -136,10 +158,10 @@ class Run:
     def running(self, at: float) -> int:
         return sum(start <= at < end for start, end in zip(self.starts, self.ends, strict=True))
 
-    def _progress(self, number: int, share: float) -> Progress:
-        """In whole percents, after this share of the partition's run time."""
-        steps = self.steps[number]
-        return Progress(percent=bisect_right(steps, share * steps[-1]) * 100 // len(steps))
+    def percent(self, number: int, at: float) -> int:
+        """The progress of a running partition, in whole percents."""
+        share, steps = (at - self.starts[number]) / self.seconds[number], self.steps[number]
+        return bisect_right(steps, share * steps[-1]) * 100 // len(steps)
 
     def _new(self, name: str, number: int, status: Status, **more: Any) -> Part:
         return Part(
@@ -157,6 +179,10 @@ class Run:
             requested_at=None if status is Status.QUEUED else NOW,
             **more,
         )
+
+
+def _outlook() -> Outlook:
+    return Outlook(state=DeadlineState.ON_TRACK, probability=1, median_end=NOW, p95_end=NOW, checked_at=NOW)
 
 
 def _instant(seconds: float) -> datetime:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from itertools import pairwise
-from statistics import median
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, next_check
+from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Outcome
 from punctual.domain.forecasts.deadline_forecast import UpstreamEnd, outlook_of
 from punctual.domain.forecasts.system_load import SystemLoad
@@ -21,15 +18,13 @@ from punctual.domain.jobs.job import Job
 from punctual.domain.jobs.partitions import Partitions, PartitionUnit
 from punctual.domain.jobs.resources import Resources
 from punctual.domain.lane import Lane
-from punctual.domain.long_lane.lane_forecast import HeldSlots, LaneOutlook, WaitingSlots
+from punctual.domain.long_lane.lane_forecast import HeldSlots, LaneOutlook, PlannedSlots, WaitingSlots
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.long_lane.part import COLLECT, Part
 from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.status import Status
 from tests.unit.domain.forecasts.deadlines import HOUR, IDLE, MINUTE, NOW, execution, job
-from tests.unit.domain.forecasts.partitioned_runs import Run, Shape
-from tests.unit.domain.forecasts.test_calibration import uneven
 
 WEEKLY = Cron("0 2 * * SUN", "America/New_York")
 
@@ -152,6 +147,29 @@ def test_slots_that_others_hold_are_named_with_the_execution_to_pause() -> None:
     assert "pause or cancel execution other, which has the most time to spare" in (outlook.remedy or "")
 
 
+def test_planned_executions_with_less_laxity_take_slots_when_they_are_due() -> None:
+    one, steady = divided(4, deadline_at=NOW + 30 * HOUR), hourly(run_times={"partition": (3600,) * 50})
+
+    def behind(latest: timedelta, due: timedelta = HOUR / 2, execution_id: str = "other") -> float:
+        planned = PlannedSlots(NOW + due, NOW + latest, 4 * 3600, 2, 2048, execution_id)
+        return median_hours(one, steady, lane(2, planned=(planned,)))
+
+    assert behind(HOUR) == pytest.approx(6, rel=0.1)
+    assert behind(29 * HOUR) == pytest.approx(2, rel=0.1)
+    assert behind(HOUR, due=3 * HOUR) == pytest.approx(2, rel=0.1)
+    assert behind(HOUR, execution_id="e") == pytest.approx(2, rel=0.1), "they are its own slots"
+
+
+def test_planned_executions_are_named_in_the_cause() -> None:
+    planned = PlannedSlots(NOW + MINUTE, NOW + MINUTE, 9 * 3600, 3, 3072, "other")
+    load = lane(4, planned=(planned, replace(planned, at=NOW + 4 * HOUR)))
+    outlook = outlook_of(divided(8, deadline_at=NOW + 150 * MINUTE), hourly(), load, NOW)
+    assert outlook.cause == (
+        "its partitions need 8 slots at once: the lane has 4 slots, and other executions are due before the deadline"
+    )
+    assert "raise the lane from 4 to " in (outlook.remedy or "")
+
+
 def test_the_slots_that_the_execution_holds_itself_do_not_count_as_those_of_others() -> None:
     steady = hourly(run_times={"partition": (3600,) * 50})
     parts = [running_part(n, HOUR / 2) for n in range(4)]
@@ -241,56 +259,3 @@ def test_partitions_wait_for_the_upstream_of_their_execution() -> None:
 def test_a_forecast_of_the_same_inputs_is_the_same() -> None:
     first, second = (outlook_of(divided(7, 2), hourly(), lane(4), NOW) for _ in range(2))
     assert first == second
-
-
-# Stability
-
-
-def outlooks(run: Run, its_job: Job, deadline: timedelta) -> list[Outlook]:
-    """All checks of a run, from its start to its end."""
-    found: list[Outlook] = []
-    at: datetime | None = NOW
-    while at is not None and at < NOW + timedelta(seconds=run.end):
-        elapsed = (at - NOW).total_seconds()
-        one = run.execution(elapsed, deadline_at=NOW + deadline, outlook=found[-1] if found else None)
-        parts = run.parts(elapsed) if elapsed else ()
-        found.append(outlook_of(one, its_job, run.load(elapsed), at, parts=parts))
-        at = next_check(NOW, NOW + deadline, at)
-    return found
-
-
-def relapses(found: Sequence[Outlook]) -> int:
-    """How often the state became worse after it had become better."""
-    severity = list(DeadlineState)
-    changes = [severity.index(after.state) - severity.index(before.state) for before, after in pairwise(found)]
-    return sum(better < 0 < worse for better, worse in pairwise(filter(None, changes)))
-
-
-@pytest.mark.parametrize(
-    "shape",
-    [
-        Shape("silent", (1.0,) * 7, slots=4),
-        Shape("progress", (1.0,) * 7, slots=4, progress=uneven),
-        Shape("uneven", (0.4, 0.5, 0.8, 1.0, 1.2, 1.6, 2.5), at_once=2),
-    ],
-    ids=lambda shape: shape.name,
-)
-@pytest.mark.parametrize("share", [0.9, 1.05, 1.3])
-def test_the_state_does_not_flap(shape: Shape, share: float) -> None:
-    """With a deadline before, near and after the usual end.
-
-    Only a run that ends close to its deadline may relapse: each partition that ends early or late decides anew. Of the
-    others, at most one of six may.
-    """
-    draw, far = random.Random(f"{shape.name} {share}"), 0
-    its_job = job(run_times=shape.history(draw))
-    deadline = share * median(its_job.run_times["execution"])
-    for _ in range(6):
-        run = shape.draw(draw)
-        found = outlooks(run, its_job, timedelta(seconds=deadline))
-        is_close = abs(run.end / deadline - 1) < 0.05
-        assert relapses(found) <= (2 if is_close else 1)
-        far += 0 if is_close else relapses(found)
-        if share > 1.2 and not is_close:
-            assert {outlook.state for outlook in found} == {DeadlineState.ON_TRACK}
-    assert far <= 1

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punctual.domain.forecasts.slot_simulation import Held, Scenario, SlotPlan, Waiting, end_of
+from punctual.domain.forecasts.slot_simulation import Held, Planned, Scenario, SlotPlan, Waiting, end_of
 from punctual.domain.long_lane.laxity import LaneLimits
 
 HOUR = 3600.0
@@ -75,3 +75,11 @@ def test_the_collector_requests_a_slot_after_the_last_partition() -> None:
     assert end_of(done, plan()) == HOUR
     assert end_of(done, plan(held=(Held(2 * HOUR, 4, 4096),))) == 3 * HOUR
     assert end_of(Scenario([], []), plan(held=(Held(2 * HOUR, 4, 4096),))) == 0
+
+
+def test_an_execution_that_is_due_later_takes_the_slots_that_become_free_then() -> None:
+    urgent = Waiting(0.0, 3 * HOUR, 1, 1024)
+    two = Scenario([HOUR], [(0.0, HOUR)])
+    assert end_of(two, plan(1, at_once=1, planned=(Planned(HOUR / 2, urgent),))) == 5 * HOUR
+    assert end_of(two, plan(1, at_once=1, planned=(Planned(3 * HOUR / 2, urgent),))) == 2 * HOUR
+    assert end_of(replace(two, stretch=2), plan(1, at_once=1, planned=(Planned(0.0, urgent),))) == 8 * HOUR

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import PunctualError, Unreadable
-from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, ProgressSample
+from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, PartSample, ProgressSample
 from punctual.domain.executions.execution import Attempt, Execution, Failure, Origin, Outcome, Result
 from punctual.domain.executions.progress import Progress
 from punctual.domain.instant import from_text
@@ -206,6 +206,7 @@ def outlook_text(outlook: Outlook) -> str:
             "runs_used": outlook.runs_used,
             "checked_at": instant_text(outlook.checked_at),
             "seen": [[instant_text(one.at), one.percent] for one in outlook.progress_samples],
+            "parts_seen": [[one.number, one.elapsed, one.percent] for one in outlook.part_samples],
         }
     )
 
@@ -227,6 +228,7 @@ def outlook_of_text(text: str | None) -> Outlook | None:
         **_danger_of(fields),
         checked_at=from_text(fields["checked_at"]),
         progress_samples=tuple(ProgressSample(from_text(at), percent) for at, percent in fields["seen"]),
+        part_samples=tuple(PartSample(*sample) for sample in fields.get("parts_seen", ())),
     )
 
 

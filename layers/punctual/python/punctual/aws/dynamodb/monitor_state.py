@@ -9,7 +9,7 @@ from punctual.aws.dynamodb.items import from_json, instant_text, to_json
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.forecasts.queue_backlog import Sample, read_sample
 from punctual.domain.instant import from_text
-from punctual.domain.long_lane.lane_forecast import HeldSlots, LaneOutlook, StartForecast, WaitingSlots
+from punctual.domain.long_lane.lane_forecast import HeldSlots, LaneOutlook, PlannedSlots, StartForecast, WaitingSlots
 
 _SAMPLE_KEY = {"id": "sample"}
 _LANE_KEY = {"id": "lane"}
@@ -54,8 +54,13 @@ class DynamoLaneOutlooks:
             "starts": [[instant_text(one.latest_start), instant_text(one.start_at)] for one in outlook.starts],
             "holding": [[instant_text(one.until), one.tasks, one.cpu] for one in outlook.holding],
             "demand": [[instant_text(one.latest_start), one.seconds, one.tasks, one.cpu] for one in outlook.demand],
+            "planned": [_planned_fields(one) for one in outlook.planned],
         }
         self.table.put({**_LANE_KEY, "outlook": to_json(fields)})
+
+
+def _planned_fields(one: PlannedSlots) -> list[Any]:
+    return [instant_text(one.at), instant_text(one.latest_start), one.seconds, one.tasks, one.cpu, one.execution_id]
 
 
 def _outlook(fields: dict[str, Any]) -> LaneOutlook:
@@ -67,6 +72,9 @@ def _outlook(fields: dict[str, Any]) -> LaneOutlook:
             "starts": tuple(StartForecast(from_text(latest), from_text(start)) for latest, start in fields["starts"]),
             "holding": tuple(HeldSlots(from_text(until), *counts) for until, *counts in fields["holding"]),
             "demand": tuple(WaitingSlots(from_text(latest), *counts) for latest, *counts in fields["demand"]),
+            "planned": tuple(
+                PlannedSlots(from_text(at), from_text(latest), *rest) for at, latest, *rest in fields["planned"]
+            ),
         }
     )
 

@@ -27,7 +27,7 @@ class DeadlineState(StrEnum):
 
     ON_TRACK = "on_track"
     AT_RISK = "at_risk"
-    """May miss: the probability of meeting the deadline fell below 80%. Back on track from 90%."""
+    """May miss: the probability of meeting the deadline fell below 80%. Back on track from 95%."""
     WILL_MISS = "will_miss"
     """Will most likely miss: the probability fell below 10%. Back at risk from 25%."""
     MISSED = "missed"
@@ -45,7 +45,7 @@ class DeadlineResult(StrEnum):
 
 IN_DANGER = frozenset({DeadlineState.AT_RISK, DeadlineState.WILL_MISS})
 
-AT_RISK_BELOW, ON_TRACK_ABOVE = 0.80, 0.90
+AT_RISK_BELOW, ON_TRACK_ABOVE = 0.80, 0.95
 WILL_MISS_BELOW, AT_RISK_ABOVE = 0.10, 0.25
 
 CHECK_INTERVAL_DIVISOR = 8
@@ -67,6 +67,15 @@ class ProgressSample:
     """An execution's progress at an instant. Two samples give its rate."""
 
     at: datetime
+    percent: float
+
+
+@dataclass(frozen=True)
+class PartSample:
+    """The progress of a partition after it has run for ``elapsed`` seconds."""
+
+    number: int
+    elapsed: int
     percent: float
 
 
@@ -96,6 +105,8 @@ class Outlook:
     checked_at: datetime
     progress_samples: tuple[ProgressSample, ...] = ()
     """Progress samples of the run so far, the newest last."""
+    part_samples: tuple[PartSample, ...] = ()
+    """Progress samples of the partitions of the run so far, by partition, the newest of each last."""
 
 
 def state_after(

@@ -17,6 +17,7 @@ from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.forecasts.deadline_explanation import Explanation, ForecastBasis, UpstreamEnd, explain
 from punctual.domain.forecasts.forecast import NO_WAIT, Forecast, Wait, forecast
 from punctual.domain.forecasts.pace import Pace, precision_of
+from punctual.domain.forecasts.part_progress import kept_samples
 from punctual.domain.forecasts.partition_explanation import PartitionedBasis, explain_partitions
 from punctual.domain.forecasts.partitioned_execution import forecast_partitioned
 from punctual.domain.forecasts.queue_backlog import MAX_DRAIN_MINUTES, Backlog
@@ -98,6 +99,9 @@ def outlook_of(
         runs_used=basis.runs_used,
         checked_at=now,
         progress_samples=_progress_samples(execution, now),
+        part_samples=kept_samples(before.part_samples if before else (), basis.work.running)
+        if isinstance(basis, PartitionedBasis)
+        else (),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot, sqrt
@@ -30,6 +31,10 @@ MAX_RECENT_WEIGHT = 0.8
 """Upper bound of the weight of the recent rate. A run at a standstill is taken to be five times slower, not stopped."""
 
 
+Point = tuple[float, float]
+"""Elapsed seconds, and the fraction that was done then."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pace:
     """The progress of a run: ``fraction`` of it was done after ``elapsed`` seconds.
@@ -41,9 +46,11 @@ class Pace:
     fraction: float
     """As reported: rounded down to a multiple of ``precision``."""
     elapsed: float
-    samples: tuple[tuple[float, float], ...] = ()
+    samples: tuple[Point, ...] = ()
     """Earlier ``elapsed`` and ``fraction``, the oldest first."""
     precision: float = PROGRESS_PRECISION
+    unevenness: float | None = None
+    """The variance of the time that the work takes, per share of it, if it is known from elsewhere."""
 
     @property
     def done(self) -> float:
@@ -89,17 +96,29 @@ class Pace:
 
     def _unevenness(self) -> float:
         """The variance of the time that the work takes, per share of it: estimated from the samples."""
-        points = [(0.0, 0.0), *self.samples]
-        last_elapsed, last_fraction = points[-1]
-        if last_fraction <= 0 or last_elapsed <= 0:
+        if self.unevenness is not None:
+            return self.unevenness
+        if not self.samples or self.samples[-1][1] <= 0:
             return UNEVENNESS**2
-        found = 0.0
-        for (started, before), (ended, after) in pairwise(points):
-            due = (ended - started) * last_fraction / last_elapsed
-            if due > 0:
-                found += ((after - before - due) ** 2 - self.precision**2 / 6) / due
+        found = variation(self.samples, self.precision)
         known = UNEVENNESS_WEIGHT * UNEVENNESS**2 + SAMPLES_DOUBT * max(found, 0.0)
         return known / (UNEVENNESS_WEIGHT + len(self.samples))
+
+
+def variation(points: Sequence[Point], precision: float) -> float:
+    """The squared deviations of a run from the mean rate of its ``points``, less what the rounding explains.
+
+    Its expectation is the variance of the time that the work takes, per share of it, for each point but the last.
+    """
+    last_elapsed, last_fraction = points[-1]
+    if last_elapsed <= 0 or last_fraction <= 0:
+        return 0.0
+    found = 0.0
+    for (started, before), (ended, after) in pairwise([(0.0, 0.0), *points]):
+        due = (ended - started) * last_fraction / last_elapsed
+        if due > 0:
+            found += ((after - before - due) ** 2 - precision**2 / 6) / due
+    return found
 
 
 def precision_of(progress: Progress) -> float:

@@ -106,6 +106,7 @@ def _too_few_slots(execution: Execution, basis: PartitionedBasis, left: float, n
     else:
         need = f"its partitions need {plan.at_once} slots at once"
     taken = f", of which other executions hold {held}" if held else ""
+    taken += ", and other executions are due before the deadline" if plan.planned else ""
     raised, steps = _raise_lane(basis, plan, left)
     remedies = [raised, _start_by(execution, basis, now)]
     if basis.laxest:
@@ -121,7 +122,9 @@ def _too_few_slots(execution: Execution, basis: PartitionedBasis, left: float, n
 
 def _raise_lane(basis: PartitionedBasis, plan: SlotPlan, left: float) -> tuple[str, list[Remedy]]:
     """The smallest number of slots with which the execution is on track, and the settings that provide it."""
-    others = [(one.tasks, one.cpu) for one in plan.held] + [(one.tasks, one.tasks * one.cpu) for one in plan.waiting]
+    others = [(one.tasks, one.cpu) for one in plan.held]
+    later = [*plan.waiting, *(one.parts for one in plan.planned)]
+    others += [(one.tasks, one.tasks * one.cpu) for one in later]
     most = max(sum(tasks for tasks, _ in others), -(-sum(cpu for _, cpu in others) // plan.cpu)) + plan.at_once
     enough = _smallest(plan.slots + 1, most, lambda slots: _probability(basis.work, plan.with_slots(slots), left))
     raised = list(raised_settings(plan.limits, plan.with_slots(enough).limits))

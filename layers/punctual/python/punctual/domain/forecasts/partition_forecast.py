@@ -16,7 +16,7 @@ from functools import cache
 from math import erfc, exp, log, sqrt
 from statistics import NormalDist, median
 
-from punctual.domain.forecasts.forecast import NO_WAIT, Wait, remaining
+from punctual.domain.forecasts.forecast import LOGISTIC_SCALE, NO_WAIT, Wait, remaining
 from punctual.domain.forecasts.pace import Pace
 from punctual.domain.forecasts.partition_times import PartitionTimes
 from punctual.domain.forecasts.run_time import NORMAL_P95, RunTime
@@ -231,7 +231,7 @@ class _Model:
             given = usual.given(one.elapsed)
             return [max(given.quantile(_cdf(z)) - one.elapsed, 0.0) for z in numbers]
         rest, scale = remaining(usual, one.elapsed, one.pace), sqrt(self.common**2 + self.own**2)
-        return [rest.quantile(_cdf(z / scale)) for z in numbers]
+        return [rest.quantile(_logistic_cdf(z / scale)) for z in numbers]
 
     def _run_time(self, number: int) -> RunTime:
         return self.times.typical.scaled(self.level * self.times.sizes[number])
@@ -268,6 +268,14 @@ def _look_up(table: Sequence[float], z: float) -> float:
 
 def _cdf(z: float) -> float:
     return 0.5 * erfc(-z / sqrt(2))
+
+
+def _logistic_cdf(z: float) -> float:
+    """So that the paced remaining time, which is logistic, has the normal distribution of ``z``.
+
+    The end is the latest of several: the longer tail of the logistic distribution would prevail.
+    """
+    return 1 / (1 + exp(-z / LOGISTIC_SCALE))
 
 
 @cache

@@ -13,6 +13,7 @@ from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution
 from punctual.domain.forecasts.deadline_explanation import MAX_CAUSE_ERROR_CHARACTERS, UpstreamEnd
 from punctual.domain.forecasts.forecast import NO_WAIT, SAFE_PROBABILITY, Forecast, Wait
 from punctual.domain.forecasts.pace import Pace, precision_of
+from punctual.domain.forecasts.part_progress import unevenness_of
 from punctual.domain.forecasts.partition_explanation import PartitionedBasis
 from punctual.domain.forecasts.partition_forecast import (
     PartitionedWork,
@@ -23,7 +24,7 @@ from punctual.domain.forecasts.partition_forecast import (
 from punctual.domain.forecasts.partition_times import collect_time_of, partition_times_of
 from punctual.domain.forecasts.run_history import QUANTILE
 from punctual.domain.forecasts.run_time import RunTimeSource
-from punctual.domain.forecasts.slot_simulation import Held, SlotPlan, Waiting
+from punctual.domain.forecasts.slot_simulation import Held, Planned, SlotPlan, Waiting
 from punctual.domain.forecasts.system_load import SystemLoad
 from punctual.domain.jobs.job import Job
 from punctual.domain.long_lane.lane_forecast import HeldSlots, LaneOutlook, WaitingSlots, expected_release
@@ -76,6 +77,7 @@ def work_of(
     times = partition_times_of(job.run_times, count, job.expected_seconds, execution.timeout_seconds)
     released = max((execution.earliest_start - now).total_seconds(), 0.0)
     partitions = [part for part in parts if part.name != COLLECT]
+    ended = [(part.number, busy_seconds(part)) for part in partitions if part.status is Status.SUCCEEDED]
     known = {part.number for part in partitions}
     pending = [_pending(part, now) for part in _in_order(partitions)]
     pending += [PendingPartition(number=number, not_before=released) for number in range(count) if number not in known]
@@ -86,8 +88,8 @@ def work_of(
     collects = execution.batch is not None and execution.batch.collects
     return PartitionedWork(
         times=times,
-        ended=[(part.number, busy_seconds(part)) for part in partitions if part.status is Status.SUCCEEDED],
-        running=[_running(part, execution, now) for part in partitions if part.status in SLOT_HOLDING_STATUSES],
+        ended=ended,
+        running=_running_of(partitions, execution, ended, now),
         pending=pending,
         collect=collect if collects and not (collector and collector.status in FINAL) else None,
         collector_runs=collector is not None and collector.status in SLOT_HOLDING_STATUSES,
@@ -109,6 +111,7 @@ def plan_of(
         limits=load.limits,
         held=tuple(_held(load.lane, parts, now)),
         waiting=tuple(_waiting(load.lane, parts, now)),
+        planned=tuple(_planned(load.lane, execution, now)),
         cpu=execution.batch.resources.cpu,
         at_once=at_once,
     )
@@ -146,6 +149,15 @@ def _pending(part: Part, now: datetime) -> PendingPartition:
     not_before = (part.retry_at - now).total_seconds() if part.status is Status.RETRYING and part.retry_at else 0.0
     elapsed = busy_seconds(part) if part.checkpoint else 0.0
     return PendingPartition(number=part.number, not_before=max(not_before, 0.0), elapsed=elapsed)
+
+
+def _running_of(
+    partitions: Sequence[Part], execution: Execution, ended: Sequence[tuple[int, float]], now: datetime
+) -> list[RunningPartition]:
+    """The running partitions, which are as uneven as the samples of all of them show."""
+    running = [_running(part, execution, now) for part in partitions if part.status in SLOT_HOLDING_STATUSES]
+    unevenness = unevenness_of(execution.outlook.part_samples if execution.outlook else (), running, ended)
+    return [replace(one, pace=one.pace and replace(one.pace, unevenness=unevenness)) for one in running]
 
 
 def _running(part: Part, execution: Execution, now: datetime) -> RunningPartition:
@@ -210,6 +222,16 @@ def _waiting(lane: LaneOutlook | None, own: Sequence[Part], now: datetime) -> It
     for group in groups:
         latest = (group.latest_start - now).total_seconds()
         yield Waiting(latest, group.seconds, group.tasks, group.cpu // group.tasks)
+
+
+def _planned(lane: LaneOutlook | None, execution: Execution, now: datetime) -> Iterator[Planned]:
+    """Other executions that are due before the deadline of this one."""
+    for one in lane.planned if lane else ():
+        is_due = execution.deadline_at is None or one.at < execution.deadline_at
+        if is_due and one.execution_id != execution.execution_id:
+            latest = (one.latest_start - now).total_seconds()
+            parts = Waiting(latest, one.seconds, one.tasks, one.cpu // one.tasks)
+            yield Planned(max((one.at - now).total_seconds(), 0.0), parts)
 
 
 def _remove_nearest(groups: list[G], distances: Sequence[timedelta]) -> None:

@@ -40,6 +40,14 @@ class Waiting:
     """Of each of them."""
 
 
+@dataclass(frozen=True)
+class Planned:
+    """Parts of other executions that request their slots after ``seconds``."""
+
+    seconds: float
+    parts: Waiting
+
+
 @dataclass(frozen=True, kw_only=True)
 class SlotPlan:
     """The slots that an execution needs, and the lane that provides them."""
@@ -49,6 +57,8 @@ class SlotPlan:
     """By other executions."""
     waiting: tuple[Waiting, ...] = ()
     """Other executions. Those with an earlier latest start get slots first."""
+    planned: tuple[Planned, ...] = ()
+    """Other executions, by the time at which they request slots."""
     cpu: int
     """Of each part of the execution."""
     at_once: int
@@ -69,7 +79,7 @@ class SlotPlan:
 
     def alone(self) -> SlotPlan:
         """The plan in a lane without other executions."""
-        return replace(self, held=(), waiting=())
+        return replace(self, held=(), waiting=(), planned=())
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ class Scenario:
 
 def end_of(scenario: Scenario, plan: SlotPlan) -> float:
     """Return when the execution ends; infinite if it never gets the slots that it needs."""
-    if not plan.held and not plan.waiting and plan.slots > 0:
+    if not (plan.held or plan.waiting or plan.planned) and plan.slots > 0:
         return _end_when_alone(scenario, min(plan.at_once, plan.slots)) + scenario.collect
     return _Simulation(scenario, plan).run()
 
@@ -131,13 +141,16 @@ class _Simulation:
     def __post_init__(self) -> None:
         self._order = count()
         self._unstarted = list(enumerate(self.scenario.pending))[::-1]
+        self._planned = list(self.plan.planned)[::-1]
         self._live = len(self.scenario.running) + len(self.scenario.pending)
         for held in self.plan.held:
             self._take(held.seconds * self.scenario.stretch, OTHER, held.tasks, held.cpu)
         for number, seconds in enumerate(self.scenario.running):
             self._take(seconds, number, 1, self.plan.cpu)
         for one in self.plan.waiting:
-            self._wait(one.latest_start, OTHER, one.tasks, one.cpu, one.seconds * self.scenario.stretch)
+            self._wait_for_others(one)
+        for planned in self.plan.planned:
+            heapq.heappush(self._events, (planned.seconds, next(self._order), OTHER, 0, 0))
         for _ in range(self.plan.at_once - len(self.scenario.running)):
             self._request_next(0.0)
         while self._events and self._events[0][0] <= 0 and not self._events[0][3]:
@@ -181,10 +194,15 @@ class _Simulation:
 
     def _wait_for(self, number: int) -> None:
         plan = self.plan
-        if number == COLLECTOR:
+        if number == OTHER:
+            self._wait_for_others(self._planned.pop().parts)
+        elif number == COLLECTOR:
             self._wait(plan.collect_latest_start, number, 1, plan.cpu, self.scenario.collect)
         else:
             self._wait(plan.latest_start, number, 1, plan.cpu, self.scenario.pending[number][1])
+
+    def _wait_for_others(self, one: Waiting) -> None:
+        self._wait(one.latest_start, OTHER, one.tasks, one.cpu, one.seconds * self.scenario.stretch)
 
     def _wait(self, latest_start: float, number: int, tasks: int, cpu: int, seconds: float) -> None:
         heapq.heappush(self._queue, (latest_start, next(self._order), number, tasks, cpu, seconds))

@@ -15,8 +15,8 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts.run_history import expected_seconds
 from punctual.domain.jobs.batch import Batch
 from punctual.domain.jobs.job import Job
-from punctual.domain.long_lane.lane_forecast import expected_release, expected_starts
-from punctual.domain.long_lane.laxity import LaneLimits
+from punctual.domain.long_lane.lane_forecast import PlannedSlots, expected_release, expected_starts
+from punctual.domain.long_lane.laxity import LaneLimits, latest_start
 from punctual.domain.long_lane.part import COLLECT, PARTITION, WHOLE, Part
 from punctual.domain.schedules.due_window import zone_of
 
@@ -67,6 +67,16 @@ def uses_of_execution(execution: Execution, job: Job, now: datetime) -> Iterator
         count, start = count - parallel, use.end
     if batch.collects:
         yield _use(execution, job, start, COLLECT, 1)
+
+
+def planned_slots(execution: Execution, job: Job, now: datetime) -> Iterator[PlannedSlots]:
+    """The slots that an execution without parts will request, wave by wave."""
+    uses = list(uses_of_execution(execution, job, now))
+    for use in uses:
+        left = round((uses[-1].end - use.start).total_seconds())
+        latest = latest_start(execution.deadline_at, execution.earliest_start, execution.priority, left)
+        seconds = round((use.end - use.start).total_seconds())
+        yield PlannedSlots(use.start, latest, seconds, use.tasks, use.cpu, execution.execution_id)
 
 
 def by_hour(uses: Iterable[SlotUse], since: datetime, hours: int) -> list[HourOfSlots]:

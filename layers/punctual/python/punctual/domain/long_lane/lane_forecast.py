@@ -51,6 +51,20 @@ class WaitingSlots:
     """Of all of them together."""
 
 
+@dataclass(frozen=True)
+class PlannedSlots:
+    """Slots that an execution will request at about ``at``."""
+
+    at: datetime
+    latest_start: datetime
+    seconds: int
+    """The expected run time of each of its parts."""
+    tasks: int
+    cpu: int
+    """Of all of them together."""
+    execution_id: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class LaneOutlook:
     at: datetime
@@ -67,6 +81,8 @@ class LaneOutlook:
     """By the time at which they become free."""
     demand: tuple[WaitingSlots, ...] = ()
     """In admission order."""
+    planned: tuple[PlannedSlots, ...] = ()
+    """By the time at which they are requested: the first of them, and only executions that have no parts yet."""
     laxest: str | None = None
     """The id of the execution that has the most slack of all slot holders."""
 
@@ -81,7 +97,13 @@ class LaneOutlook:
         return round(points_ahead * self.waiting / len(self.starts)) if self.starts else 0
 
 
-def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: LaneLimits, now: datetime) -> LaneOutlook:
+def lane_outlook(
+    holders: Sequence[Part],
+    waiting: Iterable[Part],
+    limits: LaneLimits,
+    now: datetime,
+    planned: tuple[PlannedSlots, ...] = (),
+) -> LaneOutlook:
     """Simulate the lane: as slots become free, waiting parts take them in admission order."""
     tasks, cpu = len(holders), sum(part.cpu for part in holders)
     is_free = limits.allow(Occupancy(tasks, cpu).plus(ONE_VCPU)) or not holders
@@ -99,6 +121,7 @@ def lane_outlook(holders: Sequence[Part], waiting: Iterable[Part], limits: LaneL
         starts=_sample(starts),
         holding=tuple(_holding(holders, now)),
         demand=tuple(_demand(queue)),
+        planned=planned,
         laxest=max(holders, key=lambda part: slack(part, now)).execution_id if holders else None,
     )
 

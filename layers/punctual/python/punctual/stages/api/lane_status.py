@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,22 +9,21 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
-from punctual.domain.executions.execution_factory import execution_of
+from punctual.domain.forecasts.planned_runs import HORIZON, later_runs
 from punctual.domain.forecasts.slot_use import HOUR, HourOfSlots, SlotUse, by_hour, uses_of_execution, uses_of_parts
-from punctual.domain.jobs.job import Job, JobState
+from punctual.domain.jobs.job import Job
 from punctual.domain.long_lane.lane_forecast import expected_release, expected_starts
 from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, slack
 from punctual.domain.long_lane.part import Part
-from punctual.domain.status import Status
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
-    from punctual.ports.executions import ExecutionIndex
     from punctual.ports.jobs import Jobs
     from punctual.ports.long_lane import Slots
     from punctual.ports.monitoring import LaneOutlooks
+    from punctual.stages.watch.planned_demand import PlannedDemand
 
-HORIZON_HOURS = 7 * 24
+HORIZON_HOURS = HORIZON // HOUR
 MAX_HOLDERS, MAX_WAITING = 500, 200
 """Parts that one request reads."""
 MAX_PLANNED, MAX_RUNS = 300, 2000
@@ -61,7 +59,7 @@ class LaneState:
 class LaneStatus:
     slots: Slots
     outlooks: LaneOutlooks
-    executions: ExecutionIndex
+    demand: PlannedDemand
     jobs: Jobs
     limits: LaneLimits
     clock: Clock
@@ -70,12 +68,12 @@ class LaneStatus:
         """Read the lane. The reads are bounded: see the constants of this module."""
         now = self.clock()
         holders, waiting = list(islice(self.slots.holders(), MAX_HOLDERS)), self._waiting()
-        planned = self._planned()
+        planned = self.demand.executions(MAX_PLANNED)
         jobs = self.jobs.get_many(
             dict.fromkeys([*(part.job_id for part in [*holders, *waiting]), *(one.job_id for one in planned)])
         )
-        later = list(islice(_later_runs(planned, jobs, now), MAX_RUNS + 1))
-        end = now + HORIZON_HOURS * HOUR
+        later = list(islice(later_runs(planned, jobs, now), MAX_RUNS + 1))
+        end = now + HORIZON
         return LaneState(
             at=now,
             occupancy=self.slots.occupancy(),
@@ -107,36 +105,6 @@ class LaneStatus:
             return len(waiting)
         outlook = self.outlooks.latest()
         return max(len(waiting), outlook.waiting if outlook else 0)
-
-    def _planned(self) -> list[Execution]:
-        """The live executions of the lane that have requested no slot: the first to be due."""
-        ids = list(islice(heapq.merge(*map(chain.from_iterable, self.executions.ids_long())), MAX_PLANNED))
-        found = self.executions.fetch(ids)
-        return [found[one] for one in ids if one in found and _has_no_parts(found[one])]
-
-
-def _has_no_parts(execution: Execution) -> bool:
-    if execution.status is Status.WAITING:
-        return execution.waits_at is not None or execution.has_pending_upstreams
-    return execution.status in (Status.SCHEDULED, Status.QUEUED)
-
-
-def _later_runs(planned: Sequence[Execution], jobs: Mapping[str, Job], now: datetime) -> Iterator[Execution]:
-    """The executions that the schedules of the jobs will add within the horizon, by due instant."""
-    planned_until: dict[str, datetime] = {}
-    for execution in planned:
-        known = planned_until.get(execution.job_id, now)
-        planned_until[execution.job_id] = max(known, execution.scheduled_at)
-    active = (job for job in jobs.values() if job.state is JobState.ACTIVE and job.schedule.recurring)
-    runs = (_runs_of(job, planned_until.get(job.job_id, now), now + HORIZON_HOURS * HOUR, now) for job in active)
-    yield from heapq.merge(*runs, key=lambda execution: execution.scheduled_at)
-
-
-def _runs_of(job: Job, after: datetime, until: datetime, now: datetime) -> Iterator[Execution]:
-    due = job.schedule.next_after(after)
-    while due is not None and due < until:
-        yield execution_of(job, due, status=Status.SCHEDULED, now=now)
-        due = job.schedule.next_after(due)
 
 
 def _uses(executions: Sequence[Execution], jobs: Mapping[str, Job], now: datetime) -> Iterator[SlotUse]:

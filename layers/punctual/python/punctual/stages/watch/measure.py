@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from punctual.ports.long_lane import Slots
     from punctual.ports.monitoring import Flows, LaneOutlooks, LongRunFailures, QueueDepths, Samples, WatchedExecutions
     from punctual.ports.planning import Timers
+    from punctual.stages.watch.planned_demand import PlannedDemand
     from punctual.stages.watch.record_queues import QueueRecorder
 
 MAX_SIMULATED_WAITERS = 1000
@@ -84,6 +85,7 @@ class Monitor:
     executions: WatchedExecutions
     slots: Slots
     lane_outlooks: LaneOutlooks
+    demand: PlannedDemand
     timers: Timers
     runs: LongRunFailures
     dead_letters: QueueDepths
@@ -126,7 +128,8 @@ class Monitor:
 
     def _forecast_lane(self) -> LaneOutlook:
         waiting = islice(self.slots.waiting(), MAX_SIMULATED_WAITERS)
-        outlook = lane_outlook(list(self.slots.holders()), waiting, self.limits, self.clock())
+        now = self.clock()
+        outlook = lane_outlook(list(self.slots.holders()), waiting, self.limits, now, self.demand.slots(now))
         self.lane_outlooks.store(outlook)
         return outlook
 
