@@ -33,7 +33,7 @@ def test_a_failure_is_notified_by_default_with_cause_remedy_and_link(world: Worl
     [notice] = world.deliver_notices()
     assert (notice["event"], notice["title"], notice["job_id"]) == ("failed", "orders failed", job["job_id"])
     [execution] = world.executions(job["job_id"])
-    link = f"https://api.example.com/executions/{execution['execution_id']}"
+    link = f"https://api.example.com/console/executions/{execution['execution_id']}"
     assert notice["facts"]["link"] == link
     for line in ("Cause: ", "Remedy: ", f"Job: orders ({job['job_id']})", f"Link: {link}"):
         assert f"\n{line}" in notice["text"]

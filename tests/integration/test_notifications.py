@@ -98,7 +98,7 @@ def test_a_notice_is_published_to_its_topic_with_all_its_fields(world: World) ->
     assert run_notifier(world) == []
     [envelope] = world.published("page")
     assert envelope["Subject"] == "weekly-quality failed"
-    link = f"https://api.example.com/executions/{page.execution_id}"
+    link = f"https://api.example.com/console/executions/{page.execution_id}"
     linked = replace(page, text=f"{page.text}\nLink: {link}", facts={**page.facts, "link": link})
     assert json.loads(envelope["Message"]) == json.loads(linked.to_body())
     assert {name: one["Value"] for name, one in envelope["MessageAttributes"].items()} == {
@@ -118,7 +118,7 @@ def test_an_email_contains_the_readable_text(world: World, monkeypatch: pytest.M
     run_notifier(world)
     [request] = requests
     assert request["MessageStructure"] == "json"
-    link = f"https://api.example.com/executions/{notice().execution_id}"
+    link = f"https://api.example.com/console/executions/{notice().execution_id}"
     assert json.loads(request["Message"])["email"] == f"{notice().text}\nLink: {link}"
 
 
