@@ -26,7 +26,11 @@ CHECKS = ("missing_customer", "missing_amount", "amount_out_of_range", "duplicat
             "dataset": {"type": "string", "minLength": 1},
             "records_per_hour": {"type": "integer", "minimum": 1, "maximum": 100_000},
             "seconds": {"type": "number", "minimum": 0, "maximum": 604_800},
-            "week_of": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+            "week_of": {
+                "type": "string",
+                "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+                "examples": ["2026-11-16"],
+            },
         },
         "required": ["dataset"],
         "additionalProperties": False,

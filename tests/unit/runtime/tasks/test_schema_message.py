@@ -60,6 +60,14 @@ def test_a_missing_parameter_is_named() -> None:
     )
 
 
+def test_an_unknown_parameter_is_answered_with_the_nearest_known_one() -> None:
+    schema = {"type": "object", "properties": {"seconds": {}, "b": {}}, "additionalProperties": False}
+    assert refusal(schema, {"second": 1}) == (
+        "parameters.second",
+        "is not a parameter of the task 't': remove it, or use one of seconds, b: did you mean 'seconds'?",
+    )
+
+
 def test_an_unknown_parameter_is_named_with_those_that_are_known() -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": False}
     assert refusal(schema, {"c": 1}) == (
