@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import fastjsonschema
+import pytest
 
 from tests.integration.world import World
 
@@ -19,15 +20,31 @@ HOURLY = {"cron": "0 * * * *"}
 
 
 def parsed(text: str) -> Any | None:
-    """The value of an example; ``None`` if it is shortened to what is no JSON."""
+    """The value of an example; ``None`` if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:
         return None
 
 
+def without_elisions(text: str) -> str:
+    """An example without each ``…`` that stands for further fields or items."""
+    return re.sub(r"([\[{])\s*…(?=\s*[}\]])", r"\1", re.sub(r",\s*…(?=\s*[}\]])", "", text))
+
+
+def value_of(block: str) -> Any:
+    """The value of a block. Raises ``ValueError`` for one that is neither JSON nor the fields of an object."""
+    text = without_elisions(block)
+    return json.loads(f"{{{text}}}" if is_fragment(block) else text)
+
+
+def is_fragment(block: str) -> bool:
+    """Whether a block has fields of an object that is not shown as a whole."""
+    return block.startswith('"')
+
+
 def blocks(*fields: str) -> list[dict[str, Any]]:
-    """The objects among the blocks that have these fields."""
+    """The complete objects among the blocks that have these fields."""
     found = [block for block in map(parsed, BLOCKS) if isinstance(block, dict) and block.keys() >= set(fields)]
     assert found, f"docs/api.md has no example with {fields}"
     return found
@@ -112,17 +129,48 @@ def test_the_example_of_an_error_is_the_answer_to_the_mistake_that_it_shows(worl
 
 def test_each_example_has_the_fields_of_the_openapi_document(world: World) -> None:
     schemas = world.request("GET", "/openapi.json")[1]["components"]["schemas"]
-    examples = [value for value in map(parsed, BLOCKS) if value is not None]
-    fragments = [value for block in BLOCKS if parsed(block) is None and (value := parsed(f"{{{block}}}"))]
-    assert len(examples) >= 4
-    assert [example for example in examples if not any(fits(schemas, name, example) for name in schemas)] == []
-    for fragment in fragments:  # fields of an object that is not shown as a whole
-        for field, value in fragment.items():
-            owners = [
-                schema["properties"][field] for schema in schemas.values() if field in schema.get("properties", ())
-            ]
-            assert any(is_valid(schemas, schema, value) for schema in owners), (field, value)
-    assert {"waiting_for", "deadline"} <= {field for fragment in fragments for field in fragment}
+    optional = {name: without_required(schema) for name, schema in schemas.items()}
+    fragments: set[str] = set()
+    for block in BLOCKS:
+        accepted, example = optional if without_elisions(block) != block else schemas, value_of(block)
+        if is_fragment(block):
+            for field, value in example.items():
+                owners = [one["properties"][field] for one in accepted.values() if field in one.get("properties", ())]
+                assert any(is_valid(accepted, schema, value) for schema in owners), (field, value)
+            fragments |= example.keys()
+        else:
+            assert any(fits(accepted, name, example) for name in accepted), example
+    assert {"waiting_for", "deadline"} <= fragments
+
+
+@pytest.mark.parametrize("block", ['{"a": 1,}', '"a": 1, "b"', "{…, 1}", "[1 …]"])
+def test_a_block_that_is_not_json_is_found(block: str) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        value_of(block)
+
+
+@pytest.mark.parametrize(
+    ("block", "value"),
+    [
+        ('{"a": [1, …], …}', {"a": [1]}),
+        ('"a": […], "b": {…}', {"a": [], "b": {}}),
+        ('{"a": "x…"}', {"a": "x…"}),
+    ],
+)
+def test_elisions_of_a_block_are_left_out(block: str, value: Any) -> None:
+    assert value_of(block) == value
+
+
+def without_required(schema: Any) -> Any:
+    """The schema of a shortened example."""
+    if isinstance(schema, dict):
+        return {name: without_required(one) for name, one in schema.items() if name != "required" or is_field(one)}
+    return [without_required(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def is_field(schema: Any) -> bool:
+    """Whether ``required`` is the name of a property, and not the list of required ones."""
+    return isinstance(schema, dict)
 
 
 def fits(schemas: dict[str, Any], name: str, example: Any) -> bool:
