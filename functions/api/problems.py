@@ -45,6 +45,7 @@ STATUSES: dict[type[Rejected], HTTPStatus] = {
     Forbidden: HTTPStatus.FORBIDDEN,
 }
 NOT_JSON = ("Content-Type", "must be application/json: set this header")
+UNREADABLE_HEADER = "unreadable_header"
 faults = AlarmMetric(Metric.API_FAULTS)
 
 
@@ -61,6 +62,11 @@ def problem(status: HTTPStatus, errors: Iterable[tuple[str | None, str]]) -> Res
     return Response(status_code=int(status), content_type="application/problem+json", body=json.dumps(body))
 
 
+def unreadable_header(name: str, message: str) -> RequestValidationError:
+    """The error of a request whose header is not text."""
+    return RequestValidationError([{"type": UNREADABLE_HEADER, "loc": ("header", name), "msg": message}])
+
+
 def register(app: APIGatewayHttpResolver) -> None:
     """Make ``app`` return a problem document for every error."""
 
@@ -75,7 +81,7 @@ def register(app: APIGatewayHttpResolver) -> None:
     @app.exception_handler(RequestValidationError)
     def invalid_request(error: RequestValidationError) -> Response[Any]:
         entries = error.errors()
-        malformed = any(entry.get("type") == "json_invalid" for entry in entries)
+        malformed = any(entry.get("type") in ("json_invalid", UNREADABLE_HEADER) for entry in entries)
         status = HTTPStatus.BAD_REQUEST if malformed else HTTPStatus.UNPROCESSABLE_ENTITY
         body = app.context["_route"].dependant.body_params
         return problem(status, (_field_and_message(entry, body[0].type_ if body else None) for entry in entries))

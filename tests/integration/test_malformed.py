@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -41,6 +42,12 @@ def unexpected_response(name: str, answer: tuple[int, Any], status: int, field: 
             "must have at most 1000 items, but has 1001: remove some, or send several requests",
         ),
         ("/jobs/batch", {}, "jobs", "is required: add it"),
+        (
+            "/jobs/batch",
+            {"task": "echo", "jobs": [{"task": "echo"}]},
+            "task",
+            "is not a known field: remove it, or correct its spelling",
+        ),
         (
             "/jobs",
             {"task": "echo", "name": ""},
@@ -214,15 +221,24 @@ def test_a_content_type_other_than_json_is_rejected(world: World, kind: str, pat
     assert len(world.items("jobs")) == 1
 
 
-ENDPOINTS_WITH_BODY = (
-    ("POST", "/jobs"),
-    ("POST", "/jobs/batch"),
-    ("PATCH", "/jobs/{}"),
-    ("POST", "/jobs/{}/run"),
-    ("POST", "/jobs/{}/backfill"),
-    ("POST", "/executions/{}/retry"),
-    ("POST", "/schedules/preview"),
-)
+def test_an_idempotency_key_that_is_not_unicode_is_refused_without_a_fault(world: World) -> None:
+    status, problem = world.request("POST", "/jobs", {"task": "echo"}, headers={"idempotency-key": "a\ud800"})
+    assert (status, problem["errors"][0]["field"]) == (400, "Idempotency-Key")
+    assert "use a UUID" in problem["detail"]
+    assert world.items("jobs") == []
+
+
+def endpoints_with_body(world: World) -> list[tuple[str, str]]:
+    """The methods and paths that the OpenAPI document describes with a body."""
+    paths = world.request("GET", "/openapi.json")[1]["paths"]
+    return [
+        (method.upper(), re.sub(r"{\w+}", "x", path))
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+        if "requestBody" in operation
+    ]
+
+
 HUGE_NUMBER = '{"task": "echo", "parameters": {"x": ' + "1" * 4301 + "}}"
 
 
@@ -241,8 +257,10 @@ def test_a_body_that_cannot_be_read_is_refused_by_every_endpoint_without_a_fault
     world: World, role: str, body: str | bytes, content_type: str, status: int, field: str, message: str
 ) -> None:
     headers = {"content-type": content_type}
-    for method, path in ENDPOINTS_WITH_BODY:
-        answered, problem = world.request(method, path.format("x"), raw_body=body, headers=headers, role=role)
+    endpoints = endpoints_with_body(world)
+    assert len(endpoints) >= 11
+    for method, path in endpoints:
+        answered, problem = world.request(method, path, raw_body=body, headers=headers, role=role)
         assert (answered, problem["errors"][0]["field"]) == (status, field), (path, problem)
         assert message in problem["errors"][0]["message"]
     assert world.items("jobs") == []

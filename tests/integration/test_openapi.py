@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from tests.integration.world import World
 
+API = Path(__file__).parents[2] / "functions" / "api"
 GATEWAY_STATUSES = {"401", "429"}
 """Statuses that API Gateway returns by itself, as plain JSON."""
 
@@ -44,6 +50,7 @@ def test_every_error_is_documented_with_its_content_type(world: World) -> None:
 def test_every_operation_documents_the_refusals_that_apply_to_it(world: World) -> None:
     for name, operation in operations(world):
         expected = {"422"} if name in ("GET /health", "GET /config") else {"401", "403", "422", "429"}
+        expected -= {"403"} if name == "GET /me" else set()
         if "requestBody" in operation:
             expected |= {"400", "415"}
         assert expected <= set(operation["responses"]), name
@@ -58,27 +65,62 @@ def test_every_operation_belongs_to_one_described_group_and_groups_are_contiguou
     assert [name for name, _ in groupby(names)] == [tag["name"] for tag in document(world)["tags"]]
 
 
-def test_every_header_is_documented(world: World) -> None:
-    keyed = {
-        name
-        for name, operation in operations(world)
-        if any(one["in"] == "header" and one["name"] == "idempotency-key" for one in operation.get("parameters", ()))
+def path_of(name: str, operation: dict[str, Any], **query: str) -> str:
+    """The path of a GET, with ``query`` and the parameters that it requires."""
+    required = {one["name"] for one in operation.get("parameters", ()) if one.get("required") and one["in"] == "query"}
+    week = {"from": "2026-11-16T00:00:00Z", "to": "2026-11-23T00:00:00Z"}
+    return f"{name.removeprefix('GET ')}?{urlencode({one: week[one] for one in required} | query)}".rstrip("?")
+
+
+def headers_of(operation: dict[str, Any]) -> set[str]:
+    return {one["name"].lower() for one in operation.get("parameters", ()) if one["in"] == "header"}
+
+
+def route_sources() -> dict[str, str]:
+    """The source of the function of each operation, by method and path."""
+    found = {}
+    for file in sorted(API.glob("routes/*.py")):
+        for node in ast.parse(text := file.read_text()).body:
+            for decorator in getattr(node, "decorator_list", ()):
+                if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute):
+                    path = re.sub(r"<(\w+)>", r"{\1}", ast.literal_eval(decorator.args[0]))
+                    found[f"{decorator.func.attr.upper()} {path}"] = ast.get_source_segment(text, node) or ""
+    return found
+
+
+def test_every_header_that_the_code_reads_is_documented(world: World) -> None:
+    sources, keyed = route_sources(), set()
+    for name, operation in operations(world):
+        expected = {"if-none-match"} if name.startswith("GET ") else set()
+        expected |= {"idempotency-key"} if sources[name].count("idempotency_key") > 1 else set()
+        expected |= {"if-match"} if "if_match" in sources[name] else set()
+        assert headers_of(operation) == expected, name
+        keyed |= {name} if "idempotency-key" in expected else set()
+    assert {"POST /jobs", "POST /jobs/batch", "POST /executions/{execution_id}/retry"} <= keyed
+    read = {name for file in API.rglob("*.py") for name in re.findall(r'headers.*\.get\("([\w-]+)"', file.read_text())}
+    assert "if-none-match" in read
+    assert read - {"content-type", "headers"} <= {
+        name for _, operation in operations(world) for name in headers_of(operation)
     }
-    assert keyed == {
-        "POST /jobs",
-        "POST /jobs/batch",
-        "POST /jobs/bulk",
-        "POST /executions/bulk",
-        "POST /operations/{operation_id}/undo",
-        "POST /jobs/{job_id}/run",
-        "POST /jobs/{job_id}/backfill",
-        "POST /jobs/{job_id}/messages",
-        "POST /executions/{execution_id}/retry",
-        "POST /executions/{execution_id}/yield",
-    }
-    named = dict(operations(world))
-    assert "if-match" in {one["name"] for one in named["PATCH /jobs/{job_id}"]["parameters"]}
-    assert "Location" in named["GET /executions/{execution_id}/result"]["responses"]["303"]["headers"]
+
+
+def test_every_header_of_an_answer_is_documented(world: World) -> None:
+    sources = route_sources()
+    for name, operation in operations(world):
+        documented = {header for one in operation["responses"].values() for header in one.get("headers", {})}
+        assert set(re.findall(r'headers=\{"([\w-]+)"', sources[name])) <= documented, name
+        if name.startswith("GET ") and "{" not in name:
+            sent = world.respond("GET", path_of(name, operation), role="admin")
+            assert sent["statusCode"] < 500, name
+            assert set(sent.get("headers", {})) - {"Content-Type"} <= documented, name
+    assert "headers=" in sources["GET /executions/{execution_id}/result"]
+
+
+def test_a_caller_without_a_role_is_refused_exactly_where_403_is_documented(world: World) -> None:
+    for name, operation in operations(world):
+        if name.startswith("GET ") and "{" not in name:
+            status, _ = world.request("GET", path_of(name, operation), role="guest")
+            assert (status == 403) == ("403" in operation["responses"]), (name, status)
 
 
 def test_every_example_of_a_body_is_accepted_as_it_stands(world: World) -> None:
@@ -97,14 +139,76 @@ def test_every_example_of_a_body_is_accepted_as_it_stands(world: World) -> None:
         assert status < 300, (name, answer)
 
 
-def test_every_example_of_a_field_is_accepted_with_its_required_fields(world: World) -> None:
-    schemas = document(world)["components"]["schemas"]
-    for field, schema in schemas["Schedule"]["properties"].items():
-        for example in schema.get("examples", ()):
+def with_example(component: str, field: str, example: Any, job_id: str) -> tuple[str, str, Any]:
+    """A request whose body has an example of a field of a component."""
+    value = {field: example}
+    match component:
+        case "Submission":
+            return "POST", "/jobs", {"task": "echo", **value}
+        case "Schedule":
             kind = {} if field in ("at", "cron", "every_seconds") else {"cron": "@daily"}
-            body = {"task": "echo", "schedule": {**kind, field: example}}
-            status, answer = world.request("POST", "/jobs?dry_run=true", body)
-            assert status == 200, (field, answer)
+            return "POST", "/jobs", {"task": "echo", "schedule": {**kind, **value}}
+        case "ConcurrencyRule":
+            return "POST", "/jobs", {"task": "echo", "concurrency": {"limit": 1, **value}}
+        case "Resources":
+            return "POST", "/jobs", {"task": "echo", "lane": "long", "resources": value}
+        case "Edit":
+            return "PATCH", f"/jobs/{job_id}", value
+        case "BackfillRequest":
+            return (
+                "POST",
+                f"/jobs/{job_id}/backfill",
+                {"from": "2026-10-01T00:00:00Z", "to": "2026-10-02T00:00:00Z", **value},
+            )
+        case "Message":
+            return "POST", f"/jobs/{job_id}/messages", {"messages": [value]}
+        case "JobSelection":
+            return "POST", "/jobs/bulk", {"action": "pause", "filter": value}
+        case "ExecutionSelection":
+            return "POST", "/executions/bulk", {"action": "cancel", "filter": value}
+    raise AssertionError(f"add a request with {component}.{field}, of which the document has an example")
+
+
+def sent_components(world: World) -> set[str]:
+    """The components that the bodies of requests consist of."""
+    schemas, found = document(world)["components"]["schemas"], set[str]()
+    unseen = {name for _, one in operations(world) for name in references(one.get("requestBody"))}
+    while unseen:
+        found |= unseen
+        unseen = {inner for name in unseen for inner in references(schemas[name])} - found
+    return found
+
+
+def references(schema: Any) -> set[str]:
+    return set(re.findall(r"#/components/schemas/([\w.-]+)", json.dumps(schema)))
+
+
+def test_every_example_of_a_field_is_accepted_with_its_required_fields(world: World) -> None:
+    schemas, tested = document(world)["components"]["schemas"], set()
+    recurring, queue_job = (world.submit(schedule=one)["job_id"] for one in ({"cron": "0 * * * *"}, {"queue": True}))
+    for component in sorted(sent_components(world)):
+        for field, schema in schemas[component].get("properties", {}).items():
+            for example in schema.get("examples", ()):
+                job_id = queue_job if component == "Message" else recurring
+                method, path, body = with_example(component, field, example, job_id)
+                status, answer = world.request(method, f"{path}?dry_run=true", body)
+                assert status == 200, (component, field, answer)
+                tested.add(component)
+    assert len(tested) >= 9
+
+
+def test_every_example_of_a_query_parameter_is_accepted(world: World) -> None:
+    job = world.submit(schedule={"cron": "0 * * * *"})
+    tested = set()
+    for name, operation in operations(world):
+        for one in operation.get("parameters", ()):
+            for example in one["schema"].get("examples", ()):
+                value = example[0] if isinstance(example, list) else example
+                path = path_of(name, operation, **{one["name"]: value}).format(job_id=job["job_id"])
+                status, answer = world.request("GET", path)
+                assert status == 200, (name, one["name"], answer)
+                tested.add(one["name"])
+    assert "tag" in tested
 
 
 FILTERS = {"JobSelection", "ExecutionSelection"}

@@ -1148,7 +1148,7 @@ export interface components {
             /**
              * Key
              * @description `{name}` is replaced by the parameter of that name.
-             * @example customer-{customer_id}
+             * @example warehouse
              */
             key: string;
             /**
@@ -6940,15 +6940,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GatewayError"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Unprocessable Entity */

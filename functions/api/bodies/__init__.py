@@ -224,7 +224,7 @@ class ConcurrencyRule(StrictModel):
         min_length=1,
         max_length=MAX_CONCURRENCY_KEY_LENGTH,
         description="`{name}` is replaced by the parameter of that name.",
-        examples=["customer-{customer_id}"],
+        examples=["warehouse"],
     )
     limit: int | None = Field(None, ge=1, le=MAX_CONCURRENCY, description="Maximum number of concurrent executions.")
     rate: RateLimit | None = None

@@ -41,7 +41,10 @@ def list_calendars() -> NamedCalendars:
 
 
 @router.get(
-    "/me", summary="Get the caller's role, teams and permitted actions", tags=["about"], responses=openapi_responses(Me)
+    "/me",
+    summary="Get the caller's role, teams and permitted actions",
+    tags=["about"],
+    responses=openapi_responses(Me, is_for_all=True),
 )
 def get_me() -> Me:
     """Answers callers without a role, too."""
