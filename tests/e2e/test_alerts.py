@@ -261,7 +261,7 @@ def test_alarms_return_to_ok_and_every_state_change_is_sent_once(
 def test_the_overview_shows_queues_slots_and_deadlines(punctual: Punctual) -> None:
     overview = punctual.get("/overview")
     assert {one["queue"] for one in overview["queues"]} == {"high", "normal", "low", "intake"}
-    idle = {"tasks": 8, "vcpus": 4, "taken_tasks": 0, "taken_vcpus": 0, "waiting": 0}  # LOCAL in cdk/settings.py
+    idle = {"tasks": 8, "vcpus": 4, "taken_tasks": 0, "taken_vcpus": 0, "waiting_tasks": 0}  # LOCAL in cdk/settings.py
     wait_for(lambda: punctual.get("/overview")["slots"] == idle, 60, "the slots of an idle long lane")
     assert overview["deadlines"]["missed"] == 0
     dashboards = punctual.aws("cloudwatch").list_dashboards()["DashboardEntries"]
