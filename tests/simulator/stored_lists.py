@@ -6,12 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from punctual.aws.dynamodb.execution_item import execution_to_item
 from punctual.aws.dynamodb.items import Item, typed
 from punctual.aws.dynamodb.job_item import job_to_item
 from punctual.domain.executions.execution import Execution
@@ -21,13 +20,22 @@ from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.schedules.every import Every
 from punctual.domain.status import Status
 from tests.simulator.aws.account import Account
-from tests.simulator.aws.table import Table
 from tests.simulator.deployment import Deployment, installed
 from tests.simulator.kernel import Kernel
 from tests.simulator.operator import event
+from tests.simulator.stored_live import (
+    add_lane,
+    add_live_executions,
+    add_log_and_result,
+    add_operations,
+    add_statistics,
+    put,
+    started_item,
+)
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 OWNERS = ("data-quality", "finance")
+DAY = timedelta(days=1)
 EXECUTIONS_PER_JOB = 10
 PER_READ_UNIT = 4096
 """Bytes."""
@@ -56,7 +64,8 @@ class Reads:
 
 
 def size_of(item: Item) -> int:
-    return sum(len(name) + len(str(value)) for name, typed_value in item.items() for value in typed_value.values())
+    values = ((name, value) for name, typed_value in item.items() for value in typed_value.values())
+    return sum(len(name) + len(value if isinstance(value, bytes) else str(value)) for name, value in values)
 
 
 @dataclass
@@ -74,21 +83,29 @@ class Api:
 
 @contextmanager
 def stored(jobs: int) -> Iterator[Api]:
-    """A deployment with this many jobs of two owners, nine of ten live, and ten ended executions of each."""
+    """A deployment with this many jobs of two owners, nine of ten live, and ten ended executions of each.
+
+    ``stored_live`` describes what else it has.
+    """
     kernel = Kernel()
     account = Account(lambda: kernel.now)
     with installed(kernel, account) as deployment:
         kernel.now = START + timedelta(days=30)
-        tables = account.dynamodb.tables
-        put(tables["jobs"], typed({"job_id": "#owners", "owners": frozenset(OWNERS)}))
-        for number in range(jobs):
-            job = job_of(number)
-            put(tables["jobs"], typed(job_to_item(job)))
-            first = typed(execution_to_item(execution_of(job)))
+        put(account, "jobs", typed({"job_id": "#owners", "owners": frozenset(OWNERS)}))
+        all_jobs = [job_of(number) for number in range(jobs)]
+        for number, job in enumerate(all_jobs):
+            put(account, "jobs", typed(job_to_item(job)))
+            first = typed(started_item(execution_of(job)))
             for minute in range(EXECUTIONS_PER_JOB):
                 due = START + timedelta(minutes=number + minute)
                 changed = {"execution_id": execution_id(job.job_id, due), "scheduled_at": to_text(due)}
-                put(tables["executions"], first | typed(changed))
+                put(account, "executions", first | typed(changed))
+        example = execution_of(all_jobs[0])
+        add_live_executions(account, all_jobs, example, START)
+        add_statistics(account, all_jobs, [ended(all_jobs[0], START + day * DAY) for day in range(30)], kernel.now)
+        add_operations(account, START)
+        add_lane(account, all_jobs, START)
+        add_log_and_result(account, example)
         yield Api(deployment)
 
 
@@ -108,6 +125,12 @@ def job_of(number: int) -> Job:
     )
 
 
+def ended(job: Job, due: datetime) -> Execution:
+    """An execution that succeeded ten seconds after its due instant."""
+    name, ended_at = execution_id(job.job_id, due), due + timedelta(seconds=10)
+    return replace(execution_of(job), execution_id=name, scheduled_at=due, started_at=due, ended_at=ended_at)
+
+
 def execution_of(job: Job) -> Execution:
     return Execution(
         job_id=job.job_id,
@@ -118,9 +141,9 @@ def execution_of(job: Job) -> Execution:
         status=Status.SUCCEEDED,
         tags=job.tags,
         job_name=job.name,
+        started_at=START,
         ended_at=START,
+        attempt=1,
+        deadline_at=START + 300 * DAY,
+        worker_id="worker-1",
     )
-
-
-def put(table: Table, item: Item) -> None:
-    table.write(table.key_of(item), item, 0, START)

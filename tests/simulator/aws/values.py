@@ -37,6 +37,10 @@ def canonical(value: Value) -> Value:
         if len(set(content)) < len(content):
             raise invalid("One or more parameter values were invalid: Input collection contains duplicates.")
         return {"SS": sorted(content)}
+    if tag == "B":
+        if not isinstance(content, bytes):
+            raise TypeError(f"B needs bytes: {content!r}")
+        return value
     raise NotImplementedError(f"attribute type {tag}")
 
 
