@@ -300,10 +300,12 @@ ACTIONS: tuple[Callable[[Operator, str], None], ...] = (
 )
 
 
-def event(method: str, path: str, body: str | None, key: str | None = None) -> dict[str, Any]:
+def event(
+    method: str, path: str, body: str | None, key: str | None = None, groups: str = "operator team:team"
+) -> dict[str, Any]:
     """The event that API Gateway passes to the api function."""
     path, _, query = path.partition("?")
-    claims = {"username": "operator@team", "cognito:groups": "[operator team:team]"}
+    claims = {"username": "operator@team", "cognito:groups": f"[{groups}]"}
     headers = {"content-type": "application/json"} | ({"idempotency-key": key} if key else {})
     request = {
         "version": "2.0",

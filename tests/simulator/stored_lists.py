@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
+from unittest import mock
 
 from punctual.aws.dynamodb.items import Item, typed
 from punctual.aws.dynamodb.job_item import job_to_item
@@ -74,11 +75,19 @@ class Api:
 
     def get(self, path: str) -> tuple[dict[str, Any], Reads]:
         """A page, and what it read."""
-        reads = Reads()
-        self.deployment.account.hooks.after_call = reads.count
-        response = self.deployment.call("api", event("GET", path, None))
-        assert response["statusCode"] == 200, response["body"]
-        return json.loads(response["body"]), reads
+        reads, hooks = Reads(), self.deployment.account.hooks
+        with mock.patch.object(hooks, "after_call", reads.count):
+            return self._request("GET", path), reads
+
+    def post(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The answer to the request of an administrator."""
+        return self._request("POST", path, None if body is None else json.dumps(body), groups="admin")
+
+    def _request(self, method: str, path: str, body: str | None = None, **more: Any) -> dict[str, Any]:
+        response = self.deployment.call("api", event(method, path, body, **more))
+        assert response["statusCode"] < 300, response["body"]
+        answer: dict[str, Any] = json.loads(response["body"])
+        return answer
 
 
 @contextmanager
