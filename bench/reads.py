@@ -1,4 +1,4 @@
-"""Read units per request of the API, over 10,000 jobs and 100,000 executions.
+"""Read units per request of the API, over 10,000 jobs, 100,000 ended executions and 10,000 that run.
 
 Counted on the model of AWS, from the sizes of what DynamoDB returns: the emulator reports too little for queries. The
 limits are stated in docs/api.md, for records below one kilobyte.
@@ -10,33 +10,71 @@ from datetime import timedelta
 
 from bench.report import Report
 from punctual.domain.identity import execution_id
-from tests.simulator.stored_lists import EXECUTIONS_PER_JOB, START, job_of, stored
+from tests.simulator.stored_lists import EXECUTIONS_PER_JOB, START, Api, job_of, stored
+from tests.simulator.stored_live import live_id
 
 JOBS = 10_000
 JOB = job_of(JOBS // 2).job_id
 EXECUTION = execution_id(JOB, START + timedelta(minutes=JOBS // 2))
+FIRST_JOB = job_of(0)
+"""It has dependants, a month of statistics, and an execution with log lines and a result."""
+LOGGED, LIVE = execution_id(FIRST_JOB.job_id, START), live_id(FIRST_JOB, START)
+NAMES = {EXECUTION: "…", LOGGED: "…", LIVE: "… (live)", JOB: "…", FIRST_JOB.job_id: "…"}
 LIMITS = {
-    "/jobs?owner=finance": 80,
-    "/jobs": 83,
-    "/jobs?sort=name": 83,
-    "/jobs?name=job-0": 83,
-    "/jobs?tag=dataset:rare&sort=newest": 530,
-    f"/jobs/{JOB}": 3,
+    "/jobs?owner=finance": 150,
+    "/jobs": 150,
+    "/jobs?sort=name": 150,
+    "/jobs?name=job-0": 150,
+    "/jobs?total=true": 280,
+    "/jobs?tag=dataset:rare&sort=newest": 600,
+    f"/jobs/{JOB}": 75,
+    f"/jobs/{FIRST_JOB.job_id}?include=statistics,next,graph": 160,
+    f"/jobs/{FIRST_JOB.job_id}/statistics?from=2026-11-01": 4,
+    f"/jobs/{JOB}/executions": 50,
     "/executions?owner=finance": 29,
     "/executions": 32,
+    "/executions?status=running": 50,
+    "/executions?total=true": 170,
     "/executions?tag=dataset:rare": 530,
-    f"/jobs/{JOB}/executions": 50,
+    "/executions/summary": 100,
     f"/executions/{EXECUTION}": 1,
-    "/calendar?from=2026-11-01T00:00:00Z&to=2026-11-15T00:00:00Z": 130,
-    "/lane": 3,
+    f"/executions/{LIVE}": 5,
+    f"/executions/{LOGGED}/logs": 6,
+    f"/executions/{LOGGED}/result": 1,
+    "/deadlines": 300,
+    "/overview": 800,
+    "/queues": 1,
+    "/queues?history=true": 17,
+    "/queues/normal": 17,
+    "/lane": 45,
+    "/calendar?from=2026-11-01T00:00:00Z&to=2026-11-15T00:00:00Z": 135,
+    "/operations": 5,
+    "/operations/01m7j3myg0ab16wzvq72d00000": 2,
+    "/tasks": 0,
+    "/me": 0,
 }
 """By path."""
 
 
 def measure() -> Report:
-    report = Report(f"Read units of one request, over {JOBS:,} jobs and {JOBS * EXECUTIONS_PER_JOB:,} executions")
+    ended = JOBS * EXECUTIONS_PER_JOB
+    report = Report(f"Read units of one request, over {JOBS:,} jobs, {ended:,} ended and {JOBS:,} running executions")
     with stored(JOBS) as api:
+        _measure_queues(api)
         for path, most in LIMITS.items():
             _, reads = api.get(path)
-            report.limit(path.replace(EXECUTION, "…").replace(JOB, "…"), reads.units, most)
+            report.limit(_anonymous(path), reads.units, most)
     return report
+
+
+def _measure_queues(api: Api) -> None:
+    """Have the monitor store a sample with rates, the forecast of the lane, and history."""
+    for _ in range(2):
+        api.deployment.kernel.now += timedelta(minutes=1)
+        api.deployment.call("monitor", {"do": "tick"})
+
+
+def _anonymous(path: str) -> str:
+    for name, shown in NAMES.items():
+        path = path.replace(name, shown)
+    return path

@@ -12,15 +12,18 @@ from math import ceil
 from typing import Any
 from unittest import mock
 
+from punctual.aws.dynamodb.dependant_item import dependant_items
 from punctual.aws.dynamodb.items import Item, typed
 from punctual.aws.dynamodb.job_item import job_to_item
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import execution_id, new_job_id
 from punctual.domain.instant import to_text
+from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.job import Job, JobState
 from punctual.domain.schedules.every import Every
 from punctual.domain.status import Status
 from tests.simulator.aws.account import Account
+from tests.simulator.aws.dynamodb import DynamoDb
 from tests.simulator.deployment import Deployment, installed
 from tests.simulator.kernel import Kernel
 from tests.simulator.operator import event
@@ -38,6 +41,8 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 OWNERS = ("data-quality", "finance")
 DAY = timedelta(days=1)
 EXECUTIONS_PER_JOB = 10
+DEPENDANTS = 10
+"""Of the first job."""
 PER_READ_UNIT = 4096
 """Bytes."""
 
@@ -46,6 +51,7 @@ PER_READ_UNIT = 4096
 class Reads:
     """What the requests to DynamoDB read."""
 
+    dynamodb: DynamoDb = field(repr=False)
     requests: Counter[str] = field(default_factory=Counter)
     records: int = 0
     """Read by key."""
@@ -57,6 +63,8 @@ class Reads:
         batches = [item for items in response.get("Responses", {}).values() for item in items]
         keys = sum(len(batch.get("Keys", ())) for batch in parameters.get("RequestItems", {}).values())
         missing = [0] * (keys - len(batches))  # each costs as much as a small item
+        if parameters.get("Select") == "COUNT":  # it answers without the items that it reads
+            response = self.dynamodb.query(**{name: one for name, one in parameters.items() if name != "Select"})
         found = batches if keys else response.get("Items") or [response.get("Item", {})]
         sizes = [*map(size_of, found), *missing]
         self.records += len(batches)
@@ -75,7 +83,7 @@ class Api:
 
     def get(self, path: str) -> tuple[dict[str, Any], Reads]:
         """A page, and what it read."""
-        reads, hooks = Reads(), self.deployment.account.hooks
+        reads, hooks = Reads(self.deployment.account.dynamodb), self.deployment.account.hooks
         with mock.patch.object(hooks, "after_call", reads.count):
             return self._request("GET", path), reads
 
@@ -103,7 +111,8 @@ def stored(jobs: int) -> Iterator[Api]:
         put(account, "jobs", typed({"job_id": "#owners", "owners": frozenset(OWNERS)}))
         all_jobs = [job_of(number) for number in range(jobs)]
         for number, job in enumerate(all_jobs):
-            put(account, "jobs", typed(job_to_item(job)))
+            for item in (job_to_item(job), *dependant_items(job)):
+                put(account, "jobs", typed(item))
             first = typed(started_item(execution_of(job)))
             for minute in range(EXECUTIONS_PER_JOB):
                 due = START + timedelta(minutes=number + minute)
@@ -131,6 +140,8 @@ def job_of(number: int) -> Job:
         updated_at=created_at,
         tags={"dataset": "rare" if number == 0 else "orders"},
         state=JobState.DONE if number % 10 == 9 else JobState.ACTIVE,
+        is_upstream=number == 0,
+        depends_on=(Dependency(job_of(0).job_id),) if 0 < number <= DEPENDANTS else (),
     )
 
 

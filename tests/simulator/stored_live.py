@@ -30,7 +30,7 @@ from punctual.domain.long_lane.laxity import admission_key
 from punctual.domain.long_lane.part import Part
 from punctual.domain.operations.operation import BulkAction, Kind, Operation, OperationState
 from punctual.domain.requests.caller import Caller, Role
-from punctual.domain.statistics.ended import CountedEnd, counted_end
+from punctual.domain.statistics.ended import QUARTER, CountedEnd, Counts, counted_end, quarter_of
 from punctual.domain.statistics.job_record import JobRecord, count
 from punctual.domain.status import Status
 from tests.simulator.aws.account import Account
@@ -41,6 +41,8 @@ PARTS = 10
 """How many parts hold a slot, and how many wait for one."""
 OPERATIONS = 10
 LOGGED_LINES = 1000
+QUARTERS = 96
+"""Of an hour, in the statistics of each owner."""
 
 
 def live_id(job: Job, start: datetime) -> str:
@@ -96,17 +98,18 @@ def add_statistics(account: Account, jobs: list[Job], ended: list[Execution], no
     adapter = DynamoStatistics(_adapter(account, "statistics"))
     change = count(JobRecord(job_id=jobs[0].job_id), ends, {})
     assert change is not None
-    adapter.apply([change], _quarters(ends), now)
+    adapter.apply([change], {}, now)
+    for owner in {job.owner for job in jobs}:
+        adapter.apply([], _last_day_of(owner, ends[0], now), now)
     series = f"job#{jobs[0].job_id}"
     record = account.dynamodb.tables["statistics"].items[series, "record"]
     for job in jobs[1:]:
         put(account, "statistics", {**record, "series": {"S": f"job#{job.job_id}"}})
 
 
-def _quarters(ends: list[CountedEnd]) -> dict[tuple[str, datetime], dict[str, int]]:
-    """A day of the owner, with the same counts in each quarter of an hour."""
-    one = ends[0]
-    return {(one.owner, one.quarter + timedelta(minutes=15 * n)): one.of_owner for n in range(24)}
+def _last_day_of(owner: str, end: CountedEnd, now: datetime) -> dict[tuple[str, datetime], Counts]:
+    """The same counts in each of the last quarters of an hour."""
+    return {(owner, quarter_of(now) - n * QUARTER): end.of_owner for n in range(QUARTERS)}
 
 
 def add_operations(account: Account, start: datetime) -> None:
