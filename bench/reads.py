@@ -10,6 +10,8 @@ from datetime import timedelta
 
 from bench.report import Report
 from punctual.domain.identity import execution_id
+from punctual.domain.requests.page import encode_cursor
+from punctual.stages.api.browse import HOLDING
 from tests.simulator.stored_lists import EXECUTIONS_PER_JOB, START, Api, job_of, stored
 from tests.simulator.stored_live import live_id
 
@@ -19,38 +21,45 @@ EXECUTION = execution_id(JOB, START + timedelta(minutes=JOBS // 2))
 FIRST_JOB = job_of(0)
 """It has dependants, a month of statistics, and an execution with log lines and a result."""
 LOGGED, LIVE = execution_id(FIRST_JOB.job_id, START), live_id(FIRST_JOB, START)
-NAMES = {EXECUTION: "…", LOGGED: "…", LIVE: "… (live)", JOB: "…", FIRST_JOB.job_id: "…"}
+HOLDING_CURSOR = encode_cursor(HOLDING + live_id(job_of(JOBS // 2 + 1), START))
+"""Of the running executions, those that hold the gate of their job."""
+NAMES = {HOLDING_CURSOR: "…", EXECUTION: "…", LOGGED: "…", LIVE: "… (live)", JOB: "…", FIRST_JOB.job_id: "…"}
 LIMITS = {
     "/jobs?owner=finance": 150,
     "/jobs": 150,
     "/jobs?sort=name": 150,
     "/jobs?name=job-0": 150,
-    "/jobs?total=true": 280,
-    "/jobs?tag=dataset:rare&sort=newest": 600,
+    "/jobs?total=true": 220,
+    "/jobs?tag=dataset:rare&sort=newest": 530,
     f"/jobs/{JOB}": 75,
     f"/jobs/{FIRST_JOB.job_id}?include=statistics,next,graph": 160,
-    f"/jobs/{FIRST_JOB.job_id}/statistics?from=2026-11-01": 4,
-    f"/jobs/{JOB}/executions": 50,
+    f"/jobs/{FIRST_JOB.job_id}/statistics?from=2026-11-01": 3,
+    f"/jobs/{JOB}/executions": 10,
     "/executions?owner=finance": 29,
     "/executions": 32,
-    "/executions?status=running": 50,
-    "/executions?total=true": 170,
+    "/executions?status=running": 30,
+    f"/executions?status=running&cursor={HOLDING_CURSOR}": 50,
+    "/executions?total=true": 165,
     "/executions?tag=dataset:rare": 530,
-    "/executions/summary": 100,
+    "/executions/summary": 5,
     f"/executions/{EXECUTION}": 1,
-    f"/executions/{LIVE}": 5,
-    f"/executions/{LOGGED}/logs": 6,
+    f"/executions/{LIVE}": 4,
+    f"/executions/{LOGGED}/logs": 3,
     f"/executions/{LOGGED}/result": 1,
-    "/deadlines": 300,
-    "/overview": 800,
+    "/deadlines": 260,
+    "/overview": 430,
     "/queues": 1,
     "/queues?history=true": 17,
     "/queues/normal": 17,
-    "/lane": 45,
+    "/lane": 35,
     "/calendar?from=2026-11-01T00:00:00Z&to=2026-11-15T00:00:00Z": 135,
-    "/operations": 5,
-    "/operations/01m7j3myg0ab16wzvq72d00000": 2,
+    "/operations": 1,
+    "/operations/01m7j3myg0ab16wzvq72d00000": 1,
+    f"/jobs/{FIRST_JOB.job_id}/revisions": 2,
     "/tasks": 0,
+    "/tasks?usage=true": 510,
+    "/calendars": 0,
+    "/config": 0,
     "/me": 0,
 }
 """By path."""

@@ -30,8 +30,9 @@ from punctual.domain.long_lane.laxity import admission_key
 from punctual.domain.long_lane.part import Part
 from punctual.domain.operations.operation import BulkAction, Kind, Operation, OperationState
 from punctual.domain.requests.caller import Caller, Role
-from punctual.domain.statistics.ended import QUARTER, CountedEnd, Counts, counted_end, quarter_of
+from punctual.domain.statistics.ended import QUARTER, CountedEnd, counted_end, quarter_of
 from punctual.domain.statistics.job_record import JobRecord, count
+from punctual.domain.statistics.quarter import Quarter, quarter_of_ends
 from punctual.domain.status import Status
 from tests.simulator.aws.account import Account
 
@@ -107,9 +108,9 @@ def add_statistics(account: Account, jobs: list[Job], ended: list[Execution], no
         put(account, "statistics", {**record, "series": {"S": f"job#{job.job_id}"}})
 
 
-def _last_day_of(owner: str, end: CountedEnd, now: datetime) -> dict[tuple[str, datetime], Counts]:
+def _last_day_of(owner: str, end: CountedEnd, now: datetime) -> dict[tuple[str, datetime], Quarter]:
     """The same counts in each of the last quarters of an hour."""
-    return {(owner, quarter_of(now) - n * QUARTER): end.of_owner for n in range(QUARTERS)}
+    return {(owner, quarter_of(now) - n * QUARTER): quarter_of_ends([end]) for n in range(QUARTERS)}
 
 
 def add_operations(account: Account, start: datetime) -> None:
