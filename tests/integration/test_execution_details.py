@@ -59,7 +59,7 @@ def test_lists_have_no_details(world: World) -> None:
     job = world.submit()
     world.run_until_idle()
     [listed] = world.executions(job["job_id"])
-    assert [listed[name] for name in ("events", "cost", "median_end", "usual_progress", "dependants")] == [None] * 5
+    assert [listed[name] for name in ("events", "cost", "median_end", "usual_percent", "dependants")] == [None] * 5
 
 
 def test_a_wait_for_another_execution_is_on_the_timeline(world: World) -> None:
@@ -228,7 +228,7 @@ def test_a_running_execution_shows_its_usual_progress_by_now(world: World) -> No
     TASK_BODIES.append(look)
     world.pass_time(3400)
     world.run_for(240, step=60)
-    assert [one["usual_progress"] for one in shown] == [pytest.approx(25, abs=3)]
+    assert [one["usual_percent"] for one in shown] == [pytest.approx(25, abs=3)]
     assert shown[0]["median_end"] > shown[0]["started_at"]
 
 

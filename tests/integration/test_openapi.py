@@ -211,6 +211,17 @@ def test_every_example_of_a_query_parameter_is_accepted(world: World) -> None:
     assert "tag" in tested
 
 
+def test_every_percentage_of_an_answer_is_rounded(world: World) -> None:
+    """It has the type that rounds, which the document shows as a format."""
+    schemas, found = document(world)["components"]["schemas"], set()
+    for component in schemas.keys() - sent_components(world):
+        for name, schema in schemas[component].get("properties", {}).items():
+            if name.endswith("percent"):
+                assert '"format": "percent"' in json.dumps(schema), (component, name)
+                found.add(name)
+    assert {"percent", "usual_percent", "success_percent", "failure_percent"} <= found
+
+
 FILTERS = {"JobSelection", "ExecutionSelection"}
 """They accept several values of a field."""
 TWO_TYPES = {

@@ -57,7 +57,7 @@ def problem(world: World, path: str) -> tuple[str, str]:
 # the last executions of a job
 
 
-def test_a_job_shows_its_last_executions_with_run_times_and_the_success_rate(world: World) -> None:
+def test_a_job_shows_its_last_executions_with_run_times_and_the_success_percentage(world: World) -> None:
     job = a_job(world)
     ids = [run(world, job, 1), run(world, job, 8, succeeds=False), run(world, job, 2), run(world, job, 3)]
     shown = get(world, f"/jobs/{job['job_id']}")
@@ -68,7 +68,7 @@ def test_a_job_shows_its_last_executions_with_run_times_and_the_success_rate(wor
         "run_seconds": 3,
         **{name: execution[name] for name in ("execution_id", "status", "scheduled_at", "ended_at")},
     }
-    assert (shown["success_rate"], shown["median_seconds"], shown["p95_seconds"]) == (0.75, 2, 3)
+    assert (shown["success_percent"], shown["median_seconds"], shown["p95_seconds"]) == (75.0, 2, 3)
     assert get(world, "/jobs")["items"] == [shown]
 
 
@@ -76,7 +76,9 @@ def test_a_job_without_an_ended_execution_has_no_rate(world: World) -> None:
     job = a_job(world)
     shown = get(world, f"/jobs/{job['job_id']}")
     assert shown["recent_executions"] == []
-    assert [shown[name] for name in ("last_execution", "success_rate", "median_seconds", "p95_seconds")] == [None] * 4
+    assert [shown[name] for name in ("last_execution", "success_percent", "median_seconds", "p95_seconds")] == [
+        None
+    ] * 4
 
 
 def test_a_job_shows_at_most_20_executions(world: World) -> None:

@@ -1600,10 +1600,10 @@ export interface components {
              */
             upstreams: components["schemas"]["Upstream"][] | null;
             /**
-             * Usual Progress
+             * Usual Percent
              * @description Only for a single running execution: the percentage that earlier runs had usually done by now.
              */
-            usual_progress: number | null;
+            usual_percent: number | null;
             /** @description Only for a single execution that has not started. */
             waiting_for: components["schemas"]["WaitingFor"] | null;
             window: components["schemas"]["DataWindow"] | null;
@@ -2017,10 +2017,10 @@ export interface components {
             } | null;
             state: components["schemas"]["JobState"];
             /**
-             * Success Rate
-             * @description The share that succeeded of the `recent_executions` that ran; from 0 to 1.
+             * Success Percent
+             * @description The percentage that succeeded of the `recent_executions` that ran.
              */
-            success_rate?: number | null;
+            success_percent?: number | null;
             /** Tags */
             tags: {
                 [key: string]: string;
@@ -2146,10 +2146,10 @@ export interface components {
             /** @description By day, for 53 weeks. */
             statistics?: components["schemas"]["JobStatistics"] | null;
             /**
-             * Success Rate
-             * @description The share that succeeded of the `recent_executions` that ran; from 0 to 1.
+             * Success Percent
+             * @description The percentage that succeeded of the `recent_executions` that ran.
              */
-            success_rate?: number | null;
+            success_percent?: number | null;
             /** Tags */
             tags: {
                 [key: string]: string;
@@ -2827,10 +2827,10 @@ export interface components {
              */
             stopping: string | null;
             /**
-             * Usual Progress
+             * Usual Percent
              * @description While it runs: the percentage that earlier runs had usually done after this time.
              */
-            usual_progress: number | null;
+            usual_percent: number | null;
             /** Value */
             value?: unknown;
             window: components["schemas"]["DataWindow"] | null;
@@ -2921,6 +2921,7 @@ export interface components {
             message: string;
             /**
              * Percent
+             * Format: percent
              * @description From 0 to 100, rounded to one decimal place.
              */
             percent: number;

@@ -8,6 +8,7 @@ from bodies import MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
 from answers.execution_details import Cost, Dependant, TimelineEvent
+from answers.percent import Percent
 from answers.statistics import RecentExecution
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin, Outcome
@@ -60,8 +61,8 @@ class Job(BaseModel):
     recent_executions: list[RecentExecution] | None = Field(
         None, description="The last 20 ended executions, the latest first. Null in the answer to a change."
     )
-    success_rate: float | None = Field(
-        None, description="The share that succeeded of the `recent_executions` that ran; from 0 to 1."
+    success_percent: Percent | None = Field(
+        None, description="The percentage that succeeded of the `recent_executions` that ran."
     )
     median_seconds: float | None = Field(None, description="The median run time of the successful executions.")
     p95_seconds: float | None = Field(None, description="The 95th percentile of their run times.")
@@ -115,7 +116,7 @@ class DataWindow(BaseModel):
 
 
 class Progress(BaseModel):
-    percent: float = Field(description="From 0 to 100, rounded to one decimal place.")
+    percent: Percent = Field(description="From 0 to 100, rounded to one decimal place.")
     message: str
     done: float | None
     total: float | None
@@ -176,7 +177,7 @@ class Part(BaseModel):
     retry_at: str | None
     stopping: str | None = Field(description="Why it was asked to stop, while it still runs.")
     progress: Progress | None
-    usual_progress: float | None = Field(
+    usual_percent: Percent | None = Field(
         description="While it runs: the percentage that earlier runs had usually done after this time."
     )
     expected_start: str | None = Field(
@@ -252,7 +253,7 @@ class Execution(BaseModel):
         " `expected_seconds`."
     )
     p95_end: str | None = Field(description="95% of the forecasts end before it.")
-    usual_progress: float | None = Field(
+    usual_percent: Percent | None = Field(
         description="Only for a single running execution: the percentage that earlier runs had usually done by now."
     )
     dependants: list[Dependant] | None = Field(

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from answers import ExecutionDeadline, QueueStatus, SlotUsage
 from answers.deadlines import DeadlineCounts
+from answers.percent import Percent
 from punctual.domain.attention.acknowledgement import AttentionState
 from punctual.domain.attention.attention_item import AttentionKind, SubjectType
 from punctual.domain.status import Status
@@ -132,4 +133,4 @@ class Overview(BaseModel):
     lateness_p99_seconds: float | None = Field(
         description="99th percentile of the seconds from due to started, of first attempts."
     )
-    failure_percent: float | None = Field(description="Percentage of attempts that failed.")
+    failure_percent: Percent | None = Field(description="Percentage of attempts that failed.")

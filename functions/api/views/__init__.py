@@ -135,7 +135,7 @@ def execution_view(
         events=event_views(details.events) if details else None,
         cost=cost_view(details.cost) if details else None,
         **median_and_p95(details.expected_end if details else None),
-        usual_progress=_percent(details.usual_progress) if details else None,
+        usual_percent=details.usual_progress if details else None,
         dependants=dependant_views(details.dependants) if details else None,
         depends_on=[one.to_spec() for one in execution.depends_on],
         upstreams=[_upstream_view(one) for one in upstreams] or None,
@@ -145,11 +145,7 @@ def execution_view(
 
 def progress_view(progress: Progress | None, status: Status) -> answers.Progress | None:
     shown = completed(progress) if status is Status.SUCCEEDED else progress
-    return answers.Progress(**asdict(shown) | {"percent": round(shown.percent, 1)}) if shown else None
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else round(value, 1)
+    return answers.Progress(**asdict(shown)) if shown else None
 
 
 def logs_view(page: LogPage) -> answers.Logs:
@@ -257,7 +253,7 @@ def _part_view(part: Part, details: Details | None) -> answers.Part:
         retry_at=_text(part.retry_at),
         stopping=part.stopping,
         progress=progress_view(part.progress, part.status),
-        usual_progress=_percent(details.usual_progress_of_parts.get(part.name)) if details else None,
+        usual_percent=details.usual_progress_of_parts.get(part.name) if details else None,
         **part_forecast(details.parts.get(part.name) if details else None),
         result=_result_view(part.result),
         error=_failure_view(part.error),

@@ -37,7 +37,7 @@ from punctual.domain.status import Status
 from punctual.stages.api.read_statistics import JobHistory, JobPulse
 
 RAN = frozenset({Status.SUCCEEDED, Status.FAILED, Status.TIMED_OUT})
-"""The statuses that count in the success rate."""
+"""The statuses that count in `success_percent`."""
 
 
 class Grouping(StrEnum):
@@ -54,7 +54,7 @@ def pulse_fields(pulse: JobPulse) -> dict[str, Any]:
     return {
         "last_execution": _recent_view(newest_first[0]) if newest_first else None,
         "recent_executions": [_recent_view(one) for one in newest_first],
-        "success_rate": round(len(succeeded) / len(ran), 4) if ran else None,
+        "success_percent": 100 * len(succeeded) / len(ran) if ran else None,
         "median_seconds": _rank(seconds, 50),
         "p95_seconds": _rank(seconds, 95),
         "running": pulse.running,

@@ -190,7 +190,7 @@ function Before({ title, ids }: { title: string; ids: string[] }) {
 
 /** How much is done, and how much usually is by now. */
 function Progress({ execution }: { execution: Execution }) {
-  const { progress, usual_progress: usual } = execution;
+  const { progress, usual_percent: usual } = execution;
   if (!progress) return null;
   return (
     <p class="progress">
