@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+
+import pytest
+from croniter import croniter
 
 from punctual import Context
 from punctual.domain.instant import from_text
@@ -51,14 +55,43 @@ def test_a_moved_run_is_planned_once_on_the_next_business_day(world: World) -> N
     assert moved["window"] == {"start": "2026-11-20T00:00:00.000Z", "end": "2026-11-22T00:00:00.000Z"}
 
 
-def test_a_thousand_skipped_dates_in_a_row_move_their_runs_to_the_next_open_date(world: World) -> None:
+class Matches:
+    """Counts how often the cron matcher steps to a match: the unit of work of a schedule."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._count = 0
+        for name in ("get_next", "get_prev"):
+            monkeypatch.setattr(croniter, name, self._counting(getattr(croniter, name)))
+
+    def taken(self) -> int:
+        """The number since the last call."""
+        taken, self._count = self._count, 0
+        return taken
+
+    def _counting(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any, **more: Any) -> Any:
+            self._count += 1
+            return step(*arguments, **more)
+
+        return counted
+
+
+def test_a_thousand_skipped_dates_in_a_row_cost_no_more_work_than_max_runs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their runs move to the next open date. The skipped dates have 1,440,000 matches."""
     skip = [str((world.now + timedelta(days=n)).date()) for n in range(1000)]
     schedule = {"cron": "* * * * *", "skip": skip, "on_skip": "next_business_day", "max_runs": 10_000}
+    matches = Matches(monkeypatch)
     status, preview = world.request("POST", "/schedules/preview", {"schedule": schedule, "count": 100})
     assert status == 200
     assert [one["at"][:16] for one in preview["items"][::99]] == ["2029-08-12T00:00", "2029-08-12T01:39"]
+    assert 10_000 <= matches.taken() <= 12_000
     job = world.submit(schedule=schedule)
     assert job["next_due_at"] == "2029-08-12T00:00:00.000Z"
+    assert 10_000 <= matches.taken() <= 12_000
+    world.run_until_idle()
+    assert 1 <= matches.taken() <= 100
 
 
 def test_a_schedule_plans_nothing_outside_its_start_and_end(world: World) -> None:
