@@ -88,6 +88,17 @@ class Punctual:
         text = body if isinstance(body, str) else json.dumps(body)
         self.aws("sqs").send_message(QueueUrl=self.stack["queues"][queue], MessageBody=text)
 
+    def invoke(self, name: str, event: dict[str, Any]) -> dict[str, Any]:
+        """Invoke a function and return Lambda's answer."""
+        function = self.stack["functions"][name]
+        answer: dict[str, Any] = self.aws("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+        return answer
+
+    def tick(self) -> dict[str, float]:
+        """Run the monitor's tick now, and return the metrics that the alarms watch."""
+        figures: dict[str, float] = json.loads(self.invoke("monitor", {"do": "tick"})["Payload"].read())["figures"]
+        return figures
+
     def logged(self, function: str, text: str) -> list[str]:
         """The messages that a function has logged in lines that contain ``text``."""
         pages = (

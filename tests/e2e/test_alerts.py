@@ -81,19 +81,6 @@ def _slowed_first(slowed: dict[str, Any]) -> None:
     """Start the slowed job before the first test."""
 
 
-def tick(punctual: Punctual) -> dict[str, float]:
-    """Run the monitor's tick now, and return the metrics that the alarms watch."""
-    figures: dict[str, float] = json.loads(invoke(punctual, "monitor", {"do": "tick"})["Payload"].read())["figures"]
-    return figures
-
-
-def invoke(punctual: Punctual, name: str, event: dict[str, Any]) -> dict[str, Any]:
-    """Invoke a function and return Lambda's answer."""
-    function = punctual.stack["functions"][name]
-    answer: dict[str, Any] = punctual.aws("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
-    return answer
-
-
 def alarm_state(punctual: Punctual, name: str) -> str:
     answer = punctual.aws("cloudwatch").describe_alarms(AlarmNames=[f"Punctual-{name}"])
     return str(answer["MetricAlarms"][0]["StateValue"])
@@ -145,7 +132,7 @@ def test_a_reader_far_behind_its_stream_triggers_a_page(punctual: Punctual, page
     change = {"ApproximateCreationDateTime": made, "NewImage": {"job_id": {"S": "long ago"}}}
     record = {"eventName": "MODIFY", "eventSourceARN": f"arn:aws:dynamodb:table/{table}/stream", "dynamodb": change}
     assert alarm_state(punctual, "StreamBehind") != "ALARM"
-    assert "FunctionError" not in invoke(punctual, "planner", {"Records": [record]})
+    assert "FunctionError" not in punctual.invoke("planner", {"Records": [record]})
     assert alarm_state(punctual, "StreamBehind") == "ALARM"
     wait_for(lambda: page.state_changes("StreamBehind") == ["ALARM"], 30, "the page")
 
@@ -154,11 +141,11 @@ def test_throttled_calls_of_a_function_trigger_a_notice(punctual: Punctual, noti
     """The emulator never throttles, so the reconciler uses a DynamoDB endpoint that throttles every request."""
     assert alarm_state(punctual, "Throttled") != "ALARM"
     with throttling_dynamodb() as url, environment(punctual, "reconciler", AWS_ENDPOINT_URL_DYNAMODB=url):
-        answer = invoke(punctual, "reconciler", {})
+        answer = punctual.invoke("reconciler", {})
     assert "ThrottlingException" in answer["Payload"].read().decode()
     assert alarm_state(punctual, "Throttled") == "ALARM"
     wait_for(lambda: notice.state_changes("Throttled") == ["ALARM"], 30, "the notice")
-    assert "FunctionError" not in invoke(punctual, "reconciler", {})
+    assert "FunctionError" not in punctual.invoke("reconciler", {})
 
 
 @contextmanager
@@ -230,9 +217,9 @@ def test_a_flooded_queue_alarms_and_its_drain_time_is_forecast(punctual: Punctua
         return datetime.now(UTC) - from_text(punctual.get("/queues")["at"]) >= SAMPLE_INTERVAL
 
     wait_for(arrived, 60, "the flood to arrive")
-    tick(punctual)
+    punctual.tick()
     wait_for(last_sample_is_old, 90, "two queue samples that are far enough apart")
-    tick(punctual)
+    punctual.tick()
     low = next(one for one in punctual.get("/queues")["items"] if one["queue"] == "low")
     assert low["drain_minutes"] == pytest.approx(low["depth"] / low["capacity_per_minute"], rel=0.05)
     wait_for(lambda: page.state_changes("BacklogDrainTime") == ["ALARM"], 30, "the page")
@@ -246,7 +233,7 @@ def test_alarms_return_to_ok_and_every_state_change_is_sent_once(
     subscribers = {"DeadlineAtRisk": notice, **dict.fromkeys(on_page, page), "Throttled": notice}
 
     def over() -> bool:
-        tick(punctual)
+        punctual.tick()
         return all(alarm_state(punctual, name) == "OK" for name in subscribers)
 
     wait_for(over, 330, "all alarms to be over", every=2)

@@ -108,3 +108,26 @@ def test_a_large_result_is_stored_in_the_bucket_and_served_by_a_redirect(punctua
     answer = punctual.request("GET", f"/executions/{execution['execution_id']}/result")
     assert answer.status_code == 303
     assert httpx.get(answer.headers["location"]).json() == {"text": "x" * 40_000}
+
+
+BURST = 60
+
+
+def test_a_burst_of_jobs_raises_no_alarm(punctual: Punctual) -> None:
+    assert len(alarms(punctual)) > 10
+    before = raised(punctual)
+    jobs = punctual.submit_all(*({"name": f"burst {number}"} for number in range(BURST)))
+    ended = [execution for job in jobs for execution in punctual.wait_for_end(job, seconds=120)]
+    assert [one["status"] for one in ended] == ["succeeded"] * BURST
+    figures = punctual.tick()  # publishes what the alarms watch; they are evaluated at once
+    assert raised(punctual) <= before, figures
+
+
+def alarms(punctual: Punctual) -> dict[str, str]:
+    """The state of every alarm, by name."""
+    pages = punctual.aws("cloudwatch").get_paginator("describe_alarms").paginate()
+    return {one["AlarmName"]: one["StateValue"] for page in pages for one in page["MetricAlarms"]}
+
+
+def raised(punctual: Punctual) -> set[str]:
+    return {name for name, state in alarms(punctual).items() if state == "ALARM"}
