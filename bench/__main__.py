@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from bench import cost, dashboard, graph, imports, lateness, partitions, reads, sweep, week
+from bench import cost, dashboard, graph, imports, lateness, logs, partitions, reads, sweep, week
 from bench.report import Report, console
 from bench.stack import deployed
 from tests.e2e.punctual import Punctual
@@ -20,6 +20,7 @@ WITHOUT_STACK: dict[str, Callable[[], Report]] = {
 ON_STACK: dict[str, Callable[[Punctual], Report]] = {
     "cost": cost.measure,
     "lateness": lateness.measure,
+    "logs": logs.measure,
     "sweep": sweep.measure,
     "partitions": partitions.measure,
     "graph": graph.measure,

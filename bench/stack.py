@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ def deployed() -> Iterator[Punctual]:
         try:
             punctual = Punctual(stack.up())
             _enable_meters(punctual)
+            punctual.stack["ready_at"] = time.monotonic()
             yield punctual
         finally:
             stack.down()
