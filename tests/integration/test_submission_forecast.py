@@ -66,5 +66,68 @@ def test_a_short_job_that_runs_once_costs_a_fraction_of_a_cent(world: World) -> 
     assert (found["executions_per_month"], found["dollars_per_month"]) == (1, found["cost"]["dollars"])
 
 
+def test_a_batch_is_forecast_for_each_new_job_and_its_cost_is_summed(world: World) -> None:
+    world.submit(dedupe_key="taken", schedule={"every_seconds": 3600})
+    nightly = {"task": "echo", "schedule": {"cron": "0 2 * * *"}, "deadline": {"within_seconds": 7200}}
+    long = {"lane": "long", "resources": {"vcpu": 2, "memory_mb": 4096}, "expected_seconds": 3600}
+    jobs: list[dict[str, Any]] = [
+        {**nightly, **long, "name": "load"},
+        {"task": "echo", "dedupe_key": "taken", "on_duplicate": "return_existing"},
+        {**nightly, "name": "report", "expected_seconds": 60, "depends_on": [{"job": "load"}]},
+        {**nightly, "name": "unknown"},
+        {"task": "echo", "name": "messages", "schedule": {"queue": True}},
+    ]
+    stored = world.items("jobs")
+    world.aws_requests.clear()
+    status, preview = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
+    assert status == 200, preview
+    assert world.items("jobs") == stored
+    assert world.aws_requests.count("GetItem") == 2  # the sample and the lane, however many jobs
+    assert [one["name"] for one in preview["forecasts"]] == ["load", "report", "unknown", "messages"]
+    load, report, unknown, messages = (one["forecast"] for one in preview["forecasts"])
+    assert load["median_end"] == "2026-11-17T03:00:00.000Z"
+    assert load["deadline"]["state"] == "on_track"
+    assert load == forecast_alone(world, jobs[0])
+    assert report["median_end"] == "2026-11-17T02:01:00.000Z"  # without its upstream
+    assert (unknown["run_time"]["source"], unknown["cost"], messages) == ("timeout", None, None)
+    dollars = load["dollars_per_month"] + report["dollars_per_month"]
+    assert preview["dollars_per_month"] == pytest.approx(dollars)
+    assert preview["unpriced"] == 2
+
+
+def forecast_alone(world: World, submission: dict[str, Any]) -> dict[str, Any]:
+    return world.request("POST", "/jobs?dry_run=true", submission)[1]["forecast"]
+
+
+def test_of_each_job_of_a_large_batch_fewer_starts_are_counted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punctual.stages.api.forecast_submission.MAX_FORECAST_STARTS", 100)
+    jobs = [{"task": "echo", "expected_seconds": 1, "schedule": {"every_seconds": 600}}] * 3
+    _, preview = world.request("POST", "/jobs/batch?dry_run=true", {"jobs": jobs})
+    monthly = [one["forecast"]["executions_per_month"] for one in preview["forecasts"]]
+    assert monthly == [pytest.approx(30 * 24 * 6, rel=0.05)] * 3
+
+
+def test_a_batch_returns_the_first_execution_of_each_job(world: World) -> None:
+    existing = world.submit(dedupe_key="taken", schedule={"cron": "0 2 * * *"})
+    jobs = [
+        {"task": "echo", "schedule": {"cron": "0 * * * *"}},
+        {"task": "echo", "name": "now"},
+        {"task": "echo", "schedule": {"queue": True}},
+        {"task": "echo", "dedupe_key": "taken", "on_duplicate": "return_existing"},
+    ]
+    status, answer = world.request("POST", "/jobs/batch", {"jobs": jobs}, headers={"idempotency-key": "k"})
+    assert status == 201, answer
+    hourly, now, messages, taken = answer["items"]
+    assert hourly["next_due_at"] == now["next_due_at"] == to_text(world.now)
+    assert (messages["execution_id"], messages["next_due_at"]) == (None, None)
+    assert (taken["created"], taken["execution_id"]) == (False, existing["execution_id"])
+    world.run_until_idle()
+    for one in (hourly, now):
+        assert world.execution(one["execution_id"])["status"] == "succeeded"
+    world.pass_time(60)
+    repeated = world.request("POST", "/jobs/batch", {"jobs": jobs}, headers={"idempotency-key": "k"})
+    assert (repeated[0], repeated[1]["items"][0]) == (201, hourly)  # the other one has ended
+
+
 def test_a_queue_job_has_no_forecast_because_its_messages_decide(world: World) -> None:
     assert forecast(world, schedule={"queue": True}) is None

@@ -847,10 +847,67 @@ export interface components {
              * @default true
              */
             created: boolean;
+            /**
+             * Execution Id
+             * @description The first execution; of an existing job the next one.
+             */
+            execution_id: string | null;
             /** Job Id */
             job_id: string;
             /** Name */
             name: string | null;
+            /**
+             * Next Due At
+             * @description When it is due; null if that is not by time, or not again.
+             */
+            next_due_at: string | null;
+        };
+        /**
+         * BatchPreview
+         * @description The result of the dry run of a batch. Nothing was written.
+         */
+        BatchPreview: {
+            /**
+             * Appear
+             * @description New executions: the latest missed instants, and the next ten.
+             */
+            appear: components["schemas"]["ForeseenExecution"][];
+            /**
+             * Dollars Per Month
+             * @description The sum over the jobs whose cost is known.
+             */
+            dollars_per_month: number;
+            /**
+             * Dry Run
+             * @default true
+             */
+            dry_run: boolean;
+            /**
+             * Forecasts
+             * @description Of each new job, in the order of the request.
+             */
+            forecasts: components["schemas"]["ForecastEntry"][];
+            /**
+             * Left Out
+             * @description How many more there are than the 1,000 that a list has at most.
+             * @default 0
+             */
+            left_out: number;
+            /**
+             * Repeat
+             * @description Executions that would run again, or be replaced under the new rules.
+             */
+            repeat: components["schemas"]["ForeseenExecution"][];
+            /**
+             * Unpriced
+             * @description How many jobs have no known cost: without `expected_seconds`, or a queue job.
+             */
+            unpriced: number;
+            /**
+             * Vanish
+             * @description Executions that would be cancelled, skipped or removed.
+             */
+            vanish: components["schemas"]["ForeseenExecution"][];
         };
         /**
          * BatchRequest
@@ -1835,6 +1892,18 @@ export interface components {
          * @enum {string}
          */
         Fold: "first" | "last" | "both";
+        /**
+         * ForecastEntry
+         * @description The forecast of one job of a batch, as if it came alone and without upstreams.
+         */
+        ForecastEntry: {
+            /** @description Null for a queue job. */
+            forecast: components["schemas"]["SubmissionForecast"] | null;
+            /** Name */
+            name: string | null;
+            /** Task */
+            task: string;
+        };
         /**
          * ForeseenExecution
          * @description An execution that the request would add, remove or run again.
@@ -6642,7 +6711,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BatchResponse"] | components["schemas"]["Changes"];
+                    "application/json": components["schemas"]["BatchResponse"] | components["schemas"]["BatchPreview"];
                 };
             };
             /** @description Created */

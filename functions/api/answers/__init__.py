@@ -88,6 +88,8 @@ class JobPage(CountedPage):
 class BatchEntry(BaseModel):
     job_id: str
     name: str | None
+    execution_id: str | None = Field(description="The first execution; of an existing job the next one.")
+    next_due_at: str | None = Field(description="When it is due; null if that is not by time, or not again.")
     created: bool = Field(True, description="False if a live job with the same `dedupe_key` is returned instead.")
 
 

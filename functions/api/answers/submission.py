@@ -33,3 +33,19 @@ class SubmissionPreview(Changes):
     """The result of a dry run: what the submission would do, take and cost. Nothing was written."""
 
     forecast: SubmissionForecast | None = Field(description="Null for a queue job, and if an existing job is returned.")
+
+
+class ForecastEntry(BaseModel):
+    """The forecast of one job of a batch, as if it came alone and without upstreams."""
+
+    name: str | None
+    task: str
+    forecast: SubmissionForecast | None = Field(description="Null for a queue job.")
+
+
+class BatchPreview(Changes):
+    """The result of the dry run of a batch. Nothing was written."""
+
+    forecasts: list[ForecastEntry] = Field(description="Of each new job, in the order of the request.")
+    dollars_per_month: float = Field(description="The sum over the jobs whose cost is known.")
+    unpriced: int = Field(description="How many jobs have no known cost: without `expected_seconds`, or a queue job.")

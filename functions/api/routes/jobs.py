@@ -28,7 +28,7 @@ from services import (
     submit,
 )
 from views import backfill_view, batch_view, changes_view, job_view, run_view, submitted_view, total_view
-from views.submission import submission_preview_view
+from views.submission import batch_preview_view, submission_preview_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Invalid
@@ -59,7 +59,7 @@ SUBMIT_RESPONSES = openapi_responses(answers.Job, *SUBMISSION_ERRORS, success=HT
 )
 BATCH_RESPONSES = openapi_responses(
     answers.BatchResponse, *SUBMISSION_ERRORS, success=HTTPStatus.CREATED
-) | openapi_responses(answers.BatchResponse | answers.Changes)
+) | openapi_responses(answers.BatchResponse | answers.submission.BatchPreview)
 LIST_RESPONSES = openapi_responses(answers.JobPage)
 EDIT_RESPONSES = openapi_responses(
     answers.Job | answers.Changes,
@@ -105,14 +105,16 @@ def submit_job(
 )
 def submit_jobs(
     batch: bodies.BatchRequest, dry_run: DryRunQuery = False, idempotency_key: IdempotencyKey = None
-) -> Response[answers.BatchResponse | answers.Changes]:
+) -> Response[answers.BatchResponse | answers.submission.BatchPreview]:
     caller = authorize(router, Role.OPERATOR)
     if dry_run:
-        return dry_run_response(submit.preview_all((one.to_submission() for one in batch.jobs), caller))
+        changes, jobs = submit.preview_all((one.to_submission() for one in batch.jobs), caller)
+        preview = batch_preview_view(changes, jobs, submission_forecaster.forecast_all(jobs))
+        return created_response(preview, is_new=False)
 
     submissions = [one.to_submission() for one in batch.jobs]
     submitted = run_once(router, partial(submit.submit_all, submissions, caller), caller, idempotency_key)
-    return created_response(batch_view(submitted), is_new=any(one.created for one in submitted))
+    return created_response(batch_view(submitted, instant.now()), is_new=any(one.created for one in submitted))
 
 
 @router.get("/jobs", summary="List jobs: live ones first, newest first", tags=["jobs"], responses=LIST_RESPONSES)

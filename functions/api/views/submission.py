@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from answers.submission import ExpectedRunTime, SubmissionForecast, SubmissionPreview
+from collections.abc import Sequence
 
+from answers.submission import BatchPreview, ExpectedRunTime, ForecastEntry, SubmissionForecast, SubmissionPreview
+
+from punctual.domain.jobs.job import Job
 from punctual.domain.requests.dry_run import DryRunChanges
 from punctual.stages.api import forecast_submission
 from views import changes_view, deadline_view
@@ -16,6 +19,22 @@ def submission_preview_view(
 ) -> SubmissionPreview:
     shown = _forecast_view(forecast) if forecast else None
     return SubmissionPreview(**changes_view(changes).model_dump(), forecast=shown)
+
+
+def batch_preview_view(
+    changes: DryRunChanges, jobs: Sequence[Job], forecasts: Sequence[forecast_submission.SubmissionForecast | None]
+) -> BatchPreview:
+    shown = [
+        ForecastEntry(name=job.name, task=job.task, forecast=_forecast_view(one) if one else None)
+        for job, one in zip(jobs, forecasts, strict=True)
+    ]
+    priced = [one.forecast.dollars_per_month for one in shown if one.forecast and one.forecast.dollars_per_month]
+    return BatchPreview(
+        **changes_view(changes).model_dump(),
+        forecasts=shown,
+        dollars_per_month=round(sum(priced), COST_DIGITS),
+        unpriced=len(shown) - len(priced),
+    )
 
 
 def _forecast_view(forecast: forecast_submission.SubmissionForecast) -> SubmissionForecast:

@@ -20,7 +20,7 @@ from punctual.domain.schedules.schedule import occurrences_between
 
 MONTH = timedelta(days=30)
 MAX_FORECAST_STARTS = 1_000
-"""Due instants that are counted. If a month has more, the rest is extrapolated."""
+"""Due instants that are counted."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,20 @@ def expected_cost(job: Job, execution: Execution) -> Cost:
     return container_cost(batch.resources, count * seconds, count) + final
 
 
-def due_per_month(job: Job, now: datetime) -> float | None:
-    """How often the job is due within a month; ``None`` for a queue job, whose messages decide."""
+def due_per_month(job: Job, now: datetime, most: int = MAX_FORECAST_STARTS) -> float | None:
+    """How often the job is due within a month; ``None`` for a queue job, whose messages decide.
+
+    Counts up to ``most`` due instants, and extrapolates the rest of the month.
+    """
     if job.schedule.kind == "queue":
         return None
     if not job.schedule.recurring:
         return 1
     found = (one.at for one in occurrences_between(job.schedule, now, now + MONTH) if one.at is not None)
-    counted = list(islice(found, MAX_FORECAST_STARTS))
-    if len(counted) < MAX_FORECAST_STARTS:
+    counted = list(islice(found, most))
+    if len(counted) < most:
         return len(counted)
-    return MAX_FORECAST_STARTS * (MONTH / (counted[-1] - now))
+    return most * (MONTH / (counted[-1] - now))
 
 
 def _kind(job: Job) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -10,8 +11,11 @@ from punctual.domain.executions.deadline_outlook import Outlook
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.execution_factory import execution_of
 from punctual.domain.forecasts.cost import Cost
+from punctual.domain.forecasts.deadline_forecast import forecast_end, outlook_of
+from punctual.domain.forecasts.forecast import Forecast
 from punctual.domain.forecasts.run_time import RunTimeSource
 from punctual.domain.forecasts.submission_forecast import (
+    MAX_FORECAST_STARTS,
     ExpectedRunTime,
     due_per_month,
     expected_cost,
@@ -24,6 +28,10 @@ from punctual.domain.status import Status
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.stages.watch.check_deadlines import Forecaster
+
+
+MIN_FORECAST_STARTS = 31
+"""Due instants that are counted of each job of a large batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +56,28 @@ class SubmissionForecaster:
 
     def forecast(self, job: Job) -> SubmissionForecast | None:
         """Forecast the first execution of a new job; ``None`` if it has none that is due by time."""
+        return self._forecast(job, self.forecaster.end, self.forecaster.outlook, MAX_FORECAST_STARTS)
+
+    def forecast_all(self, jobs: Sequence[Job]) -> list[SubmissionForecast | None]:
+        """Forecast the jobs of a batch as if each came alone, and without upstreams, which may be in the batch."""
+        load, now = self.forecaster.load(), self.clock()
+
+        def end(execution: Execution, job: Job) -> Forecast:
+            return forecast_end(execution, job, load, now)
+
+        def outlook(execution: Execution, job: Job) -> Outlook | None:
+            return outlook_of(execution, job, load, now) if execution.deadline_at else None
+
+        most = max(MAX_FORECAST_STARTS // max(len(jobs), 1), MIN_FORECAST_STARTS)
+        return [self._forecast(job, end, outlook, most) for job in jobs]
+
+    def _forecast(
+        self,
+        job: Job,
+        end_of: Callable[[Execution, Job], Forecast],
+        outlook: Callable[[Execution, Job], Outlook | None],
+        most_starts: int,
+    ) -> SubmissionForecast | None:
         now = self.clock()
         due = job.schedule.next_after(job.created_at - MILLISECOND)
         if due is None:
@@ -55,13 +85,13 @@ class SubmissionForecaster:
         execution = execution_of(job, due, status=Status.SCHEDULED, now=now)
         run_time = expected_run_time(job)
         is_known = run_time.source is not RunTimeSource.TIMEOUT
-        end = self.forecaster.end(execution, job) if is_known else None
+        end = end_of(execution, job) if is_known else None
         return SubmissionForecast(
             execution=execution,
             run_time=run_time,
             median_end=end.median_end if end else None,
             p95_end=end.p95_end if end else None,
-            outlook=self.forecaster.outlook(execution, job),
+            outlook=outlook(execution, job),
             cost=expected_cost(job, execution) if is_known else None,
-            due_per_month=due_per_month(job, job.created_at - MILLISECOND),
+            due_per_month=due_per_month(job, job.created_at - MILLISECOND, most_starts),
         )

@@ -107,11 +107,14 @@ class Submit:
         new = self._new_jobs(request)
         return DryRunChanges(appear=tuple(one for _, one in self._upcoming(new))), next(iter(new), None)
 
-    def preview_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> DryRunChanges:
-        """Dry run of ``submit_all``: the executions in order of time, each with the name of its job as note."""
-        upcoming = self._upcoming(self._new_jobs(self._batch_request(submissions, caller)))
-        named = [replace(one, note=job.display_name) for job, one in upcoming]
-        return DryRunChanges(appear=tuple(sorted(named, key=lambda one: one.scheduled_at))).shortened()
+    def preview_all(self, submissions: Iterable[Mapping[str, Any]], caller: Caller) -> tuple[DryRunChanges, list[Job]]:
+        """Dry run of ``submit_all``: the executions in order of time, each with the name of its job as note.
+
+        Also returns the new jobs, in the order of their submissions.
+        """
+        new = self._new_jobs(self._batch_request(submissions, caller))
+        named = [replace(one, note=job.display_name) for job, one in self._upcoming(new)]
+        return DryRunChanges(appear=tuple(sorted(named, key=lambda one: one.scheduled_at))).shortened(), new
 
     def _request(self, submission: Mapping[str, Any], caller: Caller, keyed: KeyedRequest | None = None) -> _Request:
         caller.require_role(Role.OPERATOR)
