@@ -189,11 +189,14 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "monitor": {
         "TablesJobs.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+        "TablesJobs.Arn/index/queue_jobs": ("dynamodb:Query",),
         "TablesExecutions.Arn": (
             *("dynamodb:GetItem", "dynamodb:BatchGetItem"),
             *("dynamodb:UpdateItem", "dynamodb:Query"),
         ),
         "TablesExecutions.Arn/index/checks": ("dynamodb:Query",),
+        "TablesExecutions.Arn/index/unstarted": ("dynamodb:Query",),
+        "TablesStatistics.Arn": ("dynamodb:BatchGetItem", "dynamodb:Query"),
         "TablesExecutions.Arn/index/deadlines": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
         "TablesExecutions.Arn/index/long": ("dynamodb:Query",),

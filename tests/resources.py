@@ -13,7 +13,15 @@ STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
 
 BOTH_IMAGES, OLD_IMAGE = "NEW_AND_OLD_IMAGES", "OLD_IMAGE"
 TABLES: dict[str, tuple[list[str], dict[str, list[str]], str | None]] = {
-    "jobs": (["job_id"], {"by_listing": ["listing", "job_id"], "by_name": ["named", "name_key"]}, BOTH_IMAGES),
+    "jobs": (
+        ["job_id"],
+        {
+            "by_listing": ["listing", "job_id"],
+            "by_name": ["named", "name_key"],
+            "queue_jobs": ["queue_jobs", "job_id"],
+        },
+        BOTH_IMAGES,
+    ),
     "revisions": (["job_id", "revision"], {}, None),
     "executions": (
         ["job_id", "execution_id"],
@@ -23,6 +31,7 @@ TABLES: dict[str, tuple[list[str], dict[str, list[str]], str | None]] = {
             "long": ["long_shard", "execution_id"],
             "checks": ["check_shard", "check_at"],
             "deadlines": ["deadline_shard", "danger"],
+            "unstarted": ["unstarted_of", "execution_id"],
         },
         BOTH_IMAGES,
     ),

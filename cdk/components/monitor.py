@@ -13,7 +13,9 @@ from cdk.components.tables import (
     DEADLINES_INDEX,
     HOLDING_INDEX,
     LONG_INDEX,
+    QUEUE_JOBS_INDEX,
     RUNNING_INDEX,
+    UNSTARTED_INDEX,
     WAITING_INDEX,
     Tables,
 )
@@ -54,13 +56,17 @@ class Monitor(Construct):
             },
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem")
+        tables.jobs.grant_query(self.function, QUEUE_JOBS_INDEX)
         tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
-        tables.executions.grant_query(self.function, CHECKS_INDEX, DEADLINES_INDEX, LONG_INDEX, RUNNING_INDEX)
+        tables.executions.grant_query(
+            self.function, CHECKS_INDEX, DEADLINES_INDEX, LONG_INDEX, RUNNING_INDEX, UNSTARTED_INDEX
+        )
         tables.gates.grant(self.function, "Query")
         tables.parts.grant(self.function, "BatchGetItem", "Query")
         tables.parts.grant_query(self.function, WAITING_INDEX, HOLDING_INDEX)
         tables.timers.grant(self.function, "GetItem")
         tables.signals.grant(self.function, "GetItem", "BatchGetItem", "PutItem")
+        tables.statistics.grant(self.function, "BatchGetItem", "Query")
         tables.operations.grant(self.function, "BatchGetItem", "Query")
         queues.bulk.queue.grant(self.function, "SendMessage")
         queues.checks.queue.grant(self.function, "SendMessage")

@@ -13,12 +13,14 @@ from cdk.settings import Settings
 # Indexes of the jobs table.
 BY_LISTING_INDEX = "by_listing"
 BY_NAME_INDEX = "by_name"
+QUEUE_JOBS_INDEX = "queue_jobs"
 # Indexes of the executions table.
 BY_OWNER_INDEX = "by_owner"
 RUNNING_INDEX = "running"
 LONG_INDEX = "long"
 CHECKS_INDEX = "checks"
 DEADLINES_INDEX = "deadlines"
+UNSTARTED_INDEX = "unstarted"
 # Indexes of the parts table.
 WAITING_INDEX = "waiting"
 HOLDING_INDEX = "holding"
@@ -51,6 +53,8 @@ class Tables(Construct):
                 _index(BY_LISTING_INDEX, "listing", "job_id", keys),
                 # Live jobs with a name.
                 _index(BY_NAME_INDEX, "named", "name_key", keys),
+                # Live queue jobs.
+                _index(QUEUE_JOBS_INDEX, "queue_jobs", "job_id", keys),
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
         )
@@ -71,6 +75,8 @@ class Tables(Construct):
                 # Live executions with a deadline, by the time of the next check and by danger.
                 _index(CHECKS_INDEX, "check_shard", "check_at", keys),
                 _index(DEADLINES_INDEX, "deadline_shard", "danger", keys),
+                # Messages of queue jobs that have not started.
+                _index(UNSTARTED_INDEX, "unstarted_of", "execution_id", keys),
             ],
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
         )

@@ -154,12 +154,14 @@ explain = Explain(
 )
 limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
 concurrency: dict[str, int] = json.loads(settings.concurrency)
+job_backlogs = wiring.job_backlogs(settings)
 queue_status = QueueStatus(
     samples=samples,
     depths=SqsQueueDepths(settings.backlog_queue_urls, sqs, logger.warning),
     concurrency=concurrency,
     limits=BacklogLimits(minutes=settings.backlog_minutes, messages=settings.backlog_messages),
     hours=wiring.queue_hours(settings),
+    backlogs=job_backlogs,
     clock=instant.now,
 )
 forecaster = Forecaster(
@@ -183,6 +185,7 @@ lane_status = LaneStatus(
 attention = AttentionList(
     deadlines=browse_deadlines,
     alarms=CloudWatchAlarms(settings.alarm_prefix, cloudwatch, instant.now, logger.warning),
+    backlogs=job_backlogs,
     acknowledgements=wiring.acknowledgements(settings),
     broken_modules=lambda: {one.name: str(one) for one in catalog.broken},
     clock=instant.now,

@@ -17,7 +17,9 @@ settings = IntakeSettings.from_env()
 intake = Intake(
     jobs=wiring.jobs(settings),
     executions=wiring.executions(settings),
+    arrivals=wiring.arrivals(settings),
     dead_letters=SqsDeadLetters(settings.dead_letter_queue_url, sqs),
+    warn=logger.warning,
     clock=instant.now,
 )
 flows = wiring.flows(settings)

@@ -22,6 +22,7 @@ from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import MonitorSettings
 from punctual.stages.plan.upstreams import UpstreamLookup
+from punctual.stages.watch.check_backlogs import BacklogChecker
 from punctual.stages.watch.check_deadlines import DeadlineChecker, Forecaster
 from punctual.stages.watch.check_overruns import OverrunChecker
 from punctual.stages.watch.measure import Monitor, QueueSampler
@@ -84,6 +85,16 @@ monitor = Monitor(
     clock=instant.now,
 )
 
+backlogs = BacklogChecker(
+    jobs=jobs,
+    queue_jobs=jobs,
+    messages=wiring.unstarted_messages(settings),
+    arrivals=wiring.arrivals(settings),
+    statistics=wiring.statistics(settings),
+    backlogs=wiring.job_backlogs(settings),
+    notices=notices,
+    clock=instant.now,
+)
 operations = OperationReviver(
     operations=wiring.operations(settings), queue=wiring.operation_queue(settings), clock=instant.now
 )
@@ -95,14 +106,15 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
 
 
 def _tick() -> dict[str, Any]:
-    """Publish metrics first, then send the due deadline checks and look for overruns: there may be many of them."""
+    """Publish metrics first, then send due deadline checks, and look for overruns and backlogs: there may be many."""
     measured, now = monitor.tick(), instant.now()
     metrics.publish(measured.figures, now)
     for figures, dimensions in measured.details:
         print(emf(figures, now, dimensions))
     sent = checker.send_due(range(settings.timer_shards))
-    overrun, revived = overruns.tick(), operations.tick()
+    overrun, revived, backlog_changes = overruns.tick(), operations.tick(), backlogs.tick()
     extra = {"figures": measured.figures, "checks_sent": sent, "overrun": overrun, "revived": revived}
+    extra["backlog_changes"] = backlog_changes
     logger.info("measured", extra=extra)
     if measured.failures:
         raise RuntimeError(f"some metrics could not be measured: {'; '.join(measured.failures)}")

@@ -41,11 +41,13 @@ def test_a_table_has_the_keys_of_the_data_model(prod: Deployed, name: str, expec
     [
         ("Jobs", "by_listing", ["listing", "job_id"], "KEYS_ONLY"),
         ("Jobs", "by_name", ["named", "name_key"], "KEYS_ONLY"),
+        ("Jobs", "queue_jobs", ["queue_jobs", "job_id"], "KEYS_ONLY"),
         ("Executions", "by_owner", ["owner", "execution_id"], "KEYS_ONLY"),
         ("Executions", "running", ["running_shard", "execution_id"], "KEYS_ONLY"),
         ("Executions", "long", ["long_shard", "execution_id"], "KEYS_ONLY"),
         ("Executions", "checks", ["check_shard", "check_at"], "KEYS_ONLY"),
         ("Executions", "deadlines", ["deadline_shard", "danger"], "KEYS_ONLY"),
+        ("Executions", "unstarted", ["unstarted_of", "execution_id"], "KEYS_ONLY"),
         ("Parts", "waiting", ["waiting", "admission_key"], "ALL"),
         ("Parts", "holding", ["holding", "execution_id"], "KEYS_ONLY"),
     ],

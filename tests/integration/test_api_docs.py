@@ -79,12 +79,12 @@ def test_the_examples_of_job_fields_are_accepted(world: World) -> None:
     for field, default, meaning in FIELD_ROWS:
         shown = [text for text in INLINE.findall(f"{default} {meaning}") if "…" not in text]
         for value in filter(None, map(parsed, shown)):
-            schedule = {"queue": True} if "run_all" in str(value) else HOURLY
+            schedule = {"queue": True} if field == "backlog" or "run_all" in str(value) else HOURLY
             job = {"task": "echo", "parameters": {"customer_id": 7}, "schedule": schedule, field: value}
             status, answer = world.request("POST", "/jobs?dry_run=true", job)
             assert status == 200, (field, value, answer)
             accepted.append(field)
-    assert {"notify", "deadline", "misfire", "concurrency"} <= set(accepted)
+    assert {"notify", "deadline", "misfire", "concurrency", "backlog"} <= set(accepted)
 
 
 def test_the_example_of_a_backfill_is_accepted(world: World) -> None:

@@ -230,6 +230,8 @@ TWO_TYPES = {
     "dependants": "those of a job are jobs, those of an execution are executions",
     "filter": "an operation on jobs has the filters of jobs, one on executions those of executions",
     "items": "each list has its own",
+    "jobs": "a batch has submissions, the status of the queues has their queue jobs",
+    "messages": "a request has messages, the backlog limits of a job have their number",
     "partitions": "a submission may also have their number, or their values",
     "queue": "a queue has a name, a schedule a switch",
     "status": "RFC 9457 defines that of a problem",

@@ -610,7 +610,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the queues with depth, rates and forecast */
+        /** List the queues and the queue jobs with depth, rates and limits */
         get: operations["list_queues_queues_get"];
         put?: never;
         post?: never;
@@ -753,7 +753,7 @@ export interface components {
          * @description Also the prefix of the id of an item.
          * @enum {string}
          */
-        AttentionKind: "deadline" | "queue" | "module" | "alarm";
+        AttentionKind: "deadline" | "queue" | "backlog" | "module" | "alarm";
         /**
          * AttentionRequest
          * @description What an operator decides about an attention item.
@@ -839,6 +839,22 @@ export interface components {
          * @enum {string}
          */
         BackfillSelection: "missing" | "missing_and_failed" | "all";
+        /**
+         * BacklogRule
+         * @description Limits of the backlog of a queue job: the monitor reports when one is exceeded, and when it no longer is.
+         */
+        BacklogRule: {
+            /**
+             * Messages
+             * @description How many messages may wait for their start.
+             */
+            messages?: number | null;
+            /**
+             * Minutes
+             * @description How long the oldest may wait.
+             */
+            minutes?: number | null;
+        };
         /** BatchEntry */
         BatchEntry: {
             /**
@@ -1460,6 +1476,8 @@ export interface components {
          *     }
          */
         Edit: {
+            /** @description Queue jobs: from which number or age of waiting messages on to notify, such as {"messages": 500}. */
+            backlog?: components["schemas"]["BacklogRule"] | null;
             concurrency?: components["schemas"]["ConcurrencyRule"] | null;
             /** @description Long lane: your own container. */
             container?: components["schemas"]["Container"] | null;
@@ -1540,10 +1558,10 @@ export interface components {
         };
         /**
          * Event
-         * @description An event of an execution that a notification can be sent for.
+         * @description An event of an execution or a queue job that a notification can be sent for.
          * @enum {string}
          */
-        Event: "failed" | "succeeded" | "overrun" | "deadline_at_risk" | "will_miss" | "deadline_missed" | "recovered" | "execution_skipped" | "execution_missed";
+        Event: "failed" | "succeeded" | "overrun" | "deadline_at_risk" | "will_miss" | "deadline_missed" | "recovered" | "execution_skipped" | "execution_missed" | "backlog" | "backlog_recovered";
         /**
          * EventKind
          * @description What happened to an execution.
@@ -1986,6 +2004,8 @@ export interface components {
         };
         /** Job */
         Job: {
+            /** @description Only of a queue job. */
+            backlog: components["schemas"]["BacklogRule"] | null;
             /** Concurrency */
             concurrency: {
                 [key: string]: unknown;
@@ -2107,6 +2127,8 @@ export interface components {
          * @description A job with what `include` asks for. The rest is null.
          */
         JobDetail: {
+            /** @description Only of a queue job. */
+            backlog: components["schemas"]["BacklogRule"] | null;
             /** Concurrency */
             concurrency: {
                 [key: string]: unknown;
@@ -3023,6 +3045,56 @@ export interface components {
             usual_finished_per_minute: number | null;
         };
         /**
+         * QueueJob
+         * @description The messages of a queue job that wait for their start, in the latest measurement of the monitor.
+         */
+        QueueJob: {
+            /**
+             * Arrival Per Minute
+             * @description Null in the first minute.
+             */
+            arrival_per_minute: number | null;
+            /**
+             * At
+             * @description When it was measured.
+             */
+            at: string;
+            /** @description The limits of the job. */
+            backlog: components["schemas"]["BacklogRule"] | null;
+            /**
+             * Depth
+             * @description Messages that have not started.
+             */
+            depth: number;
+            /**
+             * Depth Is Exact
+             * @description False if there are more: counting stops at 10,000.
+             */
+            depth_is_exact: boolean;
+            /**
+             * Exceeded Since
+             * @description Null while it is within its limits.
+             */
+            exceeded_since: string | null;
+            /**
+             * Finished Per Minute
+             * @description Executions that ended, with any outcome.
+             */
+            finished_per_minute: number | null;
+            /** Job Id */
+            job_id: string;
+            /** Job Name */
+            job_name: string | null;
+            /**
+             * Oldest Seconds
+             * @description The time since the oldest of them was sent; 0 without any.
+             */
+            oldest_seconds: number;
+            /** Owner */
+            owner: string;
+            state: components["schemas"]["JobState"];
+        };
+        /**
          * QueuePoint
          * @description A queue in an interval of five minutes.
          */
@@ -3051,6 +3123,16 @@ export interface components {
             at: string;
             /** Items */
             items: components["schemas"]["QueueStatus"][];
+            /**
+             * Jobs
+             * @description The 50 fullest queue jobs, the fullest first.
+             */
+            jobs: components["schemas"]["QueueJob"][];
+            /**
+             * Jobs Left Out
+             * @description The number of other queue jobs.
+             */
+            jobs_left_out: number;
         };
         /**
          * QueueStatus
@@ -3511,7 +3593,7 @@ export interface components {
         Subject: {
             /**
              * Id
-             * @description The id of the execution, or the name of the queue, module or alarm.
+             * @description The id of the execution or job, or the name of the queue, module or alarm.
              */
             id: string;
             /**
@@ -3530,7 +3612,7 @@ export interface components {
          * SubjectType
          * @enum {string}
          */
-        SubjectType: "execution" | "queue" | "module" | "alarm";
+        SubjectType: "execution" | "job" | "queue" | "module" | "alarm";
         /**
          * Submission
          * @description A new job. Only `task` is required, or `container` in the long lane.
@@ -3545,6 +3627,8 @@ export interface components {
          *     }
          */
         Submission: {
+            /** @description Queue jobs: from which number or age of waiting messages on to notify, such as {"messages": 500}. */
+            backlog?: components["schemas"]["BacklogRule"] | null;
             concurrency?: components["schemas"]["ConcurrencyRule"] | null;
             /** @description Long lane: your own container. */
             container?: components["schemas"]["Container"] | null;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bodies import MisfireRule, RetryRule
+from bodies import BacklogRule, MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
 from answers.execution_details import Cost, Dependant, TimelineEvent
@@ -47,6 +47,7 @@ class Job(BaseModel):
     overlap: Overlap
     misfire: MisfireRule
     concurrency: dict[str, Any] | None
+    backlog: BacklogRule | None = Field(description="Only of a queue job.")
     notify: dict[str, Any]
     dedupe_key: str | None
     depends_on: list[dict[str, Any]]
@@ -341,11 +342,6 @@ class QueueStatus(BaseModel):
     limit_minutes: int
     limit_messages: int
     history: QueueHistory | None = Field(None, description="Only for a single queue, and with `history=true`.")
-
-
-class Queues(BaseModel):
-    at: str = Field(description="When the sample was taken.")
-    items: list[QueueStatus]
 
 
 class SlotUsage(BaseModel):

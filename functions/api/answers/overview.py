@@ -31,7 +31,7 @@ class AttentionAnswer(BaseModel):
 
 class Subject(BaseModel):
     type: SubjectType
-    id: str = Field(description="The id of the execution, or the name of the queue, module or alarm.")
+    id: str = Field(description="The id of the execution or job, or the name of the queue, module or alarm.")
     name: str | None = Field(description="The name of the job.")
     owner: str | None = Field(description="The team that it belongs to; null if it concerns all teams.")
 

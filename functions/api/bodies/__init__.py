@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from bodies.destination import DESTINATION
+from punctual.domain.jobs.backlog_rule import MAX_BACKLOG_MESSAGES, MAX_BACKLOG_MINUTES
 from punctual.domain.jobs.concurrency import MAX_CONCURRENCY, MAX_CONCURRENCY_KEY_LENGTH
 from punctual.domain.jobs.dependency import MAX_UPSTREAMS, Condition
 from punctual.domain.jobs.misfire import DEFAULT_MISFIRE_GRACE_SECONDS, MisfirePolicy
@@ -230,6 +231,15 @@ class ConcurrencyRule(StrictModel):
     rate: RateLimit | None = None
 
 
+class BacklogRule(StrictModel):
+    """Limits of the backlog of a queue job: the monitor reports when one is exceeded, and when it no longer is."""
+
+    messages: int | None = Field(
+        None, ge=1, le=MAX_BACKLOG_MESSAGES, description="How many messages may wait for their start."
+    )
+    minutes: int | None = Field(None, ge=1, le=MAX_BACKLOG_MINUTES, description="How long the oldest may wait.")
+
+
 class DependsOn(StrictModel):
     """An upstream job, and how its execution has to end before an execution of this job starts."""
 
@@ -292,6 +302,10 @@ class JobFields(StrictModel):
     )
     misfire: MisfireRule | None = None
     concurrency: ConcurrencyRule | None = None
+    backlog: BacklogRule | None = Field(
+        None,
+        description='Queue jobs: from which number or age of waiting messages on to notify, such as {"messages": 500}.',
+    )
     notify: Notify | None = None
     depends_on: list[DependsOn] | None = Field(
         None,

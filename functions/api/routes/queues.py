@@ -6,11 +6,12 @@ from http import HTTPStatus
 from typing import Annotated
 
 import answers
+from answers.queues import Queues
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
 from services import authorize, queue_status
-from views.queues import queue_views
+from views.queues import queue_job_view, queue_views
 
 from punctual.domain.errors import NotFound
 from punctual.domain.instant import to_text
@@ -21,16 +22,22 @@ HistoryQuery = Annotated[bool, Query(description="Also return the last 24 hours 
 
 @router.get(
     "/queues",
-    summary="List the queues with depth, rates and forecast",
+    summary="List the queues and the queue jobs with depth, rates and limits",
     tags=["overview"],
-    responses=openapi_responses(answers.Queues),
+    responses=openapi_responses(Queues),
 )
-def list_queues(history: HistoryQuery = False) -> answers.Queues:
+def list_queues(history: HistoryQuery = False) -> Queues:
     """From the latest sample of the monitor, which runs every minute; before the first one, without rates."""
     authorize(router)
     sample = queue_status.current()
     histories = queue_status.histories(sample.queues) if history else {}
-    return answers.Queues(at=to_text(sample.at), items=queue_views(sample, histories))
+    jobs, left_out = queue_status.jobs()
+    return Queues(
+        at=to_text(sample.at),
+        items=queue_views(sample, histories),
+        jobs=[queue_job_view(one) for one in jobs],
+        jobs_left_out=left_out,
+    )
 
 
 @router.get(

@@ -72,6 +72,7 @@ def job_view(job: Job, now: datetime, pulse: JobPulse | None = None) -> answers.
         overlap=job.overlap,
         misfire=bodies.MisfireRule(**job.misfire.to_spec()),
         concurrency=job.concurrency.to_spec() if job.concurrency else None,
+        backlog=bodies.BacklogRule(**job.backlog.to_spec()) if job.backlog else None,
         paused_at=_text(job.paused_at) if job.state is JobState.PAUSED else None,
         notify=(job.notify or DEFAULT_RULE).to_spec(),
         dedupe_key=job.dedupe_key,

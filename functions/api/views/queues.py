@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 import answers
+import bodies
+from answers.queues import QueueJob
 
 from punctual.domain.forecasts.queue_backlog import Sample
 from punctual.domain.forecasts.queue_history import QueueHistory
 from punctual.domain.instant import to_text
+from punctual.domain.jobs.backlog_rule import MAX_BACKLOG_MESSAGES
+from punctual.domain.jobs.job_backlog import JobBacklog
 
 NO_HISTORIES: Mapping[str, QueueHistory] = {}
 
@@ -21,6 +25,24 @@ def queue_views(sample: Sample, histories: Mapping[str, QueueHistory] = NO_HISTO
         )
         for name, backlog in sample.queues.items()
     ]
+
+
+def queue_job_view(backlog: JobBacklog) -> QueueJob:
+    since = backlog.exceeded_since
+    return QueueJob(
+        job_id=backlog.job_id,
+        job_name=backlog.job_name,
+        owner=backlog.owner,
+        state=backlog.state,
+        at=to_text(backlog.at),
+        depth=min(backlog.depth, MAX_BACKLOG_MESSAGES),
+        depth_is_exact=backlog.depth <= MAX_BACKLOG_MESSAGES,
+        oldest_seconds=round(backlog.oldest_seconds, 3),
+        arrival_per_minute=backlog.arrival_per_minute,
+        finished_per_minute=backlog.finished_per_minute,
+        backlog=bodies.BacklogRule(**backlog.limits.to_spec()) if backlog.limits else None,
+        exceeded_since=to_text(since) if since else None,
+    )
 
 
 def _history_view(history: QueueHistory) -> answers.QueueHistory:

@@ -12,7 +12,7 @@ from punctual.aws.dynamodb.execution_item import execution_to_item, item_to_exec
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own
 from punctual.domain.executions.deadline_outlook import DeadlineState, danger_key
-from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.execution import Execution, as_live
 from punctual.domain.executions.timer import shard_of
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
@@ -20,6 +20,9 @@ from punctual.domain.status import FINAL, LIVE_STATUSES, Status, sources_of
 
 DEADLINE_ATTRIBUTES = ("check_shard", "check_at", "deadline_shard")
 """Removed when an execution ends: only live executions are checked against their deadline."""
+
+UNSTARTED = frozenset({Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.STARTING})
+"""A message whose execution is in one of these statuses, and has made no attempt, belongs to the backlog of its job."""
 
 IS_HELD = "attribute_exists(#depends_on) AND attribute_not_exists(#is_cleared)"
 """Condition: the execution waits for its upstreams."""
@@ -118,7 +121,7 @@ class ExecutionTable:
         return self.table.update_request(
             key,
             set={"status": str(target), **changes},
-            remove=remove,
+            remove=remove if target in UNSTARTED else (*remove, "unstarted_of"),
             add=add,
             condition=condition,
             values={**origins, **(values or {})},
@@ -127,6 +130,8 @@ class ExecutionTable:
     def _item(self, execution: Execution) -> Item:
         shard = str(shard_of(execution.execution_id, self.shards))
         item = execution_to_item(execution)
+        if execution.status in UNSTARTED and as_live(execution).is_of_message:
+            item["unstarted_of"] = execution.job_id
         if execution.lane is Lane.LONG and execution.status not in FINAL:
             item["long_shard"] = shard
         if execution.deadline_at is not None and execution.status not in FINAL:

@@ -17,7 +17,10 @@ from punctual.domain.lane import Lane, Priority
 from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.schedules.schedule import from_stored
 
-OPTIONAL_RULES = ("deadline", "concurrency", "notify", "batch")
+OPTIONAL_RULES = ("deadline", "concurrency", "backlog", "notify", "batch")
+
+QUEUE_JOBS = "live"
+"""The partition key of the index of live queue jobs: a single partition, because they are few and rarely change."""
 
 
 def marker_key(key: UniqueKey) -> Item:
@@ -33,13 +36,15 @@ def _without_hash(owner: str) -> str:
 
 
 def listing_attributes(job: Job) -> Item:
-    """The keys of a job in the indexes: by list of its owner and, if it is live and has a name, by name."""
+    """The keys of a job in the indexes: by list of its owner; if it is live, by name, and among the queue jobs."""
     listing = listing_of(job.state)
     name = job.name if listing is Listing.LIVE else None
+    takes_messages = listing is Listing.LIVE and job.schedule.kind == "queue"
     return {
         "listing": listing_key(job.owner, listing),
         "named": job.owner if name else None,
         "name_key": name_key(name, job.job_id) if name else None,
+        "queue_jobs": QUEUE_JOBS if takes_messages else None,
     }
 
 
@@ -67,6 +72,7 @@ def job_to_item(job: Job) -> Item:
         "overlap": str(job.overlap) if job.overlap is not Overlap.ALLOW else None,
         "misfire": None if job.misfire == default_misfire(job.schedule) else to_json(job.misfire.to_spec()),
         "concurrency": to_json(job.concurrency.to_spec()) if job.concurrency else None,
+        "backlog": to_json(job.backlog.to_spec()) if job.backlog else None,
         "paused_at": instant_text(job.paused_at),
         "paused_by": job.paused_by,
         "resumed_at": instant_text(job.resumed_at),

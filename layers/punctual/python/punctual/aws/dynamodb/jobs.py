@@ -16,7 +16,14 @@ from punctual.aws.dynamodb.dependant_item import (
 )
 from punctual.aws.dynamodb.execution_item import dependencies_of_text
 from punctual.aws.dynamodb.items import Item, from_json, instant_text, to_json
-from punctual.aws.dynamodb.job_item import item_to_job, job_to_item, listing_attributes, listing_key, marker_key
+from punctual.aws.dynamodb.job_item import (
+    QUEUE_JOBS,
+    item_to_job,
+    job_to_item,
+    listing_attributes,
+    listing_key,
+    marker_key,
+)
 from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own, transact
 from punctual.domain.forecasts.run_history import KEPT_PARTITION_RUNS, KEPT_RUNS, append_run_times
 from punctual.domain.jobs.job import LIVE_STATES, Job, JobState, UniqueField, UniqueKey
@@ -25,8 +32,8 @@ from punctual.domain.jobs.listing import Listing
 OWNERS_KEY = {"job_id": "#owners"}
 """The key of a single item in the jobs table with the set of all owners, so that listing all owners needs no scan."""
 
-NAME_KEYS = ("named", "name_key")
-"""The keys of the index of names, which has only live jobs."""
+LIVE_KEYS = ("named", "name_key", "queue_jobs")
+"""The keys of the indexes that have only live jobs: of names, and of queue jobs."""
 IDS_PER_PAGE = 200
 BEYOND_ALL_NAMES = "\U0010ffff"
 NAME_RANGE = "#named = :owner AND #name_key BETWEEN :low AND :high"
@@ -115,7 +122,7 @@ class DynamoJobs:
             since = changes["live_since"] = instant_text(moved.live_since)
             condition += " AND (attribute_not_exists(#live_since) OR #live_since >= :since)"
             values |= {"since": since}
-        removed = [*(() if state in LIVE_STATES else NAME_KEYS), *(() if moved.paused_by else ("paused_by",))]
+        removed = [*(() if state in LIVE_STATES else LIVE_KEYS), *(() if moved.paused_by else ("paused_by",))]
         written = self.table.update(
             {"job_id": job.job_id}, set=changes, remove=removed, condition=condition, values=values
         )
@@ -159,7 +166,7 @@ class DynamoJobs:
         written = self.table.update(
             {"job_id": job.job_id},
             set={**done, "listing": listing_key(job.owner, Listing.ENDED)},
-            remove=NAME_KEYS,
+            remove=LIVE_KEYS,
             condition="#state = :active AND #revision = :revision",
             values={"active": str(JobState.ACTIVE), "revision": job.revision},
         )
@@ -211,6 +218,10 @@ class DynamoJobs:
         pages = self.table.query("#listing = :listing", values, index="by_listing", descending=True, page_size=at_most)
         return dependants_in(next(pages))
 
+    def queue_job_ids(self, at_most: int) -> list[str]:
+        pages = self.table.query("#queue_jobs = :live", {"live": QUEUE_JOBS}, index="queue_jobs", page_size=at_most)
+        return [item["job_id"] for page in pages for item in page][:at_most]
+
     def fetch(self, job_ids: Iterable[str]) -> dict[str, Job]:
         items = self.table.get_many({"job_id": job_id} for job_id in job_ids)
         return {item["job_id"]: item_to_job(item) for item in items}
@@ -259,6 +270,8 @@ def _name_range(owner: str, prefix: str, after: str = "") -> Item:
 
 if TYPE_CHECKING:
     from punctual.ports.jobs import JobIndex, Jobs
+    from punctual.ports.queue_jobs import QueueJobs
 
     _jobs: type[Jobs] = DynamoJobs
     _job_index: type[JobIndex] = DynamoJobs
+    _queue_jobs: type[QueueJobs] = DynamoJobs

@@ -24,6 +24,7 @@ from punctual.domain.notices.digest_window import (
     Group,
     Publication,
     RecordResult,
+    executions_of,
     group_of,
 )
 from punctual.domain.notices.notice import Notice, read_notice
@@ -80,8 +81,8 @@ class DynamoNoticeLedger:
         )
         newest = seen.latest is None or seen.latest.at <= notice.at
         grows: dict[str, Any] = {"counted": 1}
-        if len(seen.executions) < MAX_NAMED_EXECUTIONS:
-            grows["executions"] = frozenset({notice.execution_id})
+        if len(seen.executions) < MAX_NAMED_EXECUTIONS and executions_of(notice):
+            grows["executions"] = executions_of(notice)
         kept = self.table.update_request(
             _group_key(seen.group),
             set={"latest": notice.to_body() if newest else None, "expires_at": self._expiry(now)},

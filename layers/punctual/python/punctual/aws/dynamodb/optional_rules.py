@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from punctual.aws.dynamodb.items import Item, from_json
+from punctual.domain.jobs.backlog_rule import parse_backlog
 from punctual.domain.jobs.batch import Batch
 from punctual.domain.jobs.concurrency import parse_concurrency
 from punctual.domain.jobs.deadline import parse_deadline
@@ -21,6 +22,7 @@ def rules_of(item: Item) -> dict[str, Any]:
     return {
         "deadline": parse_deadline(from_json(item.get("deadline"))),
         "concurrency": parse_concurrency(from_json(item.get("concurrency"))),
+        "backlog": parse_backlog(from_json(item.get("backlog"))),
         "notify": parse_notify(from_json(item.get("notify"))),
         "batch": batch_of_text(item["batch"]) if "batch" in item else None,
     }

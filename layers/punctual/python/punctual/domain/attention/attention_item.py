@@ -9,6 +9,8 @@ from enum import StrEnum
 from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts.queue_backlog import Backlog
+from punctual.domain.jobs.job_backlog import JobBacklog
+from punctual.domain.notices.backlog_notice import backlog_cause
 from punctual.domain.notices.notice import format_duration
 
 
@@ -19,6 +21,8 @@ class AttentionKind(StrEnum):
     """A live execution has missed its deadline, or is in danger of missing it."""
     QUEUE = "queue"
     """The backlog of a queue exceeds its limit, or soon will."""
+    BACKLOG = "backlog"
+    """A queue job exceeds its backlog limits."""
     MODULE = "module"
     """A module of ``tasks/`` cannot be imported."""
     ALARM = "alarm"
@@ -27,6 +31,7 @@ class AttentionKind(StrEnum):
 
 class SubjectType(StrEnum):
     EXECUTION = "execution"
+    JOB = "job"
     QUEUE = "queue"
     MODULE = "module"
     ALARM = "alarm"
@@ -37,9 +42,9 @@ class AttentionItem:
     kind: AttentionKind
     type: SubjectType
     subject: str
-    """The id of the execution, or the name of the queue, module or alarm."""
+    """The id of the execution or job, or the name of the queue, module or alarm."""
     name: str | None = None
-    """The name of the execution's job."""
+    """The name of the job."""
     owner: str | None = None
     """The team of the subject; ``None`` for what concerns all teams."""
     execution: Execution | None = None
@@ -87,6 +92,22 @@ def queue_item(queue: str, backlog: Backlog, since: datetime | None) -> Attentio
         cause=f"{backlog.depth:,} messages wait in queue {queue}{_drain(backlog)}; {until} of {limits}",
         remedy=f"raise concurrency.{queue}, or give the jobs that fill it another priority",
         since=since,
+    )
+
+
+def backlog_item(backlog: JobBacklog) -> AttentionItem | None:
+    """The item of a queue job; ``None`` unless it exceeds its limits."""
+    if not backlog.is_exceeded:
+        return None
+    return AttentionItem(
+        kind=AttentionKind.BACKLOG,
+        type=SubjectType.JOB,
+        subject=backlog.job_id,
+        name=backlog.job_name,
+        owner=backlog.owner,
+        cause=backlog_cause(backlog),
+        remedy=backlog.remedy,
+        since=backlog.exceeded_since,
     )
 
 

@@ -27,6 +27,7 @@ def to_submission(job: Job) -> dict[str, Any]:
         "overlap": job.overlap,
         "misfire": None if job.misfire == default_misfire(job.schedule) else job.misfire.to_spec(),
         "concurrency": job.concurrency.to_spec() if job.concurrency else None,
+        "backlog": job.backlog.to_spec() if job.backlog else None,
         "notify": job.notify.to_stored() if job.notify else None,
         "window": job.window,
         "depends_on": [one.to_spec() for one in job.depends_on],

@@ -18,6 +18,7 @@ from punctual.domain.schedules.data_window import WindowUnit
 from punctual.domain.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
+    from punctual.domain.jobs.backlog_rule import BacklogRule
     from punctual.domain.jobs.batch import Batch
     from punctual.domain.jobs.concurrency import Concurrency
     from punctual.domain.jobs.deadline import Deadline
@@ -92,6 +93,8 @@ class Job:
     """The policy for missed due instants."""
     concurrency: Concurrency | None = None
     """The concurrency and rate limit per key."""
+    backlog: BacklogRule | None = None
+    """The backlog limits of a queue job."""
     notify: Notify | None = None
     """The events that notifications are sent for; ``None`` for the default rule."""
     window: WindowUnit | None = None

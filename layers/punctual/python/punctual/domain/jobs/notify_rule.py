@@ -15,7 +15,7 @@ _Member = TypeVar("_Member", bound=StrEnum)
 
 
 class Event(StrEnum):
-    """An event of an execution that a notification can be sent for."""
+    """An event of an execution or a queue job that a notification can be sent for."""
 
     FAILED = "failed"
     """It ended without success: its attempts are exhausted, it timed out, or the failure was fatal."""
@@ -34,6 +34,10 @@ class Event(StrEnum):
     """A rule decided against running it."""
     EXECUTION_MISSED = "execution_missed"
     """It missed its due instant in an outage or a pause."""
+    BACKLOG = "backlog"
+    """A queue job exceeds its backlog limits."""
+    BACKLOG_RECOVERED = "backlog_recovered"
+    """A queue job is within its backlog limits again."""
 
     @classmethod
     def _missing_(cls, value: object) -> Event | None:
@@ -74,7 +78,7 @@ OUTCOME_EVENTS = frozenset({Event.FAILED, Event.SUCCEEDED, Event.EXECUTION_SKIPP
 """Events at the end of an execution, with or without a deadline."""
 
 DEFAULT_RULE = Notify(frozenset(Event) - OUTCOME_EVENTS | {Event.FAILED})
-"""The rule of a job without its own: failures, overruns and all deadline events."""
+"""The rule of a job without its own: failures, overruns, backlogs and all deadline events."""
 
 
 def parse_notify(spec: Mapping[str, Any] | None) -> Notify | None:

@@ -20,7 +20,7 @@ from punctual.domain.notices.notice import Notice, format_duration, read_notice
 OUTCOME_WINDOW = timedelta(minutes=15)
 """Length of a window for ``OUTCOME_EVENTS``. SQS cannot delay the message that ends it for longer."""
 DEADLINE_WINDOW = timedelta(minutes=1)
-"""Length of a window for deadline events and overruns. Shorter, because a late warning is useless."""
+"""Length of a window for deadline events, overruns and backlogs. Shorter, because a late warning is useless."""
 
 MAX_NOTICE_BYTES = 25_000
 """Limit of a notice as a message: ten are sent in one request, and each is published in two formats."""
@@ -41,6 +41,8 @@ _VERBS = {
     Event.OVERRUN: "ran far longer than usual",
     Event.EXECUTION_SKIPPED: "was skipped",
     Event.EXECUTION_MISSED: "missed its due instant",
+    Event.BACKLOG: "exceeded its backlog limits",
+    Event.BACKLOG_RECOVERED: "was within its backlog limits again",
 }
 
 
@@ -110,6 +112,11 @@ class Publication:
     """Until then only the notifier that recorded it may publish it. After that, the notifier is presumed dead."""
 
 
+def executions_of(notice: Notice) -> frozenset[str]:
+    """The execution that a notice is about; none if it is about a job."""
+    return frozenset(filter(None, [notice.execution_id]))
+
+
 def group_of(notice: Notice) -> Group:
     return Group(notice.job_id, notice.event, notice.to)
 
@@ -132,7 +139,7 @@ def summary_of(window: DigestWindow, now: datetime) -> Notice:
         id=window.summary_id,
         at=now,
         title=title,
-        text=f"{title}; the latest:\n\n{window.latest.text}\n\n{_execution_list(window)}",
+        text=f"{title}; the latest:\n\n{window.latest.text}\n\n{_execution_list(window)}".rstrip(),
         facts={
             "more": count,
             "since": to_text(since),
@@ -146,7 +153,7 @@ def merge_overdue_window(notice: Notice, window: DigestWindow | None, now: datet
     """Merge ``notice`` with the notices counted in a window whose end was never delivered."""
     if window is None or not window.counted:
         return notice
-    executions = window.executions | {notice.execution_id}
+    executions = window.executions | executions_of(notice)
     together = replace(window, counted=window.counted + 1, executions=executions, latest=notice)
     return replace(summary_of(together, now), id=notice.id)
 
@@ -176,5 +183,7 @@ def _check_size(field: str, text: str, limit: int) -> None:
 
 
 def _execution_list(window: DigestWindow) -> str:
+    if not window.executions:
+        return ""
     others = ["and others"] if len(window.executions) >= MAX_NAMED_EXECUTIONS else []
     return "\n".join(["Executions:", *sorted(window.executions), *others])

@@ -31,7 +31,8 @@ class Notice:
     job_id: str
     job_name: str
     owner: str
-    execution_id: str
+    execution_id: str | None
+    """``None`` if it is about the job."""
     to: str
     """The key of the destination."""
     title: str
@@ -41,7 +42,7 @@ class Notice:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """The same content for programs, as JSON types."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """The tags of the execution."""
+    """The tags of the execution, or of the job."""
 
     def to_body(self) -> str:
         """Serialise for SQS; ``read_notice`` is the inverse."""
@@ -72,7 +73,7 @@ def read_notice(body: str) -> Notice:
             job_id=_text(fields, "job_id"),
             job_name=_text(fields, "job_name"),
             owner=_text(fields, "owner"),
-            execution_id=_text(fields, "execution_id"),
+            execution_id=None if fields["execution_id"] is None else _text(fields, "execution_id"),
             to=check_key(_text(fields, "to")),
             title=_text(fields, "title"),
             text=_text(fields, "text"),

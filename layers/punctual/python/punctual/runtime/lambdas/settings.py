@@ -245,7 +245,7 @@ class IntakeSettings(_Signals, _Retention):
     timer_shards: int
 
 
-class MonitorSettings(_Lane, _Signals, _Notices, _Operations, _BacklogQueues, _Gates, _Retention):
+class MonitorSettings(_Lane, _Signals, _Statistics, _Notices, _Operations, _BacklogQueues, _Gates, _Retention):
     jobs_table: str
     executions_table: str
     parts_table: str

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.gates import DynamoGates
     from punctual.aws.dynamodb.held_executions import DynamoHeldExecutions
     from punctual.aws.dynamodb.job_activity import DynamoJobActivity
+    from punctual.aws.dynamodb.job_backlogs import DynamoArrivals, DynamoJobBacklogs
     from punctual.aws.dynamodb.jobs import DynamoJobs
     from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
     from punctual.aws.dynamodb.misfires import DynamoMisfires
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.revisions import DynamoRevisions
     from punctual.aws.dynamodb.statistics import DynamoStatistics
     from punctual.aws.dynamodb.timers import DynamoTimers
+    from punctual.aws.dynamodb.unstarted_messages import DynamoUnstartedMessages
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
     from punctual.aws.ecs.containers import FargateContainers
     from punctual.aws.sqs.operation_queue import SqsOperationQueue
@@ -151,6 +153,12 @@ def watched_executions(settings: _WithExecutions) -> DynamoWatchedExecutions:
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
 
     return DynamoWatchedExecutions(*_execution_storage(settings))
+
+
+def unstarted_messages(settings: _WithExecutions) -> DynamoUnstartedMessages:
+    from punctual.aws.dynamodb.unstarted_messages import DynamoUnstartedMessages
+
+    return DynamoUnstartedMessages(Table(settings.executions_table, dynamodb()))
 
 
 def timers(settings: _WithTimers) -> DynamoTimers:
@@ -272,6 +280,18 @@ def queue_hours(settings: _WithSignals) -> DynamoQueueHours:
     from punctual.aws.dynamodb.queue_history import DynamoQueueHours
 
     return DynamoQueueHours(Table(settings.signals_table, dynamodb()))
+
+
+def job_backlogs(settings: _WithSignals) -> DynamoJobBacklogs:
+    from punctual.aws.dynamodb.job_backlogs import DynamoJobBacklogs
+
+    return DynamoJobBacklogs(Table(settings.signals_table, dynamodb()))
+
+
+def arrivals(settings: _WithSignals) -> DynamoArrivals:
+    from punctual.aws.dynamodb.job_backlogs import DynamoArrivals
+
+    return DynamoArrivals(Table(settings.signals_table, dynamodb()))
 
 
 def lane_outlooks(settings: _WithSignals) -> DynamoLaneOutlooks:

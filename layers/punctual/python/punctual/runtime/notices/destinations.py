@@ -25,7 +25,7 @@ class StageDestinations:
     """The jobs, from which the address and the secret of a webhook are read: no message contains them."""
     clock: Callable[[], datetime]
     api_url: str
-    """The address of the API, for the link to the execution in the console: a browser has no token for the API."""
+    """The address of the API, for links in the console: a browser has no token for the API."""
 
     def publish(self, notice: Notice) -> None:
         linked = self._with_link(notice)
@@ -40,7 +40,8 @@ class StageDestinations:
             self._post(linked)
 
     def _with_link(self, notice: Notice) -> Notice:
-        link = f"{self.api_url}/console/executions/{notice.execution_id}"
+        subject = f"executions/{notice.execution_id}" if notice.execution_id else f"jobs/{notice.job_id}"
+        link = f"{self.api_url}/console/{subject}"
         return replace(notice, text=f"{notice.text}\nLink: {link}", facts={**notice.facts, "link": link})
 
     def _post(self, notice: Notice) -> None:

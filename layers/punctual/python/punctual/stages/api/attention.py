@@ -12,6 +12,7 @@ from punctual.domain.attention.attention_item import (
     AttentionItem,
     AttentionKind,
     alarm_item,
+    backlog_item,
     deadline_item,
     module_item,
     queue_item,
@@ -23,6 +24,7 @@ from punctual.domain.requests.caller import Caller, Role
 if TYPE_CHECKING:
     from punctual.ports.attention import Acknowledgements, Alarms, RaisedAlarm
     from punctual.ports.clock import Clock
+    from punctual.ports.queue_jobs import MeasuredBacklogs
     from punctual.stages.api.browse_deadlines import BrowseDeadlines
     from punctual.stages.api.find import Finder
 
@@ -41,6 +43,7 @@ class Attention:
 class AttentionList:
     deadlines: BrowseDeadlines
     alarms: Alarms
+    backlogs: MeasuredBacklogs
     acknowledgements: Acknowledgements
     broken_modules: Callable[[], Mapping[str, str]]
     """The reason of each module that cannot be imported."""
@@ -62,6 +65,7 @@ class AttentionList:
         for queue, backlog in sample.queues.items():
             if item := queue_item(queue, backlog, sample.memory[queue].near_limit_since):
                 yield item
+        yield from filter(None, map(backlog_item, self.backlogs.latest().jobs.values()))
         yield from (module_item(name, reason) for name, reason in self.broken_modules().items())
         for alarm in self.alarms.raised() or ():
             yield alarm_item(alarm.name, alarm.description, alarm.reason, alarm.since)
@@ -71,7 +75,7 @@ class AttentionList:
 class Acknowledge:
     """Stores and deletes acknowledgements. Both are idempotent.
 
-    An execution's item belongs to its team; every operator may acknowledge the others.
+    The item of an execution or a job belongs to its team; every operator may acknowledge the others.
     """
 
     acknowledgements: Acknowledgements
@@ -108,6 +112,8 @@ class Acknowledge:
         caller.require_role(Role.OPERATOR)
         if kind == AttentionKind.DEADLINE:
             caller.require_can_manage(self.find.execution(subject))
+        if kind == AttentionKind.BACKLOG:
+            caller.require_can_manage(self.find.job(subject))
 
 
 def _covering(one: Acknowledgement | None, item: AttentionItem, now: datetime) -> Acknowledgement | None:

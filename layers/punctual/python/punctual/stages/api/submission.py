@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from punctual.domain.errors import Invalid
 from punctual.domain.identity import new_job_id
+from punctual.domain.jobs.backlog_rule import parse_backlog
 from punctual.domain.jobs.batch import LONG_LANE_FIELDS, Batch
 from punctual.domain.jobs.concurrency import parse_concurrency
 from punctual.domain.jobs.deadline import check_deadline, parse_deadline
@@ -100,6 +101,7 @@ class JobBuilder:
             overlap=Overlap(submission.get("overlap", Overlap.default(recurring=schedule.recurring))),
             misfire=parse_misfire(submission.get("misfire"), schedule),
             concurrency=parse_concurrency(submission.get("concurrency")),
+            backlog=parse_backlog(submission.get("backlog")),
             notify=self._notify(submission.get("notify")),
             window=WindowUnit(submission["window"]) if "window" in submission else None,
             batch=self._batch(submission, lane),
@@ -212,6 +214,9 @@ def _check_combinations(job: Job) -> None:
             "misfire.policy",
             "run_latest would drop messages of a pause, each with its own payload: give run_all or skip",
         )
+    if job.backlog is not None and job.schedule.kind != "queue":
+        message = 'applies only to the messages of a queue job: remove it, or set "schedule": {"queue": true}'
+        raise Invalid("backlog", message)
     if job.concurrency is not None and job.schedule.kind != "queue":
         job.concurrency.gate(job.owner, job.parameters)
     if job.batch is not None and job.batch.partitions is not None:

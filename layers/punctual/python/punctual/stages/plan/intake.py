@@ -8,7 +8,8 @@ repeated message stores no second execution. After a crash the message is delive
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from punctual.ports.dead_letters import DeadLetters
     from punctual.ports.executions import Executions
     from punctual.ports.jobs import Jobs
+    from punctual.ports.queue_jobs import Arrivals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,9 @@ class Intake:
 
     jobs: Jobs
     executions: Executions
+    arrivals: Arrivals
     dead_letters: DeadLetters
+    warn: Callable[[str], None]
     clock: Clock
 
     def take(self, messages: Iterable[Delivery]) -> None:
@@ -50,9 +54,21 @@ class Intake:
         """
         contents = [(message, self._read(message)) for message in messages]
         jobs = self._find({content.job for _, content in contents if content is not None})
-        for message, content in contents:
-            if content is not None:
-                self._store(message, content, jobs.get(content.job))
+        stored = Counter[str]()
+        try:
+            for message, content in contents:
+                if content is not None and (job_id := self._store(message, content, jobs.get(content.job))):
+                    stored[job_id] += 1
+        finally:
+            self._count(stored)
+
+    def _count(self, stored: Mapping[str, int]) -> None:
+        """Count the arrivals of each job. Never raises: only rates miss what a crash or a failure leaves out."""
+        for job_id, count in stored.items():
+            try:
+                self.arrivals.add(job_id, count, self.clock())
+            except Exception as error:
+                self.warn(f"{count} arrivals of job {job_id} not counted: {type(error).__name__}: {error}")
 
     def _find(self, named: Set[str | UniqueKey]) -> Mapping[Any, Job]:
         by_id = self.jobs.get_many(one for one in named if isinstance(one, str))
@@ -68,16 +84,17 @@ class Intake:
             self.dead_letters.dead_letter(message.body, str(error))
             return None
 
-    def _store(self, message: Delivery, content: IntakeMessage, job: Job | None) -> None:
+    def _store(self, message: Delivery, content: IntakeMessage, job: Job | None) -> str | None:
+        """Return the id of the job if the message was stored now, not before."""
         reason = refusal(content.job, job)
         if job is None or reason:
             self.dead_letters.dead_letter(message.body, reason)
-            return
+            return None
         try:
             execution = content.execution(
                 job, queued_as=message.message_id, queued_at=message.sent_at, now=self.clock()
             )
         except Rejected as error:  # its concurrency key refers to a parameter that the message lacks
             self.dead_letters.dead_letter(message.body, f"{error.field}: {error.message}")
-            return
-        self.executions.add(execution)
+            return None
+        return job.job_id if self.executions.add(execution) is None else None
