@@ -27,8 +27,8 @@ from services import (
     submission_forecaster,
     submit,
 )
-from views import backfill_view, batch_view, changes_view, job_view, run_view, submitted_view, total_view
-from views.submission import batch_preview_view, submission_preview_view
+from views import backfill_view, changes_view, job_view, run_view, submitted_view, total_view
+from views.submission import batch_preview_view, batch_view, submission_preview_view
 
 from punctual.domain import instant
 from punctual.domain.errors import Invalid

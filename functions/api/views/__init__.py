@@ -211,22 +211,6 @@ def backfill_view(execution: Execution) -> answers.BackfillEntry:
     )
 
 
-def batch_view(submitted: Iterable[Submitted], now: datetime) -> answers.BatchResponse:
-    return answers.BatchResponse(items=[_batch_entry(one, now) for one in submitted])
-
-
-def _batch_entry(submitted: Submitted, now: datetime) -> answers.BatchEntry:
-    job = submitted.job
-    next_due_at = job.next_due_at(job.created_at - MILLISECOND if submitted.created else now)
-    return answers.BatchEntry(
-        job_id=job.job_id,
-        name=job.name,
-        execution_id=execution_id(job.job_id, next_due_at) if next_due_at else None,
-        next_due_at=_text(next_due_at),
-        created=submitted.created,
-    )
-
-
 def run_view(manual: ManualExecution) -> answers.RunResponse:
     return answers.RunResponse(execution=execution_view(manual.execution), outcome=manual.outcome)
 

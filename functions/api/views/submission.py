@@ -1,14 +1,19 @@
-"""Convert the dry run of a submission to its response model."""
+"""Convert batches, and the dry run of a submission, to their response models."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
+from answers import BatchEntry, BatchResponse
 from answers.submission import BatchPreview, ExpectedRunTime, ForecastEntry, SubmissionForecast, SubmissionPreview
 
+from punctual.domain.identity import execution_id
+from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.job import Job
 from punctual.domain.requests.dry_run import DryRunChanges
 from punctual.stages.api import forecast_submission
+from punctual.stages.api.submit import Submitted
 from views import changes_view, deadline_view
 from views.execution_details import COST_DIGITS, cost_view
 from views.instants import text_of
@@ -34,6 +39,22 @@ def batch_preview_view(
         forecasts=shown,
         dollars_per_month=round(sum(priced), COST_DIGITS),
         unpriced=len(shown) - len(priced),
+    )
+
+
+def batch_view(submitted: Iterable[Submitted], now: datetime) -> BatchResponse:
+    return BatchResponse(items=[_batch_entry(one, now) for one in submitted])
+
+
+def _batch_entry(submitted: Submitted, now: datetime) -> BatchEntry:
+    job = submitted.job
+    next_due_at = job.next_due_at(job.created_at - MILLISECOND if submitted.created else now)
+    return BatchEntry(
+        job_id=job.job_id,
+        name=job.name,
+        execution_id=execution_id(job.job_id, next_due_at) if next_due_at else None,
+        next_due_at=text_of(next_due_at),
+        created=submitted.created,
     )
 
 
