@@ -48,7 +48,6 @@ planned = PlannedExecutions(
     upstream_guard=upstream_guard,
     clock=instant.now,
 )
-revisions = wiring.revisions(settings)
 planner = Planner(
     jobs=jobs,
     executions=executions,
@@ -101,7 +100,7 @@ def _expire_revisions(change: Change) -> None:
     """Let the revisions of a job that has ended expire with it."""
     job = change.new or {}
     if "expires_at" in job and "revised_at" in job:
-        revisions.expire(job["job_id"], job["expires_at"])
+        wiring.revisions(settings).expire(job["job_id"], job["expires_at"])  # imported on first use: rarely needed
 
 
 def _check_timer(change: Change) -> None:
