@@ -12,7 +12,7 @@ endif
 
 BIN := node_modules/.bin
 
-.PHONY: help install up down status logs notices test check docs deploy bench clean constraints \
+.PHONY: help install up down status logs notices demo test check docs deploy bench clean constraints \
 	check-style check-types test-unit test-integration test-infrastructure test-e2e \
 	test-model test-simulator simulate check-console console-types
 
@@ -36,6 +36,9 @@ logs: install ## follow the logs of functions and containers
 
 notices: install ## show notices and alarms as they arrive
 	@$(PY) -m local notices
+
+demo: install ## submit the jobs of a data-quality team, to look at in the console
+	@$(PY) -m local demo
 
 check: check-style check-types check-console test-unit ## run style and type checks and unit tests: about a minute
 

@@ -1,4 +1,4 @@
-"""Commands of the Makefile: `python -m local up | down | status | logs | notices | token`."""
+"""Commands of the Makefile: `python -m local up | down | status | logs | notices | demo | token`."""
 
 import argparse
 import os
@@ -11,11 +11,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from local import logs as log_lines
 from local import notices as published
+from local.demo import Demo
 from local.errors import LocalError
 from local.places import Places
 from local.progress import Progress
 from local.stack import Stack
-from local.users import ROLES
+from local.users import USERS
 
 
 def main() -> int:
@@ -67,12 +68,27 @@ def notices(stack: Stack, _progress: Progress, _arguments: argparse.Namespace) -
     return 0
 
 
-def token(stack: Stack, _progress: Progress, arguments: argparse.Namespace) -> int:
-    print(stack.require()["tokens"][arguments.role])
+def demo(stack: Stack, progress: Progress, _arguments: argparse.Namespace) -> int:
+    known = stack.require()
+    submitted = Demo(known).fill(progress)
+    progress.say(f"{submitted} new jobs: {known['console_url']}" if submitted else "The demo is complete already.")
     return 0
 
 
-COMMANDS = {"up": up, "down": down, "status": status, "logs": logs, "notices": notices, "token": token}
+def token(stack: Stack, _progress: Progress, arguments: argparse.Namespace) -> int:
+    print(stack.require()["tokens"][arguments.user])
+    return 0
+
+
+COMMANDS = {
+    "up": up,
+    "down": down,
+    "status": status,
+    "logs": logs,
+    "notices": notices,
+    "demo": demo,
+    "token": token,
+}
 
 
 def _parse() -> argparse.Namespace:
@@ -84,8 +100,9 @@ def _parse() -> argparse.Namespace:
     commands.add_parser("status", help="show whether the stack is running, and its address")
     commands.add_parser("logs", help="follow the logs of functions and containers")
     commands.add_parser("notices", help="show notices and alarms as they arrive")
+    commands.add_parser("demo", help="submit the jobs of a team, to look at")
     commands.add_parser("token", help="print an access token").add_argument(
-        "role", nargs="?", default="operator", choices=ROLES
+        "user", nargs="?", default="operator", choices=list(USERS)
     )
     return parser.parse_args()
 
@@ -93,7 +110,8 @@ def _parse() -> argparse.Namespace:
 def _welcome(described: dict[str, Any], places: Places) -> str:
     return f"""
 Console: {described["console_url"]}
-         sign in as operator, admin or viewer; passwords are in {_short(places.passwords)}
+         sign in as {", ".join(USERS)}; passwords are in {_short(places.passwords)}
+         `make demo` fills it with the week of a team
 API:     {described["api_url"]}
 Addresses, resource names and tokens are in {_short(places.stack_file)}. Submit a job:
 

@@ -1,4 +1,4 @@
-"""The demo users: one per role, all in one team, with passwords that are stored only on this machine."""
+"""The demo users: one per role in one team, and one of another team. Their passwords stay on this machine."""
 
 import json
 import secrets
@@ -9,8 +9,14 @@ from local.aws import client
 from local.places import Places
 from local.private_file import write_private
 
-TEAM = "team:data-quality"
-ROLES = ("admin", "operator", "viewer")
+TEAM = "data-quality"
+USERS = {
+    "admin": ("admin", TEAM),
+    "operator": ("operator", TEAM),
+    "viewer": ("viewer", TEAM),
+    "payments": ("operator", "payments"),
+}
+"""The role and the team of each user."""
 
 
 class DemoUsers:
@@ -23,11 +29,11 @@ class DemoUsers:
         self._cognito: Any = client("cognito-idp", endpoint)
 
     def ensure(self) -> None:
-        """Create the team, the users and their group memberships, if missing."""
+        """Create the teams, the users and their group memberships, if missing."""
         passwords = self._passwords()
-        self._ensure_team()
-        for role in ROLES:
-            self._ensure_user(role, passwords[role])
+        for user, (role, team) in USERS.items():
+            self._ensure_team(f"team:{team}")
+            self._ensure_user(user, passwords[user], groups=(role, f"team:{team}"))
 
     def allow_sign_in_at(self, address: str, *, client_id: str) -> None:
         """Let the console's client return to its address on the emulator, which the stack does not know."""
@@ -44,32 +50,32 @@ class DemoUsers:
 
     def tokens(self) -> dict[str, str]:
         """A fresh access token per user."""
-        return {role: self._sign_in(role, password) for role, password in self._passwords().items()}
+        return {user: self._sign_in(user, password) for user, password in self._passwords().items()}
 
     def _passwords(self) -> dict[str, str]:
-        if self._places.passwords.exists():
-            return dict(json.loads(self._places.passwords.read_text()))
+        stored = json.loads(self._places.passwords.read_text()) if self._places.passwords.exists() else {}
         # The suffix satisfies the pool's password policy regardless of the random part.
-        made = {role: secrets.token_urlsafe(18) + "-aA1" for role in ROLES}
-        write_private(self._places.passwords, made)
-        return made
+        passwords = {user: stored.get(user) or secrets.token_urlsafe(18) + "-aA1" for user in USERS}
+        if passwords != stored:
+            write_private(self._places.passwords, passwords)
+        return passwords
 
-    def _ensure_team(self) -> None:
+    def _ensure_team(self, group: str) -> None:
         with suppress(self._cognito.exceptions.GroupExistsException):
-            self._cognito.create_group(UserPoolId=self._pool, GroupName=TEAM, Description="The demo users' team")
+            self._cognito.create_group(UserPoolId=self._pool, GroupName=group, Description="A team of demo users")
 
-    def _ensure_user(self, role: str, password: str) -> None:
-        user = {"UserPoolId": self._pool, "Username": role}
+    def _ensure_user(self, name: str, password: str, groups: tuple[str, ...]) -> None:
+        user = {"UserPoolId": self._pool, "Username": name}
         with suppress(self._cognito.exceptions.UsernameExistsException):
             self._cognito.admin_create_user(**user, MessageAction="SUPPRESS")
         self._cognito.admin_set_user_password(**user, Password=password, Permanent=True)
-        for group in (role, TEAM):
+        for group in groups:
             self._cognito.admin_add_user_to_group(**user, GroupName=group)
 
-    def _sign_in(self, role: str, password: str) -> str:
+    def _sign_in(self, name: str, password: str) -> str:
         reply = self._cognito.initiate_auth(
             ClientId=self._client_id,
             AuthFlow="USER_PASSWORD_AUTH",
-            AuthParameters={"USERNAME": role, "PASSWORD": password},
+            AuthParameters={"USERNAME": name, "PASSWORD": password},
         )
         return str(reply["AuthenticationResult"]["AccessToken"])

@@ -82,7 +82,7 @@ function options(library: typeof uPlot, { lines, height = 160, isLogarithmic, te
     tzDate: (seconds: number) => library.tzDate(new Date(seconds * 1000), zone.value),
     cursor: { drag: { x: false, y: false } },
     legend: { show: true },
-    scales: { x: { time: true }, y: isLogarithmic ? { distr: 3 as const } : { range: fromZero } },
+    scales: { x: { time: true }, y: isLogarithmic ? { distr: 3 as const, range: powersOfTen } : { range: fromZero } },
     axes: [
       { ...axis, values: DATES },
       {
@@ -103,6 +103,12 @@ function options(library: typeof uPlot, { lines, height = 160, isLogarithmic, te
 }
 
 const fromZero = (_: uPlot, _min: number, max: number): [number, number] => [0, (max || 1) * 1.1];
+
+/** The library never returns from the axis of a logarithmic scale without extent. */
+const powersOfTen = (_: uPlot, min: number | null, max: number | null): [number, number] => [
+  10 ** Math.floor(Math.log10(Math.min(min ?? 0.1, 0.1))),
+  10 ** Math.ceil(Math.log10(Math.max(max ?? 10, 10))),
+];
 
 const DAY = 86_400;
 /** Hours within a day, days beyond: 24-hour clock, as everywhere in the console. */

@@ -1,5 +1,6 @@
 /** Is everything all right, and if not, what to do. */
 
+import { useEffect } from "preact/hooks";
 import type { Overview, Summary } from "../../api/types";
 import { Loaded } from "../../components/states";
 import { Mark } from "../../components/status";
@@ -21,7 +22,10 @@ export function OverviewView() {
   const until = Math.ceil(Date.now() / QUARTER_MS) * QUARTER_MS;
   const range = `from=${text(until - DAY_MS)}&to=${text(until)}`;
   const summary = useResource<Summary>(`/executions/summary?bucket=quarter_hour&by=status&${range}`);
-  if (overview.data) countDangers(overview.data);
+  const { data: current } = overview;
+  useEffect(() => {
+    if (current) dangers.value = dangersOf(current);
+  }, [current]);
   return (
     <Loaded what="Overview" of={overview}>
       {(data) => (
@@ -58,16 +62,12 @@ function text(at: number): string {
   return new Date(at).toISOString();
 }
 
-function countDangers({ attention, deadlines, queues }: Overview): void {
-  const next = {
+function dangersOf({ attention, deadlines, queues }: Overview): typeof dangers.value {
+  return {
     attention: attention.filter((one) => one.acknowledgement === null).length,
     deadlines: deadlines.at_risk + deadlines.will_miss + deadlines.missed_live,
     queues: queues.filter((one) => one.minutes_until_breach !== null).length,
   };
-  const { value } = dangers;
-  if (value.attention !== next.attention || value.deadlines !== next.deadlines || value.queues !== next.queues) {
-    dangers.value = next;
-  }
 }
 
 function Verdict({ overview }: { overview: Overview }) {
