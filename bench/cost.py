@@ -20,6 +20,7 @@ from tests.e2e.punctual import FINAL, Punctual, wait_for
 
 STEADY_SECONDS = 120
 JOBS_BEYOND = 100
+LOG_LINES, LOGGING_JOBS = 10, 20
 POLLER = {"sqs.ReceiveMessage": 1, "sqs.DeleteMessage": 1}
 """Requests that Lambda's poller makes for each message. They are billed, although Punctual does not make them."""
 
@@ -33,7 +34,22 @@ def measure(punctual: Punctual) -> Report:
         statistics = _take_statistics(counted, punctual.stack["tables"]["statistics"])
         _describe(report, name, counted, int(ticks), int(flushes), executions)
         report.show(f"{name}: write units of the statistics, in addition", f"{statistics / executions:.2f}")
+    report.show(f"write units of {LOG_LINES} log lines written at once, in addition", f"{_log_lines(punctual):.2f}")
     return report
+
+
+def _log_lines(punctual: Punctual) -> float:
+    """The write units of the log of one execution."""
+    since = datetime.now(UTC)
+    parameters = {"seconds": [0] * LOG_LINES}
+    jobs = punctual.submit_all(*({"task": "steps", "parameters": parameters} for _ in range(LOGGING_JOBS)))
+    for job in jobs:
+        punctual.wait_for_end(job)
+    until = datetime.now(UTC) + timedelta(seconds=3)
+    _sleep_until(until)  # the workers log their counts after the executions have ended
+    return (
+        metered(punctual, since, until, ("worker",))[f"write_units:{punctual.stack['tables']['logs']}"] / LOGGING_JOBS
+    )
 
 
 def _take_statistics(counted: Counter[str], table: str) -> float:
