@@ -47,9 +47,8 @@ def _log_lines(punctual: Punctual) -> float:
         punctual.wait_for_end(job)
     until = datetime.now(UTC) + timedelta(seconds=3)
     _sleep_until(until)  # the workers log their counts after the executions have ended
-    return (
-        metered(punctual, since, until, ("worker",))[f"write_units:{punctual.stack['tables']['logs']}"] / LOGGING_JOBS
-    )
+    counted = metered(punctual, since, until, ("worker",))
+    return counted[f"write_units:{punctual.stack['tables']['logs']}"] / LOGGING_JOBS
 
 
 def _take_statistics(counted: Counter[str], table: str) -> float:
