@@ -57,6 +57,7 @@ from punctual.stages.api.submission import JobBuilder
 from punctual.stages.api.submit import Submit
 from punctual.stages.api.task_usage import TaskUsageReader
 from punctual.stages.api.today import TodayReader
+from punctual.stages.api.transfer import Transfer
 from punctual.stages.api.yield_slot import YieldSlot
 from punctual.stages.operations.find import OperationFinder
 from punctual.stages.operations.select import Selector
@@ -97,6 +98,7 @@ edit = Edit(
     clock=instant.now,
     find=find,
 )
+transfer = Transfer(jobs=job_store, revisions=revisions, edit=edit, clock=instant.now)
 cancel = Cancel(find=find, gatekeeper=gatekeeper, clock=instant.now)
 job_state = JobStateChanger(jobs=job_store, executions=execution_store, clock=instant.now, find=find)
 upstream_lookup = UpstreamLookup(jobs=job_store, executions=execution_store)

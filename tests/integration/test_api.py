@@ -220,6 +220,8 @@ def test_an_owner_cannot_be_changed_by_an_edit(world: World) -> None:
     job = world.submit(schedule={"every_seconds": 600})
     answer = world.request("PATCH", f"/jobs/{job['job_id']}", {"owner": "red"}, groups=f"{TWO_TEAMS} team:data-quality")
     assert_problem(answer, 422, "owner")
+    assert "POST /jobs/{id}/transfer" in answer[1]["detail"]
+    assert world.request("PATCH", f"/jobs/{job['job_id']}", {"owner": "data-quality"})[0] == 200
 
 
 def test_a_group_without_a_team_name_is_no_team(world: World) -> None:

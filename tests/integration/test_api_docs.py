@@ -120,6 +120,13 @@ def test_the_example_of_revisions_is_the_answer_to_its_edits_which_are_restored_
     assert (status, restored["revision"], restored["priority"], restored["deadline"]) == (200, 3, "normal", None)
 
 
+def test_the_example_of_a_transfer_gives_the_job_to_the_team_that_it_names(world: World) -> None:
+    [example] = [one for one in inline("owner") if one.keys() == {"owner"}]
+    path = f"/jobs/{world.submit(schedule=HOURLY)['job_id']}/transfer"
+    status, job = world.request("POST", path, example, role="admin")
+    assert (status, job["owner"], job["revision"]) == (200, example["owner"], 2)
+
+
 def test_the_example_of_an_error_is_the_answer_to_the_mistake_that_it_shows(world: World) -> None:
     schedule = {"cron": "0 2 * * *", "timezone": "Europe/Belrin"}
     status, problem = world.request("POST", "/jobs", {"task": "echo", "schedule": schedule})

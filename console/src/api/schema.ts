@@ -450,6 +450,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job_id}/transfer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Transfer a job to another team */
+        post: operations["transfer_job_jobs__job_id__transfer_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/batch": {
         parameters: {
             query?: never;
@@ -1509,6 +1526,11 @@ export interface components {
             /** @description What happens when an execution comes due while another one of the job runs. Default: `skip` for recurring jobs, `allow` for all others. */
             overlap?: components["schemas"]["Overlap"] | null;
             /**
+             * Owner
+             * @description Omit it, or send the current owner: a transfer changes it.
+             */
+            owner?: string | null;
+            /**
              * Parameters
              * @description Parameters of the task: at most 64 KB of JSON.
              */
@@ -1893,7 +1915,7 @@ export interface components {
             old: unknown;
             /**
              * Restorable
-             * @description False if an edit cannot set it to `old`, which has a secret.
+             * @description False if an edit cannot set it to `old`: the owner, or a secret.
              */
             restorable: boolean;
         };
@@ -3364,7 +3386,7 @@ export interface components {
         };
         /**
          * Revision
-         * @description A revision of a job: its submission, or an edit.
+         * @description A revision of a job: its submission, an edit or a transfer.
          */
         Revision: {
             /** At */
@@ -3921,6 +3943,19 @@ export interface components {
             until: string | null;
             /** Worker Id */
             worker_id: string | null;
+        };
+        /**
+         * TransferRequest
+         * @example {
+         *       "owner": "billing"
+         *     }
+         */
+        TransferRequest: {
+            /**
+             * Owner
+             * @description The team that gets the job, as in its group `team:<name>`: without spaces and commas.
+             */
+            owner: string;
         };
         /**
          * Upstream
@@ -6743,6 +6778,119 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The stack's request rate is exceeded: repeat later. API Gateway's own response. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    transfer_job_jobs__job_id__transfer_post: {
+        parameters: {
+            query?: {
+                /** @description Return what the request would do, without doing it. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The revision that the change is based on; 412 if the job has another one. */
+                "if-match"?: string | null;
+            };
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransferRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"] | components["schemas"]["Changes"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid. API Gateway's own response. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -11,11 +11,11 @@ class FieldChange(BaseModel):
     field: str
     old: Any = Field(description="The former value, as an edit takes it: null is the default.")
     new: Any
-    restorable: bool = Field(description="False if an edit cannot set it to `old`, which has a secret.")
+    restorable: bool = Field(description="False if an edit cannot set it to `old`: the owner, or a secret.")
 
 
 class Revision(BaseModel):
-    """A revision of a job: its submission, or an edit."""
+    """A revision of a job: its submission, an edit or a transfer."""
 
     revision: int
     by: str

@@ -354,6 +354,7 @@ class Edit(JobFields):
     model_config = _example({"priority": "high", "retry": {"max_attempts": 5}})
 
     dedupe_key: str | None = Field(None, description="Cannot be changed: omit it, or send the current value.")
+    owner: str | None = Field(None, description="Omit it, or send the current owner: a transfer changes it.")
 
     def to_changes(self) -> dict[str, Any]:
         """Return the fields that were sent, with ``None`` for a null."""

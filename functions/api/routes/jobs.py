@@ -10,7 +10,7 @@ import answers
 import answers.submission
 import bodies
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Header, Query
+from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import BODY_ERRORS, openapi_responses
 from services import (
@@ -31,7 +31,6 @@ from views import backfill_view, changes_view, job_view, run_view, submitted_vie
 from views.submission import batch_preview_view, batch_view, submission_preview_view
 
 from punctual.domain import instant
-from punctual.domain.errors import Invalid
 from punctual.domain.jobs.job import JobState
 from punctual.domain.lane import Priority
 from punctual.domain.requests.backfill_range import parse_range
@@ -41,16 +40,16 @@ from routes.queries import (
     CursorQuery,
     DryRunQuery,
     IdempotencyKey,
+    IfMatch,
     JobNameQuery,
     LimitQuery,
     NameQuery,
     TagsQuery,
     TotalQuery,
+    revision_in,
 )
 
 router = APIGatewayHttpRouter()
-
-MAX_REVISION_DIGITS = 18
 
 SUBMISSION_ERRORS = (*BODY_ERRORS, HTTPStatus.CONFLICT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 DRY_RUN_RESPONSES = openapi_responses(answers.Changes)
@@ -67,9 +66,6 @@ EDIT_RESPONSES = openapi_responses(
     HTTPStatus.NOT_FOUND,
     HTTPStatus.PRECONDITION_FAILED,
 )
-IfMatch = Annotated[
-    str | None, Header(description="The revision that the change is based on; 412 if the job has another one.")
-]
 BACKFILL_RESPONSES = (
     openapi_responses(answers.BackfillResponse, *SUBMISSION_ERRORS, HTTPStatus.NOT_FOUND, success=HTTPStatus.CREATED)
     | DRY_RUN_RESPONSES
@@ -156,8 +152,8 @@ def edit_job(
     """Planned executions that have not started are replaced; running ones finish under the rules they started with."""
     caller = authorize(router, Role.OPERATOR)
     if dry_run:
-        return changes_view(edit.preview(job_id, changes.to_changes(), _revision(if_match), caller))
-    return job_view(edit.edit(job_id, changes.to_changes(), _revision(if_match), caller), instant.now())
+        return changes_view(edit.preview(job_id, changes.to_changes(), revision_in(if_match), caller))
+    return job_view(edit.edit(job_id, changes.to_changes(), revision_in(if_match), caller), instant.now())
 
 
 @router.delete("/jobs/<job_id>", summary="Delete a job and keep its history", tags=["jobs"], responses=STATE_RESPONSES)
@@ -234,12 +230,3 @@ def backfill_job(
 
     stored = run_once(router, partial(backfill.backfill, job_id, wanted, caller), caller, idempotency_key)
     return created_response(answers.BackfillResponse(items=[backfill_view(one) for one in stored]))
-
-
-def _revision(if_match: str | None) -> int | None:
-    if if_match is None or if_match.strip() == "*":
-        return None
-    number = if_match.strip().removeprefix("W/").strip('"')
-    if not number.isdecimal() or len(number) > MAX_REVISION_DIGITS:
-        raise Invalid("If-Match", "must be the number of a revision, as in the job's `revision` field")
-    return int(number)

@@ -22,8 +22,9 @@ class FieldChange:
 
     @property
     def is_restorable(self) -> bool:
-        """Whether an edit can set the field to ``old``: not if it had a secret, which is masked."""
-        return not (self.field == "notify" and MASK in json.dumps(self.old, ensure_ascii=False))
+        """Whether an edit can set the field to ``old``: not the owner, and not a secret, which is masked."""
+        has_secret = self.field == "notify" and MASK in json.dumps(self.old, ensure_ascii=False)
+        return self.field != "owner" and not has_secret
 
 
 @dataclass(frozen=True)
@@ -43,16 +44,20 @@ def first_revision(job: Job) -> Revision:
 
 
 def revision_of(job: Job, former: Job, by: str) -> Revision:
-    """Return what the edit of ``former`` to ``job`` changed."""
+    """Return what the edit or the transfer of ``former`` to ``job`` changed."""
     return Revision(job.job_id, job.revision, by, job.updated_at, _changes(former, job))
 
 
 def _changes(former: Job, job: Job) -> tuple[FieldChange, ...]:
-    old, new = to_submission(former), to_submission(job)
+    old, new = _fields(former), _fields(job)
     shown_old, shown_new = _without_secrets(former), _without_secrets(job)
     changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     return tuple(FieldChange(name, shown_old.get(name), shown_new.get(name)) for name in changed)
 
 
+def _fields(job: Job) -> dict[str, Any]:
+    return {"owner": job.owner, **to_submission(job)}
+
+
 def _without_secrets(job: Job) -> dict[str, Any]:
-    return {**to_submission(job), "notify": job.notify.to_spec() if job.notify else None}
+    return {**_fields(job), "notify": job.notify.to_spec() if job.notify else None}

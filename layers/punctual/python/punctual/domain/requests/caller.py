@@ -74,6 +74,13 @@ class Caller:
             own = " and ".join(map(repr, self.owners))
             raise Forbidden(f"job {job.job_id!r} belongs to {job.owner!r}; you can manage only jobs of {own}")
 
+    def require_can_transfer(self, job: Job, owner: str) -> None:
+        """Raise ``Forbidden`` unless the caller may change ``job``, and submit jobs for its new ``owner``."""
+        self.require_can_manage(job)
+        if self.role is not Role.ADMIN and owner not in self.owners:
+            own = " and ".join(map(repr, self.owners))
+            raise Forbidden(f"a transfer requires an operator of both teams, or an admin; you can act only for {own}")
+
     def owner_of(self, submission: Mapping[str, Any]) -> str:
         """Return the owner of a submitted job. Raises ``Invalid`` if it is not unique, or not one of the caller's."""
         known, owner = ", ".join(self.owners), submission.get("owner")

@@ -111,7 +111,7 @@ class Acknowledge:
             raise NotFound("attention item", item_id, field="attention_id")
         caller.require_role(Role.OPERATOR)
         if kind == AttentionKind.DEADLINE:
-            caller.require_can_manage(self.find.execution(subject))
+            self.find.execution_to_manage(subject, caller)
         if kind == AttentionKind.BACKLOG:
             caller.require_can_manage(self.find.job(subject))
 

@@ -47,8 +47,7 @@ class Cancel:
 
     def _find_cancellable(self, execution_id: str, caller: Caller) -> Execution:
         caller.require_role(Role.OPERATOR)
-        execution = self.find.execution(execution_id)
-        caller.require_can_manage(execution)
+        execution = self.find.execution_to_manage(execution_id, caller)
         if execution.status in FINAL and execution.status is not Status.CANCELLED:
             message = f"the execution has already ended as {execution.status}: it cannot be cancelled"
             raise Conflict(message, field="execution_id")

@@ -62,7 +62,7 @@ class Edit:
         ``revision`` is the revision that the caller has read, if given: the edit then never overwrites a concurrent
         one. Raises ``NotFound``, ``Forbidden``, ``Conflict``, ``Invalid``, or ``Stale`` when another edit came first.
         """
-        job = self._find_editable(job_id, revision, caller)
+        job = self.find_editable(job_id, revision, caller)
         checked = self._next_revision(job, changes, caller)
         if checked is None:
             return job
@@ -77,14 +77,19 @@ class Edit:
 
     def preview(self, job_id: str, changes: Mapping[str, Any], revision: int | None, caller: Caller) -> DryRunChanges:
         """Dry run of ``edit``: the executions that it would add, remove and replace."""
-        job, now = self._find_editable(job_id, revision, caller), self.clock()
+        job = self.find_editable(job_id, revision, caller)
         checked = self._next_revision(job, changes, caller)
         if checked is None:
             return DryRunChanges()
         [edited] = checked.jobs
-        live = self.executions.live_of(job_id, since=edited.waiting_since(now))
+        return self.foresee(job, edited)
+
+    def foresee(self, job: Job, edited: Job) -> DryRunChanges:
+        """The executions that the next revision of a job adds, removes and replaces."""
+        now = self.clock()
+        live = self.executions.live_of(job.job_id, since=edited.waiting_since(now))
         plan = replan(edited, job, live, self.executions.last_planned(job, up_to=planned_until_edit(edited)))
-        overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_cancelled, job_id))
+        overdue = overdue_at_edit(edited, plan, now, partial(self.executions.was_cancelled, job.job_id))
         appear = [*overdue, *upcoming_executions(edited, old_rules_until(edited), now)]
         obsolete = plan.obsolete(lambda due: edited.state is JobState.ACTIVE and edited.has_instant(due))
         kept = [one for one in plan.outdated if one not in obsolete]
@@ -136,7 +141,8 @@ class Edit:
             if holder.job_id != edited.job_id:
                 raise duplicate_of(holder, key, key.field)
 
-    def _find_editable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
+    def find_editable(self, job_id: str, revision: int | None, caller: Caller) -> Job:
+        """Return a live job that the caller may change, and that is at the revision, if given."""
         job = self.find.job(job_id)
         caller.require_can_manage(job)
         if job.state not in LIVE_STATES:
@@ -151,6 +157,8 @@ class Edit:
         """Return the next revision of a job, with its upstreams; ``None`` if the changes change nothing."""
         if not changes:
             return None
+        if changes.get("owner", job.owner) != job.owner:
+            raise Invalid("owner", "cannot be changed by an edit: send POST /jobs/{id}/transfer")
         if changes.get("dedupe_key", job.dedupe_key) != job.dedupe_key:
             message = "cannot be changed: delete the job, and submit a new one with the other key"
             raise Invalid("dedupe_key", message)

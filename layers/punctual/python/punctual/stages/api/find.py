@@ -9,6 +9,7 @@ from punctual.domain.errors import NotFound
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import check_job_id, job_of
 from punctual.domain.jobs.job import Job
+from punctual.domain.requests.caller import Caller
 
 if TYPE_CHECKING:
     from punctual.ports.executions import Executions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finder:
-    """Reads records by id. Both methods raise ``NotFound``."""
+    """Reads records by id. All methods raise ``NotFound``."""
 
     jobs: Jobs
     executions: Executions
@@ -32,4 +33,10 @@ class Finder:
         execution = self.executions.get(job_of(execution_id), execution_id)
         if execution is None:
             raise NotFound("execution", execution_id, field="execution_id")
+        return execution
+
+    def execution_to_manage(self, execution_id: str, caller: Caller) -> Execution:
+        """Return an execution that the caller may change, as the current owner of its job. Raises ``Forbidden``."""
+        execution = self.execution(execution_id)
+        caller.require_can_manage(self.jobs.get(execution.job_id) or execution)  # the job may have expired
         return execution

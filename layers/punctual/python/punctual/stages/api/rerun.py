@@ -166,8 +166,9 @@ class Rerun:
         keyed: KeyedRequest | None = None,
     ) -> ManualExecution:
         ended = self.find.execution(execution_id)
-        caller.require_can_manage(ended)
-        job = self.builder.override(self.find.job(ended.job_id), request)
+        job = self.find.job(ended.job_id)
+        caller.require_can_manage(job)
+        job = self.builder.override(job, request)
         if ended.status not in FINAL:
             remedy = "only an execution that has ended can be retried: wait for it to end, or cancel it first"
             raise Conflict(f"the execution is {ended.status}: {remedy}", field="execution_id")

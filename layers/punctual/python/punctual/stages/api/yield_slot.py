@@ -76,8 +76,7 @@ class YieldSlot:
         return YieldedSlots(execution, tuple(parts), tuple(next_grants(waiting, free, self.limits)))
 
     def _find(self, execution_id: str, caller: Caller) -> Execution:
-        execution = self.find.execution(execution_id)
-        caller.require_can_manage(execution)
+        execution = self.find.execution_to_manage(execution_id, caller)
         if (obstacle := _obstacle(execution)) is not None:
             raise Conflict(obstacle, field="execution_id")
         return execution
