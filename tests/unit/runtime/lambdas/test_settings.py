@@ -12,6 +12,7 @@ from punctual.runtime.lambdas.settings import MissingSetting, PlannerSettings
 
 ENVIRONMENT = {
     "JOBS_TABLE": "jobs",
+    "REVISIONS_TABLE": "revisions",
     "EXECUTIONS_TABLE": "executions",
     "TIMERS_TABLE": "timers",
     "GATES_TABLE": "gates",
