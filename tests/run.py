@@ -29,6 +29,8 @@ TRACKS = (("e2e",), ("unit", "model", "simulator", "infrastructure", "integratio
 """Tracks run in parallel, the suites of a track one after the other."""
 PROGRESS = re.compile(r"\[ *(\d+)%\]\s*$")
 RUN_ALONE = "run it alone: "
+REPORTED = "seeds of the day: "
+"""Begins a line of a test's output that is shown also if the test passes."""
 COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
 STEP = 20
 """Percent between two lines of progress."""
@@ -59,6 +61,8 @@ class Suite:
                 if (found := PROGRESS.search(line)) and shown + STEP <= int(found[1]) < 100:
                     shown = int(found[1])
                     say(f"{self.name}: {shown}%")
+                if line.startswith(REPORTED):
+                    say(f"{self.name}: {line.strip()}")
                 if line.startswith(RUN_ALONE):
                     self.failed.append(line.removeprefix(RUN_ALONE).strip())
         self.exit_code = process.wait()

@@ -159,7 +159,9 @@ def test_of_two_containers_for_one_attempt_the_first_continues_and_reports_to_th
     second = Container(world, first.grant)  # RunTask had succeeded, but was retried
     assert second.claim()["ok"] is False
     second.stop(exit_code=0)
-    assert "SendTaskFailure" not in lane.answers_to(second.token)
+    assert lane.answers_to(second.token) == []
+    first.heartbeat()
+    assert lane.answers_to(second.token) == ["SendTaskHeartbeat"]
     first.conclude(value="good")
     assert lane.answers_to(second.token)[-1] == "SendTaskSuccess"
     lane.next_parts(job)

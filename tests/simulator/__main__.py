@@ -1,11 +1,13 @@
-"""Runs seeds and reports what they found: ``python -m tests.simulator FIRST [LAST] [--seconds N]``.
+"""Runs seeds and reports what they found: ``python -m tests.simulator FIRST [LAST] [--seconds N] [--short]``.
 
-A failing seed is shortened, and the trace of the shortest run that fails is printed.
+A failing seed is shortened, and the trace of the shortest run that fails is printed. ``--short`` runs the profiles of
+``profiles.py`` in turn, instead of runs in which anything may happen: ten of them take as long as one other run.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import time
@@ -15,8 +17,9 @@ from contextlib import nullcontext
 from tests.simulator.coverage import describe_coverage
 from tests.simulator.defects import DEFECTS, put_back
 from tests.simulator.faults import KINDS
+from tests.simulator.profiles import profile_of
 from tests.simulator.shrink import shrink
-from tests.simulator.simulation import simulate
+from tests.simulator.simulation import Outcome, simulate
 
 
 def main() -> int:
@@ -30,9 +33,9 @@ def _run(arguments: argparse.Namespace) -> int:
     coverage = Counter[str]()
     failed: list[int] = []
     for seed in range(arguments.first, arguments.last + 1):
-        if arguments.seconds and time.monotonic() - began > arguments.seconds:
+        if arguments.seconds and time.monotonic() - began > arguments.seconds and runs >= arguments.at_least:
             break
-        outcome = simulate(seed, without=arguments.without)
+        outcome = simulate(seed, without=arguments.without, profile=profile_of(seed) if arguments.short else None)
         runs, steps, executions = runs + 1, steps + outcome.steps, executions + outcome.executions
         faults.update(outcome.faults)
         for feature, count in outcome.coverage.items():
@@ -41,7 +44,7 @@ def _run(arguments: argparse.Namespace) -> int:
             failed.append(seed)
             print(f"seed {seed}: {outcome.violations[0]}", flush=True)
             if not arguments.keep_going:
-                _show(seed, arguments.without)
+                _show(outcome, arguments)
                 break
         if runs % 100 == 0:
             print(f"{runs} seeds, {steps:,} steps, {time.monotonic() - began:.0f} s, {len(failed)} failed", flush=True)
@@ -54,12 +57,13 @@ def _run(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _show(seed: int, without: list[str]) -> None:
-    shortest = shrink(simulate(seed, without=without), without=without, report=print)
-    print(f"\nThe shortest run of seed {seed} that fails has {len(shortest.decisions)} decisions:")
+def _show(failing: Outcome, arguments: argparse.Namespace) -> None:
+    shortest = shrink(failing, without=arguments.without, report=print)
+    print(f"\nThe shortest run of seed {failing.seed} that fails has {len(shortest.decisions)} decisions:")
     print("\n".join(f"  {decision.stream} #{decision.number}" for decision in shortest.decisions))
     print("\n".join(shortest.trace))
-    print(f"\n{shortest.violations[0]}\nrepeat it: make simulate SEEDS={seed}")
+    seeds = f'"{failing.seed} --short"' if arguments.short else failing.seed
+    print(f"\n{shortest.violations[0]}\nrepeat it: make simulate SEEDS={seeds}")
 
 
 def _arguments() -> argparse.Namespace:
@@ -67,6 +71,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int, nargs="?")
     parser.add_argument("--seconds", type=float, help="start no further seed after this time")
+    parser.add_argument("--at-least", type=int, default=0, help="start so many seeds in any case")
+    parser.add_argument("--short", action="store_true", help="run short profiles")
     parser.add_argument("--keep-going", action="store_true", help="count failing seeds instead of shortening the first")
     parser.add_argument("--defect", choices=DEFECTS, help="put a defect of an earlier version back")
     parser.add_argument("--without", nargs="*", default=[], choices=KINDS, help="kinds of faults to leave out")
@@ -76,6 +82,7 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000)  # runs leave few cycles behind: searching for them takes a third of the time
     if os.environ.get("PYTHONHASHSEED") != "0":  # the order of sets must not differ between runs
         command = [sys.executable, "-m", "tests.simulator", *sys.argv[1:]]
         os.execve(sys.executable, command, os.environ | {"PYTHONHASHSEED": "0"})

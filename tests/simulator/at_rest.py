@@ -10,7 +10,7 @@ from punctual.aws.dynamodb.items import plain
 from punctual.domain.executions.execution import Execution, Origin
 from punctual.domain.executions.horizon import PLANNER_HORIZON
 from punctual.domain.instant import to_text
-from punctual.domain.jobs.gate import OF_JOB
+from punctual.domain.jobs.gate import OF_JOB, claim_number
 from punctual.domain.jobs.job import REMOVED_STATES, JobState
 from punctual.domain.lane import Lane
 from punctual.domain.statistics.ended import Ended, counted_end
@@ -37,7 +37,7 @@ class AtRest:
             by_job[one.job_id].append(one)
         for job_id in self.observer.jobs:
             yield from self._of_job(job_id, sorted(by_job[job_id], key=lambda one: one.execution_id))
-        yield from self._of_gates()
+        yield from self.of_gates()
         yield from self._of_messages()
         yield from self._of_dead_letters()
         yield from self._of_statistics()
@@ -128,7 +128,7 @@ class AtRest:
             elif job.state is not JobState.ACTIVE:
                 yield f"{describe(one)} has not started, and its job is {job.state}"
 
-    def _of_gates(self) -> Iterator[str]:
+    def of_gates(self) -> Iterator[str]:
         """No place is held by an execution that may not hold it, and no first waiter is at a gate with a free place."""
         holders = self._holders()
         queues: dict[str, dict[str, str]] = defaultdict(dict)
@@ -136,11 +136,11 @@ class AtRest:
             if item["gate"].startswith("queue#"):
                 queues[item["gate"].removeprefix("queue#")][item["entry"]] = item["execution_id"]
         for gate, names in holders.items():
-            for name in names:
+            for name, held_for in names.items():
                 one = self.observer.executions.get(name)
                 if one is None:
                     yield f"{gate} is held by {name}, which does not exist"
-                elif not may_hold(one, gate):
+                elif not may_hold(one, gate, held_for):
                     yield f"{gate} is held by {describe(one)}"
         for one in self.observer.executions.values():
             gate = one.waits_at
@@ -149,12 +149,12 @@ class AtRest:
                 if one.execution_id not in queue.values():
                     yield f"{describe(one)} waits at {gate}, but is not in its queue"
                 elif queue[min(queue)] == one.execution_id and len(holders.get(gate, ())) < (limit or 0):
-                    yield f"{describe(one)} is first at {gate}, which has room: {holders.get(gate, [])}"
+                    yield f"{describe(one)} is first at {gate}, which has room: {holders.get(gate, {})}"
 
-    def _holders(self) -> dict[str, list[str]]:
-        """The executions that hold a place at each gate."""
+    def _holders(self) -> dict[str, dict[str, int]]:
+        """The executions that hold a place at each gate, and the number of the claim for which they hold it."""
         return {
-            gate: [name.removeprefix("in:") for name in item if name.startswith("in:")]
+            gate: {name.removeprefix("in:"): value for name, value in plain(item).items() if name.startswith("in:")}
             for (kind, gate), item in self.account.dynamodb.tables["gates"].items.items()
             if kind.startswith("holders#")
         }
@@ -192,11 +192,12 @@ class AtRest:
                 yield f"the record of job {record.job_id[-4:]} does not have its last executions: {record.last}"
 
 
-def may_hold(one: Execution, gate: str) -> bool:
-    """Whether an execution may hold a place while nothing is in flight.
+def may_hold(one: Execution, gate: str, held_for: int) -> bool:
+    """Whether an execution may hold a place for a claim while nothing is in flight.
 
     It runs, is about to start, or is postponed by a rate limit; it waits at a later gate, or for a slot of the long
-    lane; or, at the gate of its job, it is between attempts.
+    lane; or it is between attempts, and this is the gate of its job, or the worker of the next attempt has acquired the
+    place and died: SQS delivers its message again.
     """
     names = [other.name for other in one.gates if other.limit is not None]
     if gate not in names or one.status in FINAL or one.status is Status.SCHEDULED:
@@ -205,4 +206,5 @@ def may_hold(one: Execution, gate: str) -> bool:
         return not one.has_pending_upstreams
     if one.status is Status.WAITING:
         return one.waits_at in names and names.index(gate) < names.index(one.waits_at)
-    return one.status is not Status.RETRYING or gate.startswith(OF_JOB)
+    is_for_next = held_for > claim_number(one.revision, one.attempt)
+    return one.status is not Status.RETRYING or gate.startswith(OF_JOB) or is_for_next

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -29,8 +30,8 @@ KILL_AFTER = 120.0
 class Containers:
     account: Account
     invoker: Invoker
-    started: Callable[[Assignment], None]
-    """Called when the task of a part begins to run."""
+    observed: Callable[[Assignment], AbstractContextManager[None]]
+    """Entered while the task of a part runs."""
     running: dict[str, Process] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,8 +69,8 @@ class Containers:
         reporter = ReporterClient("reporter", assignment, client, sleep=self._current.suspend)
         work = reporter.call_with_retries("claim", token=environment["PUNCTUAL_TASK_TOKEN"], task_arn=task.arn)
         if work["ok"]:
-            self.started(assignment)
-            outcome = self._work(task, reporter, work["parameters"].get("seconds"))
+            with self.observed(assignment):
+                outcome = self._work(task, reporter, work["parameters"].get("seconds"))
             reporter.call_with_retries("conclude", result={"outcome": outcome, "value": None, "error": _error(outcome)})
 
     def _work(self, task: Task, reporter: ReporterClient, at_least: float | None) -> str:

@@ -1,17 +1,19 @@
 """Defects that earlier versions of Punctual had, put back one at a time: the simulator must find each.
 
-Each defect removes the part of the engine that prevents it. ``python -m tests.simulator.defects NAME=SEED…`` prints the
-first violation of each, and ``python -m tests.simulator 1 1000 --defect NAME`` searches for a seed that finds a defect.
+Each defect removes the part of the engine that prevents it. ``python -m tests.simulator.defects`` prints the first
+violation of each in the short runs of its profile, and ``python -m tests.simulator 1 1000 --defect NAME`` searches in
+runs in which anything may happen.
 """
 
 from __future__ import annotations
 
+import gc
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -23,13 +25,13 @@ from punctual.aws.dynamodb.executions import DynamoExecutions
 from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions, waits_condition
 from punctual.aws.dynamodb.items import instant_text
 from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
-from punctual.aws.dynamodb.parts import LANE, DynamoParts
+from punctual.aws.dynamodb.parts import LANE
 from punctual.aws.dynamodb.table import WriteResult
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.identity import job_of
 from punctual.domain.instant import MILLISECOND
-from punctual.domain.jobs.gate import Waiter
+from punctual.domain.jobs.gate import Gate, Waiter
 from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.laxity import admission_key
@@ -47,16 +49,53 @@ from punctual.stages.plan.intake import Intake
 from punctual.stages.run.gates import Gatekeeper
 from punctual.stages.run.work import Worker
 from punctual.stages.settle.after_execution import Settler
-from tests.simulator.simulation import simulate
+from tests.simulator.profiles import PROFILES
+from tests.simulator.simulation import Outcome, simulate
 
 Patches = Iterator[Any]
-SEEDS = 20
-"""How many seeds are tried for a defect: a change of the engine may make another seed find it."""
+SEEDS = 60
+"""How many short runs are tried for a defect. Most defects are found by one of the first ten."""
 
 
 def two_at_once() -> Patches:
     """A waiter gets a place although the gate is full."""
     yield mock.patch.object(gates, "HAS_ROOM", "attribute_not_exists(#holder) AND :limit = :limit")
+
+
+def place_handed_on() -> Patches:
+    """A waiter gets its place first and is woken then. If the wake-up is refused, the next waiter gets the place."""
+
+    def wake(table: gates.DynamoGates, waiter: Waiter, gate: str, now: datetime) -> bool:
+        return table._transact({"Update": table.executions.queue_request(waiter, gate, now)})
+
+    def grant(table: gates.DynamoGates, gate: Gate, waiter: Waiter, now: datetime) -> bool:
+        given = table._update(
+            gate.name,
+            waiter.execution_id,
+            set={"holder": waiter.claim_number},
+            add={"count": 1},
+            condition=gates.HAS_ROOM,
+            values={"limit": gate.limit},
+        )
+        key, (condition, values) = gates._waiter_key(gate.name, waiter.turn), gates._same(waiter)
+        if not table._transact({"Update": given}, {"Delete": table.table.delete_request(key, condition, values)}):
+            return False
+        if not wake(table, waiter, gate.name, now):
+            table.release(gate.name, waiter.execution_id, None)
+        return True
+
+    def repair(one: Gatekeeper, share: int, shares: int) -> Iterator[Execution]:
+        """Wake the waiters that have got a place."""
+        assert isinstance(one.gates, gates.DynamoGates)
+        for name, state in chain.from_iterable(page.items() for page in one.gates.gates(share, shares)):
+            for current in one.executions.read_many(state.holders).values():
+                if current.waits_at == name:
+                    waiter = Waiter(current.execution_id, "", current.attempt + 1, current.revision)
+                    wake(one.gates, waiter, name, one.clock())
+        return _repair(one, share, shares)
+
+    yield mock.patch.object(gates.DynamoGates, "grant", grant)
+    yield mock.patch.object(Gatekeeper, "repair", repair)
 
 
 def edit_plans_the_past() -> Patches:
@@ -149,7 +188,12 @@ def covered_by_nothing() -> Patches:
             {"ConditionCheck": cover(self.executions, waiter, gate)},
         )
 
+    def wait(table: DynamoGatedExecutions, *of: Any, covers: bool = False) -> dict[str, Any]:
+        del covers
+        return _wait_request(table, *of)
+
     yield mock.patch.object(gates.DynamoGates, "skip_for_waiter", skip_for_waiter)
+    yield mock.patch.object(DynamoGatedExecutions, "wait_request", wait)
 
 
 def two_runs_of_one_execution() -> Patches:
@@ -226,8 +270,8 @@ def backoff_cut_short() -> Patches:
 
 
 def token_of_the_second_container_lost() -> Patches:
-    """The state machine run that waits for a second container of the same attempt gets no answer."""
-    yield mock.patch.object(DynamoParts, "add_token", return_value=False)
+    """The run that waits for a second container of the same attempt gets neither heartbeats nor an answer."""
+    yield mock.patch.object(report.Reporter, "_share_token", return_value=None)
 
 
 def parts_added_during_a_cancellation() -> Patches:
@@ -269,6 +313,17 @@ def paused_job_continues() -> Patches:
     yield mock.patch.object(plan, "disposal_on_pause", return_value=Disposal.KEEP)
 
 
+def removed_job_retries() -> Patches:
+    """The removal of a job leaves out executions between attempts."""
+
+    def stop(planner: plan.Planner, job_id: str, execution_id: str, reason: str) -> None:
+        execution = planner.executions.get(job_id, execution_id)
+        if execution is not None and execution.status is not Status.RETRYING:
+            _stop(planner, job_id, execution_id, reason)
+
+    yield mock.patch.object(plan.Planner, "stop", stop)
+
+
 def message_of_a_batch_lost() -> Patches:
     """The intake stores only the first message of a batch."""
     yield mock.patch.object(Intake, "take", lambda intake, messages: _take(intake, list(messages)[:1]))
@@ -291,8 +346,9 @@ def restarted_execution_sent_to_workers() -> Patches:
 
 _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)
 _ENDED = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, *_RUNS}
-_repair = Gatekeeper.repair
+_repair, _stop = Gatekeeper.repair, plan.Planner.stop
 _next_parts, _take = Conductor.next_parts, Intake.take
+_wait_request = DynamoGatedExecutions.wait_request
 _attach_run = DynamoLongExecutions.attach_run
 
 
@@ -310,6 +366,7 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
     one.__name__: one
     for one in (
         two_at_once,
+        place_handed_on,
         edit_plans_the_past,
         place_kept_while_retrying,
         waiter_never_woken,
@@ -331,12 +388,44 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
         long_execution_started_early,
         taken_over_before_the_lease_expired,
         paused_job_continues,
+        removed_job_retries,
         message_of_a_batch_lost,
         full_gate_without_rule,
         container_of_an_ended_execution,
         restarted_execution_sent_to_workers,
     )
 }
+
+
+FOUND_IN = {
+    "two_at_once": "executions wait for a key",
+    "place_handed_on": "a place is passed to the next waiter",
+    "edit_plans_the_past": "the schedule is edited",
+    "place_kept_while_retrying": "attempts fail and messages come twice",
+    "waiter_never_woken": "processes die at a gate",
+    "own_claim_not_recognised": "workers die and responses are lost",
+    "two_jobs_for_one_key": "clients repeat requests",
+    "retry_stored_and_refused": "executions are retried by hand",
+    "limit_of_an_earlier_revision": "limits are lowered",
+    "covered_by_nothing": "one execution waits behind another",
+    "two_runs_of_one_execution": "long executions start later",
+    "requests_for_a_slot_unfenced": "slots are requested twice",
+    "hung_execution_cannot_be_cancelled": "slots are requested twice",
+    "success_lost_to_a_cancellation": "a long execution is cancelled at its end",
+    "backoff_cut_short": "state machine runs are stopped",
+    "token_of_the_second_container_lost": "containers are started twice",
+    "parts_added_during_a_cancellation": "a long execution is cancelled at its beginning",
+    "rate_ignored": "rates",
+    "long_execution_without_places": "long executions replace each other",
+    "long_execution_started_early": "long executions start later",
+    "taken_over_before_the_lease_expired": "leases expire",
+    "paused_job_continues": "jobs are paused and removed",
+    "removed_job_retries": "jobs are paused and removed",
+    "message_of_a_batch_lost": "messages",
+    "full_gate_without_rule": "executions wait for a key",
+    "container_of_an_ended_execution": "a container starts after the end",
+}
+"""The profile in which each defect is found. The others show only in runs in which anything may happen."""
 
 
 @contextmanager
@@ -348,15 +437,20 @@ def put_back(name: str) -> Iterator[None]:
         yield
 
 
-def main(searches: list[str]) -> None:
-    """Print, as JSON, the first violation of each defect; for ``NAME=SEED``, in ``SEEDS`` seeds from this one on."""
-    for search in searches:
-        name, seed = search.split("=")
-        with put_back(name):
-            outcomes = map(simulate, range(int(seed), int(seed) + SEEDS))
-            found = next((one for one in outcomes if one.violations), None)
+def search(name: str, profile: str) -> Outcome | None:
+    """The first short run of a profile that finds a defect."""
+    with put_back(name):
+        outcomes = (simulate(seed, profile=PROFILES[profile]) for seed in range(SEEDS))
+        return next((one for one in outcomes if one.violations), None)
+
+
+def main() -> None:
+    """Print, as JSON, the first violation of each defect that has a profile."""
+    gc.set_threshold(100_000)
+    for name, profile in FOUND_IN.items():
+        found = search(name, profile)
         print(json.dumps({"defect": name, "seed": found and found.seed, "violation": found and found.violations[0]}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

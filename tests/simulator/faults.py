@@ -14,10 +14,10 @@ from tests.simulator.aws.errors import THROTTLED, ConnectionLost, ServiceError, 
 from tests.simulator.choices import Choices
 from tests.simulator.kernel import Kernel
 
-LATENCY = 0.01
-"""Seconds that a request takes without a fault."""
-DELAYS = (0.0, 0.03, 0.3, 2.0, 9.0, 40.0, 130.0)
-"""Other durations of a request, in seconds: a slow network, a throttled client, a frozen process."""
+LATENCIES = ((0.01, 0.01), (0.001, 0.05), (0.005, 1.0))
+"""Between which limits the durations of requests are, in seconds. If all are equal, processes run in lockstep."""
+DELAYS = (0.0, 0.3, 2.0, 9.0, 40.0, 130.0)
+"""Seconds that some requests take longer: a slow network, a throttled client, a frozen process."""
 LAGS = (1.0, 20.0, 90.0, 300.0)
 """How late a stream record or message may be delivered, in seconds."""
 PROBABILITIES = (0.0, 0.01, 0.04, 0.15)
@@ -43,6 +43,7 @@ class Faults:
     def __post_init__(self) -> None:
         self.probability = {kind: self.choices.any(f"faults/{kind}", PROBABILITIES) for kind in KINDS}
         self.probability |= dict.fromkeys(self.without, 0.0)
+        self._latency = self.choices.any("faults/latency", LATENCIES)
 
     def happens(self, kind: str, where: str) -> bool:
         return self._count(kind, self.enabled and self.choices.happens(f"{kind}/{where}", self.probability[kind]))
@@ -72,11 +73,11 @@ class Faults:
         if process.is_dead:
             process.die()
         process.calls += 1
-        delay = LATENCY
+        delay = 0.0
         if self.enabled:
-            delay = self.choices.pick(f"delay/{where}", (LATENCY, *DELAYS), self.probability["delay"])
-            self._count("delay", delay != LATENCY)
-        process.suspend(delay)
+            delay = self.choices.pick(f"delay/{where}", DELAYS, self.probability["delay"])
+            self._count("delay", delay > 0)
+        process.suspend(self._draw_latency(where) + delay)
         if self.happens("kill", where):
             process.kill(f"before {service}.{operation}")
         if self.happens("throttle", where):
@@ -85,6 +86,13 @@ class Faults:
         if operation in CONFLICTING and self.happens("conflict", where):
             self.kernel.log(f"{where}: {service}.{operation} conflicts with a transaction")
             raise conflict(parameters.get("TransactItems"))
+
+    def _draw_latency(self, where: str) -> float:
+        """How long a request of a process takes: between the limits of the run, and mostly near the lower one."""
+        shortest, longest = self._latency
+        if longest == shortest:
+            return shortest
+        return shortest * float((longest / shortest) ** self.choices.number(f"latency/{where}"))
 
     def after_call(
         self, service: str, operation: str, parameters: dict[str, Any], outcome: Response | ServiceError

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from punctual.aws.dynamodb.items import plain
 from punctual.aws.dynamodb.part_item import item_to_part
-from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution
+from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution, Outcome
 from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.part import COLLECT, Part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
@@ -25,6 +26,8 @@ class LongLaneObserver:
     parts: dict[tuple[str, str], Part] = field(default_factory=dict)
     containers: set[tuple[str, str, int]] = field(default_factory=set)
     """Execution, part and attempt of every task that has run in a container."""
+    running: set[tuple[str, str, int]] = field(default_factory=set)
+    """Those that run now."""
     _read: int = 0
 
     def poll(self) -> None:
@@ -36,13 +39,19 @@ class LongLaneObserver:
         if changes:
             self._check_slots()
 
-    def container_started(self, assignment: Assignment) -> None:
-        """The task of a part begins to run in a container."""
+    @contextmanager
+    def observed(self, assignment: Assignment) -> Iterator[None]:
+        """The task of a part runs in a container."""
         key = (assignment.execution_id, assignment.part, assignment.attempt)
         self.observer.kernel.log(f"  {key} runs in a container")
         if key in self.containers:
             self.observer.violated(f"an attempt of a part runs twice: {key}")
         self.containers.add(key)
+        self.running.add(key)
+        try:
+            yield
+        finally:
+            self.running.discard(key)
 
     def at_rest(self) -> Iterator[str]:
         """No part outlives its execution, and a success within the grace period of a cancellation is not lost."""
@@ -72,9 +81,11 @@ class LongLaneObserver:
             return
         self.observer.kernel.log(f"  {_describe(new)}" + (f" (was {old.status})" if old else ""))
         if old is None and sum(part.execution_id == new.execution_id for part in self.parts.values()) == 1:
-            self.observer.started(self.observer.executions[new.execution_id], self.observer.kernel.clock())
+            execution = self.observer.executions[new.execution_id]
+            self.observer.started(execution, self.observer.kernel.clock(), execution.rate_at)
         if old is not None and old.status in FINAL:
             self.observer.violated(f"{_describe(old)} became {_describe(new)}")
+        self._check_lost(old, new)
         counted = new.attempt - sum(one.outcome in UNCOUNTED_OUTCOMES for one in new.attempts)
         if counted > new.retry.max_attempts:
             self.observer.violated(f"more than {new.retry.max_attempts} attempts: {_describe(new)}")
@@ -85,6 +96,14 @@ class LongLaneObserver:
             self._check_start(new)
         elif new.status is Status.RUNNING:
             self._check_claim(new)
+
+    def _check_lost(self, old: Part | None, new: Part) -> None:
+        """An attempt is not taken for lost while its container runs and renews its lease."""
+        if old is None or len(new.attempts) == len(old.attempts) or new.attempts[-1].outcome is not Outcome.LOST:
+            return
+        is_running = (old.execution_id, old.name, old.attempt) in self.running
+        if is_running and old.lease_until is not None and self.observer.kernel.now + MAX_SKEW < old.lease_until:
+            self.observer.violated(f"{_describe(old)} is taken for lost, but has a lease until {old.lease_until}")
 
     def _check_claim(self, part: Part) -> None:
         """A container has claimed a part: its execution had not ended when the reporter was called."""

@@ -67,10 +67,11 @@ class Observer:
     _read: dict[str, int] = field(default_factory=lambda: {"jobs": 0, "executions": 0})
 
     def __post_init__(self) -> None:
-        self.starts = Starts(self.account, self.jobs, self.violated)
+        self.starts = Starts(self.kernel, self.account, self.jobs, self.violated)
 
     def poll(self) -> None:
         """Read the new writes, and let the event sources read them."""
+        self.starts.poll()
         for name, read in self._read.items():
             history = self.account.dynamodb.tables[name].history
             for change in history[read:]:
@@ -167,11 +168,11 @@ class Observer:
         is_takeover = old is not None and old.status is Status.RUNNING
         self.starts.check_places(new, describe(new), first_attempt=1 if is_takeover else new.attempt)
         if not is_takeover:
-            self.started(new, new.started_at)
+            self.started(new, new.started_at, old.rate_at if old else None)
 
-    def started(self, new: Execution, clock: datetime) -> None:
+    def started(self, new: Execution, clock: datetime, reserved: datetime | None) -> None:
         """An attempt of an execution starts. In the long lane: its parts were created."""
-        self.starts.check(new, describe(new), clock, self.kernel.now)
+        self.starts.check(new, describe(new), clock, reserved)
         for dependency, found in self.upstreams(new) if new.attempt <= 1 else ():
             if not any(dependency.condition.is_met_by(one.status) for one in found):
                 self.violated(f"{describe(new)} started: {dependency} is not met by {[*map(describe, found)]}")

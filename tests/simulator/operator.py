@@ -89,8 +89,8 @@ class Operator:
         self._is_varied = self.invoker.faults.choices.any("operator/varied", (False, True))
 
     def start(self) -> None:
-        for number in range(2):
-            self._submit(f"first/{number}")
+        for number in range(self.choose("jobs", (2,))):
+            self._submit(f"0.{number}")
         self._schedule(0)
 
     def _schedule(self, number: int) -> None:
@@ -158,16 +158,17 @@ class Operator:
             return
         job_id = self.choose(f"{where}/job", jobs)
         schedules = RARE if self.observer.jobs[job_id][-1].job.lane is Lane.LONG else self._recurring
-        changes: tuple[dict[str, Any], ...] = (
-            {"schedule": self.choose(f"{where}/schedule", schedules)},
-            {"overlap": self.choose(f"{where}/overlap", self._overlaps)},
-            {"parameters": {"n": 1}},
-            {"concurrency": self.choose(f"{where}/key", self._keys)},
-            {"misfire": self.choose(f"{where}/misfire", MISFIRES)},
-            {"priority": self.choose(f"{where}/priority", ("normal", "high", "low"))},
-            {"depends_on": []},
-        )
-        change = self.choose(f"{where}/change", changes)
+        values: dict[str, Any] = {
+            "schedule": self.choose(f"{where}/schedule", schedules),
+            "overlap": self.choose(f"{where}/overlap", self._overlaps),
+            "parameters": {"n": 1},
+            "concurrency": self.choose(f"{where}/key", self._keys),
+            "misfire": self.choose(f"{where}/misfire", MISFIRES),
+            "priority": self.choose(f"{where}/priority", ("normal", "high", "low")),
+            "depends_on": [],
+        }
+        name = self.choose(f"{where}/change", tuple(values))
+        change = {name: values[name]}
         if self._is_varied:
             change = rename(change, partial(self._choose_within, where))
         self.request("PATCH", f"/jobs/{job_id}", change)

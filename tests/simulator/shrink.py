@@ -21,7 +21,7 @@ def shrink(failing: Outcome, *, without: Iterable[str] = (), report: Callable[[s
         smaller = None
         for kept in _without_chunks(best.decisions, size):
             runs += 1
-            tried = simulate(failing.seed, kept, without=without)
+            tried = simulate(failing.seed, kept, without=without, profile=failing.profile)
             if tried.violations and len(tried.decisions) < len(best.decisions):
                 smaller = tried
                 break
@@ -35,7 +35,7 @@ def shrink(failing: Outcome, *, without: Iterable[str] = (), report: Callable[[s
             break
         else:
             size //= 2
-    return simulate(failing.seed, best.decisions, without=without, tracing=True)
+    return simulate(failing.seed, best.decisions, without=without, profile=failing.profile, tracing=True)
 
 
 def _without_chunks(decisions: Sequence[Decision], size: int) -> list[list[Decision]]:

@@ -8,7 +8,7 @@ are deleted, and nothing may be left. Invariants of single steps are checked thr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -23,13 +23,13 @@ from tests.permissions import PERMISSIONS, refused
 from tests.simulator.at_rest import AtRest
 from tests.simulator.aws.account import Account
 from tests.simulator.aws.states import RUNNING
-from tests.simulator.choices import Choices, Decision
+from tests.simulator.choices import Choices, Decision, Profile
 from tests.simulator.containers import Containers
 from tests.simulator.contention import ContentionObserver
 from tests.simulator.deployment import Deployment, installed
 from tests.simulator.event_sources import QUEUES, Invoker, OneTimeSchedules, QueueSource, Streams, Ticks
 from tests.simulator.faults import Faults
-from tests.simulator.kernel import Kernel
+from tests.simulator.kernel import START, Kernel
 from tests.simulator.long_lane import LongLaneObserver
 from tests.simulator.observer import Observer, describe
 from tests.simulator.operator import Operator
@@ -41,6 +41,8 @@ SETTLING_TIME = timedelta(minutes=60)
 """How long it may take until every execution that came due has ended, after the last fault."""
 SWEEPS = timedelta(minutes=3)
 """Time for the dispatcher to repair what a crash left behind."""
+GATES_CHECK_INTERVAL = timedelta(seconds=50)
+"""Once between two sweeps."""
 TAILS = (timedelta(), timedelta(), timedelta(minutes=75))
 """How long a run continues without faults: longer than a timer's expiry, or not at all."""
 DEPLOYMENT_INTERVAL = 45.0
@@ -63,6 +65,7 @@ class Outcome:
     faults: dict[str, int] = field(default_factory=dict)
     coverage: Counter[str] = field(default_factory=Counter)
     """How often each feature was reached."""
+    profile: Profile | None = None
     trace: tuple[str, ...] = ()
 
 
@@ -71,10 +74,15 @@ def simulate(
     only: Iterable[Decision] | None = None,
     *,
     without: Iterable[str] = (),
+    profile: Profile | None = None,
     tracing: bool = False,
 ) -> Outcome:
-    """Run one seed. ``only``: take the default for all other decisions. ``without``: kinds of faults to leave out."""
-    kernel, choices = Kernel(), Choices(seed, only)
+    """Run one seed.
+
+    ``only``: take the default for all other decisions. ``without``: kinds of faults to leave out. ``profile``: narrows
+    the options of decisions.
+    """
+    kernel, choices = Kernel(), Choices(seed, only, profile)
     kernel.tracing = tracing
     account = Account(lambda: kernel.now)
     with installed(kernel, account) as deployment:
@@ -92,8 +100,25 @@ def simulate(
         executions=len(simulation.observer.executions) + len(simulation.observer.removed),
         faults=simulation.faults.counts,
         coverage=simulation.observer.coverage.counts,
+        profile=profile,
         trace=tuple(kernel.trace),
     )
+
+
+@dataclass
+class Lasting:
+    """Reports what violates a rule for longer than the sweeps may take to repair it."""
+
+    kernel: Kernel
+    violated: Callable[[str], None]
+    since: dict[str, datetime] = field(default_factory=dict)
+    checked_at: datetime = START
+
+    def check(self, found: Iterable[str]) -> None:
+        now = self.checked_at = self.kernel.now
+        self.since = {rule: self.since.get(rule, now) for rule in found}
+        for rule in (rule for rule, seen_at in self.since.items() if now - seen_at > SWEEPS):
+            self.violated(rule)
 
 
 class Simulation:
@@ -108,13 +133,13 @@ class Simulation:
         self.kernel, self.account, self.deployment, self.choices = kernel, account, deployment, choices
         self.faults = Faults(kernel, choices, without)
         self.observer = Observer(kernel, account, on_change=self._on_change)
-        self.observer.starts.checks_rates = not self.faults.probability["delay"]
+        self.observer.starts.may_be_frozen = self.faults.probability["delay"] > 0
         self.contention = ContentionObserver(self.observer)
         self.long_lane = LongLaneObserver(self.observer)
         self.invoker = Invoker(kernel, deployment, self.faults, self.observer.process_ended, self._on_change)
         self.streams = Streams(account, self.invoker, self._delivered)
         self.queues = [QueueSource(queue, account, self.invoker) for queue in QUEUES]
-        self.containers = Containers(account, self.invoker, self.long_lane.container_started)
+        self.containers = Containers(account, self.invoker, self.long_lane.observed)
         self.state_machines = StateMachines(account, self.invoker, self.containers.start)
         self.schedules = OneTimeSchedules(account, self.invoker)
         self.operator = Operator(self.invoker, self.observer, choices.any("requests", REQUESTS))
@@ -158,23 +183,24 @@ class Simulation:
     def _settle(self) -> None:
         """Continue until every execution that was due has ended and nothing is in flight; at least for a few sweeps.
 
-        What violates a rule at rest must be repaired by the next sweeps: it may have happened just now.
+        What violates a rule at rest must be repaired by the next sweeps: it may have happened just now. At the gates,
+        that holds even while executions run.
         """
         ended_at = self.kernel.now
         late: list[str] = []
-        since: dict[str, datetime] = {}
+        lasting = Lasting(self.kernel, self.observer.violated)
+        at_gates = Lasting(self.kernel, self.observer.violated)
         while self._step():
             settled_for = self.kernel.now - ended_at
+            if self.kernel.now - at_gates.checked_at > GATES_CHECK_INTERVAL:
+                at_gates.check(self.at_rest.of_gates())
             if settled_for > SWEEPS and self._is_quiet() and not (late := self.at_rest.unfinished(ended_at)):
-                found = list(chain(self.at_rest.violations(), self.long_lane.at_rest()))
-                since = {rule: since.get(rule, self.kernel.now) for rule in found}
-                for rule in (rule for rule, seen_at in since.items() if self.kernel.now - seen_at > SWEEPS):
-                    self.observer.violated(rule)
-                if not found:
+                lasting.check(chain(self.at_rest.violations(), self.long_lane.at_rest()))
+                if not lasting.since:
                     return
             if settled_for > SETTLING_TIME:
                 self.observer.violated(
-                    f"not finished after {SETTLING_TIME}: {late[:5] or list(since)[:5] or 'never quiet'}"
+                    f"not finished after {SETTLING_TIME}: {late[:5] or list(lasting.since)[:5] or 'never quiet'}"
                 )
 
     def _wait(self, duration: timedelta) -> None:
