@@ -2,14 +2,16 @@
 
 Measures two kinds of jobs: due within the planner horizon, so that the planner sends them directly to their queue, and
 due beyond it, so that they wait as timers. Each is counted over a period in which as many executions are planned as
-run.
+run. The first kind is measured with tags, too: they are part of the record of an execution.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
 from bench import prices
 from bench.report import Report
@@ -21,18 +23,26 @@ from tests.e2e.punctual import FINAL, Punctual, wait_for
 STEADY_SECONDS = 120
 JOBS_BEYOND = 100
 LOG_LINES, LOGGING_JOBS = 10, 20
+MOST_TAGS = {f"{number:02}".ljust(50, "k"): "v" * 100 for number in range(20)}
+"""As many and as long as a job may have."""
+MOST_UNITS, MOST_UNITS_WITH_TAGS = 8, 17
 POLLER = {"sqs.ReceiveMessage": 1, "sqs.DeleteMessage": 1}
 """Requests that Lambda's poller makes for each message. They are billed, although Punctual does not make them."""
 
 
 def measure(punctual: Punctual) -> Report:
     report = Report("Requests of one recurring short execution")
-    for name, since, until, executions in (_beyond_horizon(punctual), _within_horizon(punctual)):
+    periods = [
+        (MOST_UNITS, _beyond_horizon(punctual)),
+        (MOST_UNITS, _within_horizon(punctual)),
+        (MOST_UNITS_WITH_TAGS, _with_tags(punctual)),
+    ]
+    for most, (name, since, until, executions) in periods:
         counted = metered(punctual, since, until)
         ticks = metered(punctual, since, until, ("dispatcher",))["dynamodb.PutItem"]
         flushes = counted[f"write_units:{punctual.stack['tables']['signals']}"]
         statistics = _take_statistics(counted, punctual.stack["tables"]["statistics"])
-        _describe(report, name, counted, int(ticks), int(flushes), executions)
+        _describe(report, name, counted, int(ticks), int(flushes), executions, most)
         report.show(f"{name}: write units of the statistics, in addition", f"{statistics / executions:.2f}")
     report.show(f"write units of {LOG_LINES} log lines written at once, in addition", f"{_log_lines(punctual):.2f}")
     return report
@@ -58,8 +68,16 @@ def _take_statistics(counted: Counter[str], table: str) -> float:
     return writes
 
 
-def _within_horizon(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
-    job = punctual.submit(name="metered", schedule={"every_seconds": 1})
+def _with_tags(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
+    _sleep_until(datetime.now(UTC) + PLANNER_HORIZON)  # the last work orders of the deleted job would be counted
+    _, start, end, executions = _within_horizon(punctual, MOST_TAGS)
+    return "due every second, with twenty tags of maximum length", start, end, executions
+
+
+def _within_horizon(
+    punctual: Punctual, tags: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, datetime, datetime, int]:
+    job = punctual.submit(name="metered", tags=dict(tags), schedule={"every_seconds": 1})
     punctual.wait_for_end(job)
     start = datetime.now(UTC).replace(second=30, microsecond=0)  # ticks come at a fixed second: measure whole minutes
     if start < datetime.now(UTC) + timedelta(seconds=1):
@@ -89,7 +107,9 @@ def _beyond_horizon(punctual: Punctual) -> tuple[str, datetime, datetime, int]:
     return f"due every {seconds} s", start, end, JOBS_BEYOND
 
 
-def _describe(report: Report, name: str, counted: Counter[str], ticks: int, flushes: int, executions: int) -> None:
+def _describe(
+    report: Report, name: str, counted: Counter[str], ticks: int, flushes: int, executions: int, most_units: int
+) -> None:
     """Add the rows of one kind of job.
 
     Each tick records its position, and each worker its counts at most every few seconds, regardless of the load. These
@@ -103,7 +123,7 @@ def _describe(report: Report, name: str, counted: Counter[str], ticks: int, flus
     report.show(f"{name}: executions counted", str(executions))
     report.show(f"{name}: positions recorded by ticks", str(ticks))
     report.show(f"{name}: counts recorded by workers", str(flushes))
-    report.limit(f"{name}: DynamoDB write units", writes, 8)
+    report.limit(f"{name}: DynamoDB write units", writes, most_units)
     report.limit(f"{name}: DynamoDB read units", reads, 2)
     report.limit(f"{name}: SQS requests", sqs, 3)
     for what, count in sorted(each.items()):
