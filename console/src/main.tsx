@@ -1,9 +1,16 @@
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
-import "./styles/components.css";
-import "./styles/views.css";
+import "./styles/topbar.css";
+import "./styles/layout.css";
+import "./styles/controls.css";
+import "./styles/table.css";
+import "./styles/lists.css";
+import "./styles/overlay.css";
+import "./styles/charts.css";
+import "./styles/overview.css";
 import "./styles/job.css";
+import "./styles/job-form.css";
 import "./styles/execution.css";
 import "./state/zone";
 import { render } from "preact";
