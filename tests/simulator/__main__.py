@@ -61,7 +61,7 @@ def _show(failing: Outcome, arguments: argparse.Namespace) -> None:
     shortest = shrink(failing, without=arguments.without, report=print)
     print(f"\nThe shortest run of seed {failing.seed} that fails has {len(shortest.decisions)} decisions:")
     print("\n".join(f"  {decision.stream} #{decision.number}" for decision in shortest.decisions))
-    print("\n".join(shortest.trace))
+    print("\n".join(shortest.relevant_trace()))
     seeds = f'"{failing.seed} --short"' if arguments.short else failing.seed
     print(f"\n{shortest.violations[0]}\nrepeat it: make simulate SEEDS={seeds}")
 

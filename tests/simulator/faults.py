@@ -26,6 +26,8 @@ KINDS = (
     *("delay", "kill", "lost", "throttle", "lag", "duplicate", "reorder", "tick", "skew", "stale", "deploy", "abort"),
     "conflict",
 )
+READS = ("query", "get_", "batch_get_", "list_", "describe_", "put_metric_data")
+"""Operations that the trace leaves out, unless they fail."""
 CONFLICTING = frozenset({"put_item", "update_item", "delete_item", "transact_write_items"})
 """Operations that DynamoDB refuses while a transaction writes the same item."""
 
@@ -102,7 +104,8 @@ class Faults:
         process = self.kernel.current
         if process is None:
             return
-        if self.kernel.tracing:
+        is_plain_read = operation.startswith(READS) and not isinstance(outcome, ServiceError)
+        if self.kernel.tracing and not is_plain_read:
             result = f" → {outcome.code}" if isinstance(outcome, ServiceError) else ""
             self.kernel.log(f"{process.name}: {service}.{operation}{result}")
         if self.happens("kill", f"after/{process.name}"):

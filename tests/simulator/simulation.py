@@ -66,7 +66,23 @@ class Outcome:
     coverage: Counter[str] = field(default_factory=Counter)
     """How often each feature was reached."""
     profile: Profile | None = None
+    jobs: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
+
+    def relevant_trace(self) -> list[str]:
+        """The trace without lines that name only jobs which the violation does not name. All lines if it names none."""
+        named = {job for job in self.jobs if _names(job, self.violations[0])} if self.violations else set()
+        others = set(self.jobs) - named if named else set()
+        return [
+            line
+            for line in self.trace
+            if not any(_names(job, line) for job in others) or any(_names(job, line) for job in named)
+        ]
+
+
+def _names(job_id: str, text: str) -> bool:
+    """Whether a line names a job: by its id, or by the end of it."""
+    return job_id in text or f"{job_id[-4:]}@" in text or f"job {job_id[-4:]} " in text
 
 
 def simulate(
@@ -101,6 +117,7 @@ def simulate(
         faults=simulation.faults.counts,
         coverage=simulation.observer.coverage.counts,
         profile=profile,
+        jobs=tuple(simulation.observer.jobs),
         trace=tuple(kernel.trace),
     )
 
