@@ -79,7 +79,7 @@ test-simulator: install ## test the simulator, and run today's seeds
 	@echo "── simulator" && $(PYTEST) tests/simulator
 
 SEEDS ?= 1 100
-simulate: install ## run the engine under random schedules and faults (SEEDS="1 10000" sets the first and last seed)
+simulate: install ## run the engine under random schedules and faults (SEEDS="1 1000": first and last seed; SEEDS="1 10000 --short": short schedules)
 	@PYTHONPATH=layers/punctual/python:. $(PY) -m tests.simulator $(SEEDS)
 
 deploy: install ## deploy Punctual to the AWS account of your credentials
