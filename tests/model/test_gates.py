@@ -43,6 +43,7 @@ INSTANCES = {
     "two gates, two executions and a duplicate": Instance(2, TWO, 1, Budget(duplicates=1)),
     "two gates, two executions with two attempts": Instance(2, TWO, 2),
     "two gates, two executions and an edit": Instance(2, TWO, 1, Budget(edits=1), edits=ALL_EDITS, drops_gate=True),
+    "two gates, two executions and an added upstream": Instance(2, TWO, 1, Budget(edits=1), edits=frozenset({"hold"})),
     "a backfill with a key and two attempts": Instance(2, (GateSpec(), GateSpec()), 2, backfill=True),
     "a backfill with a key and a duplicate": Instance(
         2, (GateSpec(), GateSpec()), 1, Budget(duplicates=1), backfill=True
@@ -59,9 +60,6 @@ INSTANCES = {
         3, (GateSpec(kept=True, rules=(Rule.WAIT, Rule.WAIT, Rule.CANCEL_RUNNING)),)
     ),
 }
-
-HELD_BETWEEN_GATES = Instance(2, TWO, 1, Budget(edits=1, repairs=1), edits=frozenset({"hold"}))
-"""Too large to be explored completely in a test."""
 
 NEEDED = {
     Condition.ACQUIRE_BEHIND_QUEUE: INSTANCES["skip behind waiters"],
@@ -90,7 +88,7 @@ NEEDED = {
     Condition.SKIP_CHECKS_HOLDER: INSTANCES["skip, with two attempts and a cancellation"],
     Condition.SKIP_BEHIND_HOLDER: INSTANCES["skip behind waiters"],
     Condition.ASK_IN_GRANT: INSTANCES["cancel running"],
-    Condition.LATER_GATES_NOT_HELD: HELD_BETWEEN_GATES,
+    Condition.LATER_GATES_NOT_HELD: INSTANCES["two gates, two executions and an added upstream"],
 }
 """Each condition of the protocol, and an instance that violates an invariant without it."""
 
