@@ -1,6 +1,6 @@
 """The model of Step Functions answers like moto: the same random operations on runs.
 
-Task tokens are not compared: moto issues none without executing the state machine. tests/e2e uses those of the emulator.
+Task tokens are not compared: moto issues none without executing the state machine. tests/e2e uses the emulator's.
 """
 
 from __future__ import annotations
