@@ -4,7 +4,7 @@ import type { Page } from "@playwright/test";
 import violationsOf from "./axe";
 import { expect, test } from "./stack";
 
-const VIEWS = ["", "/jobs", "/executions", "/deadlines", "/queues", "/lane", "/tasks", "/jobs/new"];
+const VIEWS = ["", "/jobs", "/executions", "/calendar", "/deadlines", "/queues", "/lane", "/tasks", "/jobs/new"];
 
 test("a job is submitted, watched and cancelled with the keyboard only", async ({ page, open, submit }) => {
   await submit({ name: "keyboard-warm-up" });
@@ -92,6 +92,23 @@ test("hostile names and messages are shown as text", async ({ page, open, submit
   await expect(page.getByRole("main").getByText(name).first()).toBeVisible();
   expect(await page.locator("main img").count()).toBe(0);
   expect(await page.title()).toContain("Punctual");
+});
+
+test("the calendar opens a failed run by keyboard, and shows the dry run of its backfill", async ({ page, open, submit }) => {
+  const name = "failing-in-the-calendar";
+  await submit({ name, task: "fail", parameters: { times: 9, fatal: true }, schedule: { every_seconds: 60 } });
+  await open("");
+  await page.keyboard.press("g");
+  await page.keyboard.press("c");
+  await page.keyboard.press("d");
+  await expect(page).toHaveURL(/calendar\?span=day$/);
+  await page.getByRole("searchbox", { name: "Search jobs" }).fill(name);
+  await page.getByRole("gridcell", { name: new RegExp(`^${name}: .*ailed`) }).first().focus();
+  await page.keyboard.press("Enter");
+  const popover = page.getByRole("dialog", { name });
+  await expect(popover.getByText(/^Dry run: .* would run again/)).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(popover).toHaveCount(0);
 });
 
 test("a refusal appears at its field, and nothing is stored", async ({ page, open }) => {

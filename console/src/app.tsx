@@ -11,6 +11,7 @@ import { Help, useShortcuts } from "./shell/keys";
 import { BottomBar, GROUPS, Sidebar } from "./shell/navigation";
 import { Palette } from "./shell/palette";
 import { TopBar } from "./shell/topbar";
+import { CalendarView } from "./views/calendar/view";
 import { DeadlinesView } from "./views/deadlines/view";
 import { ExecutionView } from "./views/execution/view";
 import { ExecutionsView } from "./views/executions/view";
@@ -31,6 +32,7 @@ const VIEWS: [string, ComponentType<any>][] = [
   ["/jobs/:id/edit", JobFormView],
   ["/executions", ExecutionsView],
   ["/executions/:id", ExecutionView],
+  ["/calendar", CalendarView],
   ["/deadlines", DeadlinesView],
   ["/queues", QueuesView],
   ["/lane", LaneView],

@@ -12,6 +12,7 @@ import "./styles/overview.css";
 import "./styles/job.css";
 import "./styles/job-form.css";
 import "./styles/execution.css";
+import "./styles/calendar.css";
 import "./state/zone";
 import { render } from "preact";
 import { start } from "./api/auth";

@@ -21,14 +21,16 @@ interface Props {
   filters: Filter[];
   /** The parameter that the search field sets. */
   search?: { name: string; placeholder: string };
+  /** Parameters of the address that are not filters. */
+  others?: readonly string[];
   children?: preact.ComponentChildren;
 }
 
-export function Filters({ filters, search, children }: Props) {
+export function Filters({ filters, search, others = [], children }: Props) {
   const { query } = place.value;
   const known = new Set([...filters.map((one) => one.name), search?.name]);
   const active = filters.filter((one) => query.get(one.name));
-  const unknown = [...query.keys()].filter((name) => !known.has(name) && !OTHERS.has(name));
+  const unknown = [...query.keys()].filter((name) => !known.has(name) && !OTHERS.has(name) && !others.includes(name));
   return (
     <search class="filters chips">
       {search && <Search {...search} />}

@@ -4,10 +4,12 @@ import { useEffect, useRef } from "preact/hooks";
 import { navigate } from "../router";
 import { mayOperate } from "../state/me";
 import { freshness } from "../state/resource";
+import { viewKeys } from "../state/view-keys";
 
 const GO: Record<string, string> = {
   o: "/",
   j: "/jobs",
+  c: "/calendar",
   e: "/executions",
   d: "/deadlines",
   q: "/queues",
@@ -18,12 +20,13 @@ const CHORD_MS = 1_500;
 
 export const KEYS: [string, string][] = [
   ["⌘K or Ctrl K", "search or jump to"],
-  ["g then o, j, e, d, q, l, t", "overview, jobs, executions, deadlines, queues, long lane, tasks"],
+  ["g then o, j, e, c, d, q, l, t", "overview, jobs, executions, calendar, deadlines, queues, long lane, tasks"],
   ["c", "new job"],
   ["/", "search in the list"],
   ["j, k or ↓, ↑", "next and previous row"],
   ["Enter", "open the row"],
   ["x", "select the row"],
+  ["t, then d, w or m", "calendar: today, day, week, month"],
   ["r", "read again"],
   ["Esc", "close, or clear the selection"],
   ["?", "this list"],
@@ -55,7 +58,9 @@ export function useShortcuts({ openPalette, openHelp }: Actions): void {
       const isChord = Date.now() - prefixedAt.current < CHORD_MS;
       prefixedAt.current = event.key === "g" ? Date.now() : 0;
       const target = isChord ? GO[event.key] : undefined;
+      const own = viewKeys.value[event.key];
       if (target) navigate(target);
+      else if (own && !isChord) own();
       else if (event.key === "?") openHelp();
       else if (event.key === "c" && mayOperate.value) navigate("/jobs/new");
       else if (event.key === "r") freshness.value.reload();

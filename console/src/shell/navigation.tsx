@@ -19,6 +19,7 @@ export const GROUPS: Entry[][] = [
     { to: "/", title: "Overview", icon: "home", hasCount: "attention" },
     { to: "/jobs", title: "Jobs", icon: "jobs" },
     { to: "/executions", title: "Executions", icon: "executions" },
+    { to: "/calendar", title: "Calendar", icon: "calendar" },
     { to: "/deadlines", title: "Deadlines", icon: "flag", hasCount: "deadlines" },
   ],
   [
@@ -27,7 +28,7 @@ export const GROUPS: Entry[][] = [
     { to: "/tasks", title: "Tasks", icon: "tasks" },
   ],
 ];
-const NARROW = ["/", "/jobs", "/executions", "/deadlines"];
+const NARROW = ["/", "/jobs", "/calendar", "/deadlines"];
 
 export function Sidebar() {
   return (

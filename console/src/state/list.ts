@@ -4,17 +4,21 @@ import { useState } from "preact/hooks";
 import { read } from "../api/client";
 import type { Page } from "../api/types";
 import { complain } from "../components/toasts";
-import { type Resource, useResource } from "./resource";
+import { LIST_MS, type Resource, useResource } from "./resource";
 
-export interface List<T> extends Resource<Page<T>> {
+export interface List<T, P extends Page<T> = Page<T>> extends Resource<P> {
   items: T[];
   hasMore: boolean;
   isLoading: boolean;
   loadMore: () => void;
 }
 
-export function useList<T>(path: string, idOf: (item: T) => string): List<T> {
-  const first = useResource<Page<T>>(path);
+export function useList<T, P extends Page<T> = Page<T>>(
+  path: string,
+  idOf: (item: T) => string,
+  everyMs = LIST_MS,
+): List<T, P> {
+  const first = useResource<P>(path, everyMs);
   const [more, setMore] = useState<{ path: string; pages: Page<T>[]; isLoading: boolean }>({
     path,
     pages: [],

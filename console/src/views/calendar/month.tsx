@@ -1,0 +1,100 @@
+/** Six weeks as a grid of days: what ended, what failed or is at risk, what is planned. A day opens. */
+
+import { useMemo } from "preact/hooks";
+import { Icon } from "../../components/icon";
+import { Link } from "../../components/link";
+import { type Day, dayOf, dayWords } from "../../format/days";
+import { zone } from "../../format/time";
+import { withQuery } from "../../router";
+import { countByDay, type DayCount, hueOf, iconOf, runsOf } from "./runs";
+import type { SpanProps } from "./view";
+import { alarmOfDay, clockChangeWords, volumeOfDay } from "./words";
+
+const WEEK = 7;
+
+export function Month({ range, jobs, data, now }: SpanProps) {
+  const counts = useMemo(() => countByDay(jobs.flatMap(runsOf), zone.value), [jobs, zone.value]);
+  const today = dayOf(now, zone.value);
+  const changesOf = (day: Day) => data.clock_changes.filter((one) => dayOf(Date.parse(one.at), zone.value) === day);
+  const isPartial = jobs.some((job) => Date.parse(job.complete_from) > range.from);
+  const weeks = Array.from({ length: range.days.length / WEEK }, (_, week) =>
+    range.days.slice(week * WEEK, week * WEEK + WEEK),
+  );
+  return (
+    <>
+      <table class="calendar-month-grid" aria-label={range.title}>
+        <thead>
+          <tr>
+            {range.days.slice(0, WEEK).map((day) => (
+              <th key={day} scope="col">
+                {dayWords(day, { weekday: "short" })}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody onKeyDown={step}>
+          {weeks.map((week) => (
+            <tr key={week[0]}>
+              {week.map((day) => (
+                <td key={day} class={day.slice(0, 7) === range.at.slice(0, 7) ? undefined : "is-outside"}>
+                  <DayCell
+                    day={day}
+                    isToday={day === today}
+                    found={counts.get(day)}
+                    note={changesOf(day).length ? clockChangeWords(changesOf(day)) : ""}
+                  />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {isPartial && (
+        <p class="note padded">
+          Of a job that runs often, the latest 100 runs and the next 100 are counted: days further away show fewer than
+          there were.
+        </p>
+      )}
+    </>
+  );
+}
+
+interface CellProps {
+  day: Day;
+  isToday: boolean;
+  found: DayCount | undefined;
+  note: string;
+}
+
+function DayCell({ day, isToday, found, note }: CellProps) {
+  const alarm = alarmOfDay(found);
+  const volume = volumeOfDay(found);
+  const name = dayWords(day, { weekday: "long", day: "numeric", month: "long" });
+  const skipped = found?.excluded ? `${found.excluded} skipped` : "";
+  return (
+    <Link
+      to={withQuery({ at: day, span: "day" })}
+      class={isToday ? "is-today" : undefined}
+      aria-label={[name, alarm?.text, volume, skipped, note].filter(Boolean).join(", ")}
+      aria-current={isToday ? "date" : undefined}
+    >
+      <span class="number-of-day">{Number(day.slice(8))}</span>
+      {found?.worst && (
+        <span class={`worst hue-${hueOf(found.worst)}`}>
+          <Icon name={iconOf(found.worst)} />
+        </span>
+      )}
+      {alarm && <span class={`alarm hue-${alarm.hue}`}>{alarm.text}</span>}
+      <span class="note">{volume}</span>
+      <span class="note">{[skipped, note].filter(Boolean).join(", ")}</span>
+    </Link>
+  );
+}
+
+function step(event: KeyboardEvent): void {
+  const offset = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -WEEK, ArrowDown: WEEK }[event.key];
+  if (!offset) return;
+  const links = [...(event.currentTarget as HTMLElement).querySelectorAll("a")];
+  links[links.indexOf(document.activeElement as HTMLAnchorElement) + offset]?.focus();
+  event.preventDefault();
+}

@@ -1,0 +1,108 @@
+/** Six weeks: on each day what needs a person, clock changes and skipped dates. A day opens its week. */
+
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { CalendarJob, ClockChange } from "../../api/types";
+import { Icon } from "../../components/icon";
+import { Link } from "../../components/link";
+import { type Day, dayOf, dayWords } from "../../format/days";
+import { zone } from "../../format/time";
+import { withQuery } from "../../router";
+import type { Range } from "./range";
+import { countByDay, type DayCount, hueOf, iconOf, isBad, isInDanger, runsOf } from "./runs";
+import { alarmOfDay, clockChangeWords, volumeOfDay } from "./words";
+
+interface Props {
+  days: Day[];
+  range: Range;
+  today: Day;
+  jobs: CalendarJob[];
+  changes: ClockChange[];
+}
+
+export function Strip({ days, range, today, jobs, changes }: Props) {
+  const counts = useMemo(() => countByDay(jobs.flatMap(runsOf), zone.value), [jobs, zone.value]);
+  const changesOf = (day: Day) => changes.filter((one) => dayOf(Date.parse(one.at), zone.value) === day);
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const first = ref.current?.querySelector<HTMLElement>(".is-first");
+    ref.current?.parentElement?.scrollTo({ left: (first?.offsetLeft ?? 0) - 88 }); // it scrolls on narrow screens
+  }, [range.at]);
+  const step = (event: KeyboardEvent) => {
+    const offset = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }[event.key];
+    if (!offset) return;
+    const links = [...(event.currentTarget as HTMLElement).querySelectorAll("a")];
+    links[links.indexOf(document.activeElement as HTMLAnchorElement) + offset]?.focus();
+    event.preventDefault();
+  };
+  return (
+    <div class="calendar-row calendar-strip">
+      <div class="calendar-name">
+        <b>Six weeks</b>
+        <span class="note">failed, at risk, clock changes, skipped dates</span>
+      </div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrows move between its links */}
+      <div class="calendar-days" ref={ref} onKeyDown={step}>
+        {days.map((day, position) => (
+          <StripDay
+            key={day}
+            day={day}
+            isFirst={position === 0 || day.endsWith("-01")}
+            isToday={day === today}
+            range={range}
+            found={counts.get(day)}
+            changes={changesOf(day)}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface DayProps {
+  day: Day;
+  isFirst: boolean;
+  isToday: boolean;
+  range: Range;
+  found: DayCount | undefined;
+  changes: ClockChange[];
+}
+
+function StripDay({ day, isFirst, isToday, range, found, changes }: DayProps) {
+  const position = range.days.indexOf(day);
+  const name = dayWords(day, { weekday: "short", day: "numeric", month: "short" });
+  const below = changes.length ? clockChangeWords(changes) : found?.excluded ? "skipped" : "";
+  const said = [name, alarmOfDay(found)?.text, volumeOfDay(found), below].filter(Boolean).join(", ");
+  const classes = [
+    position >= 0 && "is-shown",
+    position === 0 && "is-first",
+    position === range.days.length - 1 && "is-last",
+    isToday && "is-today",
+  ];
+  return (
+    <Link
+      to={withQuery({ at: isToday ? null : day, do: null })}
+      class={classes.filter(Boolean).join(" ")}
+      aria-label={said}
+      aria-current={isToday ? "date" : undefined}
+      title={said}
+    >
+      <span class="calendar-month">{isFirst ? dayWords(day, { month: "short" }) : ""}</span>
+      <span class="calendar-weekday">{dayWords(day, { weekday: "narrow" })}</span>
+      <span>{Number(day.slice(8))}</span>
+      <DayMark found={found} />
+      <span class="calendar-below">{below}</span>
+    </Link>
+  );
+}
+
+function DayMark({ found }: { found: DayCount | undefined }) {
+  const worst = found?.worst;
+  if (!worst) return <i class="dot is-none" />;
+  if (isBad(worst) || isInDanger(worst))
+    return (
+      <span class={`hue-${hueOf(worst)}`}>
+        <Icon name={iconOf(worst)} />
+      </span>
+    );
+  return <i class={found.ended ? "dot is-past" : "dot"} />;
+}
