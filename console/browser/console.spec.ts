@@ -97,9 +97,10 @@ test("hostile names and messages are shown as text", async ({ page, open, submit
 test("the calendar opens a failed run by keyboard, and shows the dry run of its backfill", async ({ page, open, submit }) => {
   const name = "failing-in-the-calendar";
   await submit({ name, task: "fail", parameters: { times: 9, fatal: true }, schedule: { every_seconds: 60 } });
-  await open("");
+  await open("", "admin");
   await page.keyboard.press("g");
   await page.keyboard.press("c");
+  await expect(page.getByText("Six weeks")).toBeVisible();
   await page.keyboard.press("d");
   await expect(page).toHaveURL(/calendar\?span=day$/);
   await page.getByRole("searchbox", { name: "Search jobs" }).fill(name);

@@ -13,6 +13,8 @@ import "./styles/job.css";
 import "./styles/job-form.css";
 import "./styles/execution.css";
 import "./styles/calendar.css";
+import "./styles/lane.css";
+import "./styles/queues.css";
 import "./state/zone";
 import { render } from "preact";
 import { start } from "./api/auth";

@@ -39,3 +39,4 @@ export type CalendarJob = Schemas["CalendarJob"];
 export type CalendarEntry = Schemas["CalendarEntry"];
 export type ClockChange = Schemas["ClockChange"];
 export type LaneHour = Schemas["HourOfSlots"];
+export type YieldForecast = Schemas["YieldForecast"];

@@ -1,16 +1,16 @@
 /** The keys that the visible view adds to those of the console. */
 
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 export const viewKeys = signal<Record<string, () => void>>({});
 
 /** Listen to `keys` while the view is visible. They may change with each rendering. */
 export function useViewKeys(keys: Record<string, () => void>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     viewKeys.value = keys;
   });
-  useEffect(
+  useLayoutEffect(
     () => () => {
       viewKeys.value = {};
     },

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { CalendarEntry } from "../../api/types";
+import { demandOf, overLimit } from "../../format/slot-levels";
 import { entryAt, jobWith } from "./fixtures";
 import { keepLabels, layoutRun } from "./layout";
 import { rangeOf, scaleOf } from "./range";
 import { type Run, runsOf } from "./runs";
-import { demandOf, overLimit, usageOf } from "./usage";
+import { usageOf } from "./usage";
 
 const WEEK = rangeOf("week", "2026-11-17", "2026-11-17", "UTC");
 /** Ten pixels an hour. */

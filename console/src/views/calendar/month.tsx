@@ -75,18 +75,28 @@ function DayCell({ day, isToday, found, note }: CellProps) {
     <Link
       to={withQuery({ at: day, span: "day" })}
       class={isToday ? "is-today" : undefined}
-      aria-label={[name, alarm?.text, volume, skipped, note].filter(Boolean).join(", ")}
       aria-current={isToday ? "date" : undefined}
     >
-      <span class="number-of-day">{Number(day.slice(8))}</span>
+      <span class="visually-hidden">{[name, alarm?.text, volume, skipped, note].filter(Boolean).join(", ")}</span>
+      <span class="number-of-day" aria-hidden="true">
+        {Number(day.slice(8))}
+      </span>
       {found?.worst && (
         <span class={`worst hue-${hueOf(found.worst)}`}>
           <Icon name={iconOf(found.worst)} />
         </span>
       )}
-      {alarm && <span class={`alarm hue-${alarm.hue}`}>{alarm.text}</span>}
-      <span class="note">{volume}</span>
-      <span class="note">{[skipped, note].filter(Boolean).join(", ")}</span>
+      {alarm && (
+        <span class={`alarm hue-${alarm.hue}`} aria-hidden="true">
+          {alarm.text}
+        </span>
+      )}
+      <span class="note" aria-hidden="true">
+        {volume}
+      </span>
+      <span class="note" aria-hidden="true">
+        {[skipped, note].filter(Boolean).join(", ")}
+      </span>
     </Link>
   );
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { entryAt, jobWith } from "./fixtures";
 import { rangeOf, scaleOf } from "./range";
 import { cellsOf, rowsOf } from "./rows";
-import { countByDay, runsOf, within, worstOf } from "./runs";
+import { asOf, countByDay, runsOf, within, worstOf } from "./runs";
 import { alarmOfDay, backfillWords, clockChangeWords, runInWords, volumeOfDay } from "./words";
 
 const WEEK = rangeOf("week", "2026-11-17", "2026-11-17", "UTC");
@@ -41,6 +41,15 @@ test("a run that began before the range and lasts into it belongs to it", () => 
   const ended = entryAt("2026-11-13T03:00:00.000Z", { status: "succeeded", ended_at: "2026-11-13T04:00:00.000Z" });
   const later = entryAt("2026-11-23T03:00:00.000Z");
   expect(within(jobWith([long, ended, later]), WEEK.from, WEEK.to).entries).toEqual([long]);
+});
+
+test("a run that is queued before it is due is planned", () => {
+  const job = jobWith([
+    entryAt("2026-11-15T03:00:00.000Z", { status: "queued" }),
+    entryAt("2026-11-15T05:00:00.000Z", { status: "queued" }),
+  ]);
+  const outcomes = runsOf(asOf(job, Date.parse("2026-11-15T04:00:00Z"))).map((run) => run.outcome);
+  expect(outcomes).toEqual(["queued", "scheduled"]);
 });
 
 test("jobs that run often are drawn by the hour, queue jobs as volume", () => {

@@ -109,6 +109,16 @@ function outcomeOf(entry: CalendarEntry): Outcome {
   return (entry.status ?? "scheduled") as Outcome;
 }
 
+/** The job with its runs that are queued before they are due shown as planned. */
+export function asOf(job: CalendarJob, now: number): CalendarJob {
+  const isEarly = (entry: CalendarEntry) => entry.status === "queued" && Date.parse(entry.at) > now;
+  if (!job.entries.some(isEarly)) return job;
+  return {
+    ...job,
+    entries: job.entries.map((entry) => (isEarly(entry) ? { ...entry, status: "scheduled" as const } : entry)),
+  };
+}
+
 /** The job with the entries that are due, run, or are expected to run within the range. */
 export function within(job: CalendarJob, from: number, to: number): CalendarJob {
   const overlaps = (entry: CalendarEntry) => {

@@ -2,8 +2,9 @@
 
 import type { Calendar, CalendarJob } from "../../api/types";
 import { plural } from "../../format/duration";
+import { demandOf, overLimit } from "../../format/slot-levels";
 import type { Range, Scale } from "./range";
-import { demandOf, overLimit, usageOf } from "./usage";
+import { usageOf } from "./usage";
 import { moment } from "./words";
 
 const HEIGHT = 60;

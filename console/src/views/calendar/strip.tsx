@@ -82,15 +82,23 @@ function StripDay({ day, isFirst, isToday, range, found, changes }: DayProps) {
     <Link
       to={withQuery({ at: isToday ? null : day, do: null })}
       class={classes.filter(Boolean).join(" ")}
-      aria-label={said}
       aria-current={isToday ? "date" : undefined}
       title={said}
     >
-      <span class="calendar-month">{isFirst ? dayWords(day, { month: "short" }) : ""}</span>
-      <span class="calendar-weekday">{dayWords(day, { weekday: "narrow" })}</span>
-      <span>{Number(day.slice(8))}</span>
+      <span class="visually-hidden">{said}</span>
+      <span class="calendar-month" aria-hidden="true">
+        {isFirst ? dayWords(day, { month: "short" }) : ""}
+      </span>
+      <span class="calendar-weekday" aria-hidden="true">
+        {dayWords(day, { weekday: "narrow" })}
+      </span>
+      <span class="calendar-date" aria-hidden="true">
+        {Number(day.slice(8))}
+      </span>
       <DayMark found={found} />
-      <span class="calendar-below">{below}</span>
+      <span class="calendar-below" aria-hidden="true">
+        {below}
+      </span>
     </Link>
   );
 }

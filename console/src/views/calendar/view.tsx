@@ -22,7 +22,7 @@ import { Agenda } from "./agenda";
 import { Grid } from "./grid";
 import { Month } from "./month";
 import { boundsOf, type Range, rangeOf, SPANS, type Span, sixWeeksAround } from "./range";
-import { isBad, isInDanger, runsOf, within } from "./runs";
+import { asOf, isBad, isInDanger, runsOf, within } from "./runs";
 import { Strip } from "./strip";
 
 const SHOW = ["with_a_deadline", "failed_or_at_risk", "long_lane"];
@@ -72,9 +72,9 @@ export function CalendarView() {
   const jobs = useMemo(
     () =>
       list.items
-        .map((job) => within(job, range.from, range.to))
+        .map((job) => asOf(within(job, range.from, range.to), current.value))
         .filter((job) => job.entries.length && isShown(job, show)),
-    [list.data, list.items.length, range, show],
+    [list.data, list.items.length, range, show, current.value],
   );
   useViewKeys(keysOf(range));
   return (

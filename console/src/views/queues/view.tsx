@@ -1,74 +1,133 @@
-/** The queues: depth, rates, and the time to drain against its limit. */
+/** The queues: depth, rates, the time to drain against its limit; a row opens its last day. */
 
 import type { Queue, Queues } from "../../api/types";
 import { Gauge } from "../../components/gauge";
+import { Icon } from "../../components/icon";
+import { Link } from "../../components/link";
 import { Loaded } from "../../components/states";
+import { Mark } from "../../components/status";
 import { Time } from "../../components/time";
 import { coarse, count } from "../../format/duration";
+import { place, withQuery } from "../../router";
 import { useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
+import { QueueDetails } from "./details";
+import { rate, verdict } from "./words";
+
+/** The monitor samples once a minute. */
+const EVERY_MS = 15_000;
 
 export function QueuesView() {
   useTitle("Queues");
-  const queues = useResource<Queues>("/queues");
+  const queues = useResource<Queues>("/queues?history=true", EVERY_MS);
   return (
     <Loaded what="Queues" of={queues}>
       {(data) => (
         <section class="card">
           <header>
-            <h1 class="as-section">{verdict(data.items)}</h1>
+            <h1 class="as-section">
+              <Verdict queues={data.items} />
+            </h1>
             <span class="note aside">
               as of <Time at={data.at} />
             </span>
           </header>
-          <div class="scroll">
-            <table class="table" aria-label="Queues">
-              <thead>
-                <tr>
-                  <th scope="col">Queue</th>
-                  <th scope="col" class="number">
-                    Waiting
-                  </th>
-                  <th scope="col" class="number">
-                    Oldest
-                  </th>
-                  <th scope="col" class="number">
-                    In a minute
-                  </th>
-                  <th scope="col" class="number">
-                    Out a minute
-                  </th>
-                  <th scope="col">To drain</th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.items.map((queue) => (
-                  <tr key={queue.queue}>
-                    <td class="strong">{queue.queue}</td>
-                    <td class="number">{queue.depth === null ? "Unknown" : count(queue.depth)}</td>
-                    <td class="number">{queue.oldest_seconds ? coarse(queue.oldest_seconds) : "–"}</td>
-                    <td class="number">{rate(queue.arrival_per_minute)}</td>
-                    <td class="number">{rate(queue.finished_per_minute)}</td>
-                    <td>
-                      <Gauge queue={queue} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <table class="table is-cards" aria-label="Queues">
+            <thead>
+              <tr>
+                <th scope="col">Queue</th>
+                <th scope="col" class="number">
+                  Waiting
+                </th>
+                <th scope="col" class="number">
+                  Oldest
+                </th>
+                <th scope="col" class="number">
+                  In a minute
+                </th>
+                <th scope="col" class="number">
+                  Out a minute
+                </th>
+                <th scope="col">To drain</th>
+                <th scope="col">Breach</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.items.map((queue) => (
+                <QueueRow key={queue.queue} queue={queue} isOpen={openedOf(data.items) === queue.queue} />
+              ))}
+            </tbody>
+          </table>
         </section>
       )}
     </Loaded>
   );
 }
 
-function rate(value: number | null | undefined): string {
-  return value == null ? "Unknown" : count(Math.round(value * 10) / 10);
+/** The queue in the address; else the one in danger, so that what helps is in sight. */
+function openedOf(queues: Queue[]): string | null {
+  const wanted = place.value.query.get("queue");
+  if (wanted !== null) return wanted;
+  return queues.find((one) => one.minutes_until_breach !== null)?.queue ?? null;
 }
 
-function verdict(queues: Queue[]): string {
-  const over = queues.filter((one) => one.minutes_until_breach !== null);
-  if (over.length) return `Over a limit, now or soon: ${over.map((one) => one.queue).join(", ")}`;
-  return queues.some((one) => one.depth) ? "All queues drain within their limit" : "No message waits";
+function Verdict({ queues }: { queues: Queue[] }) {
+  const { text, isDanger } = verdict(queues);
+  return isDanger ? (
+    <Mark hue="warn" icon="at_risk">
+      {text}
+    </Mark>
+  ) : (
+    <span>{text}</span>
+  );
+}
+
+function QueueRow({ queue, isOpen }: { queue: Queue; isOpen: boolean }) {
+  return (
+    <>
+      <tr>
+        <td class="strong">
+          <Link to={withQuery({ queue: isOpen ? "none" : queue.queue })} class="queue-name" aria-expanded={isOpen}>
+            <Icon name={isOpen ? "down" : "right"} />
+            {queue.queue}
+          </Link>
+        </td>
+        <td class="number" data-title="Waiting">
+          {queue.depth === null ? <span class="dim">Unknown</span> : count(queue.depth)}
+        </td>
+        <td class="number" data-title="Oldest">
+          {queue.oldest_seconds ? coarse(queue.oldest_seconds) : <span class="dim">None</span>}
+        </td>
+        <td class="number" data-title="In a minute">
+          {rate(queue.arrival_per_minute)}
+        </td>
+        <td class="number" data-title="Out a minute">
+          {rate(queue.finished_per_minute)}
+        </td>
+        <td>
+          <Gauge queue={queue} />
+        </td>
+        <td data-title="Breach">
+          <Breach queue={queue} />
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="queue-details">
+          <td colSpan={7}>
+            <QueueDetails queue={queue} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function Breach({ queue }: { queue: Queue }) {
+  const minutes = queue.minutes_until_breach;
+  if (minutes === null) return <span class="dim">None</span>;
+  return (
+    <Mark hue={minutes <= 0 ? "bad" : "warn"} icon={minutes <= 0 ? "will_miss" : "at_risk"}>
+      {minutes <= 0 ? "Over its limit" : `in ${coarse(minutes * 60)}`}
+    </Mark>
+  );
 }
