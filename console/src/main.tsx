@@ -15,6 +15,7 @@ import "./styles/execution.css";
 import "./styles/calendar.css";
 import "./styles/lane.css";
 import "./styles/queues.css";
+import "./styles/tasks.css";
 import "./state/zone";
 import { render } from "preact";
 import { start } from "./api/auth";

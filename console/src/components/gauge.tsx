@@ -7,7 +7,13 @@ const WIDTH = 200;
 /** The share of the gauge that the limit takes. */
 const AT_LIMIT = 0.85;
 
-export function Gauge({ queue }: { queue: Queue }) {
+interface Props {
+  queue: Queue;
+  /** Whether another column says when the limit is reached. */
+  hasBreachColumn?: boolean;
+}
+
+export function Gauge({ queue, hasBreachColumn = false }: Props) {
   const { drain_minutes: minutes, limit_minutes: limit } = queue;
   if (queue.depth === 0) return <span>at once</span>;
   if (minutes === null) return <span class="dim">Unknown until something has run</span>;
@@ -24,7 +30,7 @@ export function Gauge({ queue }: { queue: Queue }) {
       </svg>
       <span class={hue === "live" ? undefined : `hue-${hue}`}>
         {text}
-        {breach !== null && minutes < limit && `, over it in ${coarse(breach * 60)}`}
+        {!hasBreachColumn && breach !== null && minutes < limit && `, over it in ${coarse(breach * 60)}`}
       </span>
     </span>
   );

@@ -105,7 +105,7 @@ function QueueRow({ queue, isOpen }: { queue: Queue; isOpen: boolean }) {
           {rate(queue.finished_per_minute)}
         </td>
         <td>
-          <Gauge queue={queue} />
+          <Gauge queue={queue} hasBreachColumn />
         </td>
         <td data-title="Breach">
           <Breach queue={queue} />
