@@ -22,6 +22,10 @@ interface Props {
 export function Strip({ days, range, today, jobs, changes }: Props) {
   const counts = useMemo(() => countByDay(jobs.flatMap(runsOf), zone.value), [jobs, zone.value]);
   const changesOf = (day: Day) => changes.filter((one) => dayOf(Date.parse(one.at), zone.value) === day);
+  const belows = days.map((day) => {
+    const changed = changesOf(day);
+    return changed.length ? clockChangeWords(changed) : counts.get(day)?.excluded ? "skipped" : "";
+  });
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const first = ref.current?.querySelector<HTMLElement>(".is-first");
@@ -50,7 +54,8 @@ export function Strip({ days, range, today, jobs, changes }: Props) {
             isToday={day === today}
             range={range}
             found={counts.get(day)}
-            changes={changesOf(day)}
+            below={belows[position] ?? ""}
+            hasRoom={!belows[position - 1] && !belows[position - 2]}
           />
         ))}
       </div>
@@ -64,13 +69,15 @@ interface DayProps {
   isToday: boolean;
   range: Range;
   found: DayCount | undefined;
-  changes: ClockChange[];
+  /** A clock change, or that dates are skipped. */
+  below: string;
+  /** Whether `below` can be written out: it is wider than a day. */
+  hasRoom: boolean;
 }
 
-function StripDay({ day, isFirst, isToday, range, found, changes }: DayProps) {
+function StripDay({ day, isFirst, isToday, range, found, below, hasRoom }: DayProps) {
   const position = range.days.indexOf(day);
   const name = dayWords(day, { weekday: "short", day: "numeric", month: "short" });
-  const below = changes.length ? clockChangeWords(changes) : found?.excluded ? "skipped" : "";
   const said = [name, alarmOfDay(found)?.text, volumeOfDay(found), below].filter(Boolean).join(", ");
   const classes = [
     position >= 0 && "is-shown",
@@ -97,7 +104,7 @@ function StripDay({ day, isFirst, isToday, range, found, changes }: DayProps) {
       </span>
       <DayMark found={found} />
       <span class="calendar-below" aria-hidden="true">
-        {below}
+        {hasRoom || !below ? below : "·"}
       </span>
     </Link>
   );
