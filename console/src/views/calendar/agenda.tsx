@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { Icon } from "../../components/icon";
 import { Link } from "../../components/link";
 import { count, plural } from "../../format/duration";
-import { clock } from "../../format/time";
+import { clock, when } from "../../format/time";
 import { place, setQuery } from "../../router";
 import { Popover } from "./popover";
 import { scaleOf } from "./range";
@@ -34,14 +34,14 @@ export function Agenda({ range, jobs, now, reload }: SpanProps) {
   return (
     <div class="calendar-body">
       {frequent.length > 0 && (
-        <section class="agenda-hour" aria-label="Often">
+        <div class="agenda-hour">
           <h2>Often</h2>
           <ul>
             {frequent.map((row) => (
               <FrequentLine key={row.job.job_id} row={row} />
             ))}
           </ul>
-        </section>
+        </div>
       )}
       {hours.map((hour) => (
         <>
@@ -50,16 +50,16 @@ export function Agenda({ range, jobs, now, reload }: SpanProps) {
               <b>{clock(new Date(now))}</b>
             </p>
           )}
-          <section key={hour} class="agenda-hour" aria-label={clock(new Date(hour))}>
-            <h2>{clock(new Date(hour))}</h2>
+          <div key={hour} class="agenda-hour">
+            <h2>{hour < range.from ? "Before" : clock(new Date(hour))}</h2>
             <ul>
               {lines
                 .filter(({ run }) => hourOf(run.at, range.from) === hour)
                 .map((line) => (
-                  <AgendaLine key={line.run.key} {...line} />
+                  <AgendaLine key={line.run.key} {...line} from={range.from} />
                 ))}
             </ul>
-          </section>
+          </div>
         </>
       ))}
       {opened && <Popover {...opened} close={() => setQuery({ do: null }, { replace: true })} reload={reload} />}
@@ -85,7 +85,7 @@ function FrequentLine({ row }: { row: Row }) {
   );
 }
 
-function AgendaLine({ row, run }: Line) {
+function AgendaLine({ row, run, from }: Line & { from: number }) {
   return (
     <li>
       <button type="button" data-key={run.key} onClick={() => setQuery({ do: run.key })}>
@@ -93,15 +93,15 @@ function AgendaLine({ row, run }: Line) {
           <Icon name={iconOf(run.outcome)} />
         </span>
         <span class="agenda-name">{row.name}</span>
-        <span class="note">{noteOf(run)}</span>
+        <span class="note">{noteOf(run, from)}</span>
       </button>
     </li>
   );
 }
 
-function noteOf(run: Run): string {
+function noteOf(run: Run, from: number): string {
   const { entry } = run;
-  const due = clock(new Date(run.at));
+  const due = run.at < from ? when(new Date(run.at)) : clock(new Date(run.at));
   if (isInDanger(run.outcome)) return `${due}, ${nameOfOutcome(run).toLowerCase()}`;
   if (entry.started_at && entry.ended_at) return `${due} to ${clock(new Date(entry.ended_at))}`;
   if (entry.median_end) return `${due} to about ${clock(new Date(entry.median_end))}`;
@@ -117,6 +117,7 @@ function linesOf(rows: Row[]): Line[] {
   return lines.sort((one, other) => one.run.at - other.run.at);
 }
 
+/** The hour in which a run is due; the one before the day for what was due earlier. */
 function hourOf(at: number, from: number): number {
-  return from + Math.floor((at - from) / HOUR_MS) * HOUR_MS;
+  return from + Math.max(-1, Math.floor((at - from) / HOUR_MS)) * HOUR_MS;
 }

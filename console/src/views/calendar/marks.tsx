@@ -43,7 +43,7 @@ function Runs({ row, scale, now }: Props) {
 function RunMark({ name, run, layout }: { name: string; run: Run; layout: RunLayout }) {
   const { bars, glyph, whisker, flag, label } = layout;
   return (
-    <g {...markProps(run.key, runInWords(name, run))}>
+    <g {...markProps(run.key, label ? `${runInWords(name, run)}, ${label.text}` : runInWords(name, run))}>
       <Hit from={layout.from} to={layout.to} />
       {bars.map((bar) => (
         <rect
@@ -170,5 +170,6 @@ function Hit({ from, to, least = LEAST_HIT }: { from: number; to: number; least?
 }
 
 function markProps(key: string, label: string) {
-  return { role: "gridcell", tabIndex: -1, "data-key": key, "aria-label": label, class: "calendar-mark" } as const;
+  // SVG elements know the attribute in lower case only
+  return { role: "gridcell", tabindex: -1, "data-key": key, "aria-label": label, class: "calendar-mark" } as const;
 }

@@ -60,7 +60,7 @@ function Parameters({ schema }: { schema: Record<string, unknown> }) {
         </table>
       )}
       <section>
-        <h3>Example</h3>
+        <h2>Example</h2>
         <CopyableText text={JSON.stringify(exampleOf(schema), null, 2)} label="Example" />
       </section>
     </div>
