@@ -40,3 +40,4 @@ export type CalendarEntry = Schemas["CalendarEntry"];
 export type ClockChange = Schemas["ClockChange"];
 export type LaneHour = Schemas["HourOfSlots"];
 export type YieldForecast = Schemas["YieldForecast"];
+export type QueueJob = Schemas["QueueJob"];

@@ -12,6 +12,7 @@ import { place, withQuery } from "../../router";
 import { useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
 import { QueueDetails } from "./details";
+import { Fillers } from "./fillers";
 import { rate, verdict } from "./words";
 
 /** The monitor samples once a minute. */
@@ -23,42 +24,45 @@ export function QueuesView() {
   return (
     <Loaded what="Queues" of={queues}>
       {(data) => (
-        <section class="card">
-          <header>
-            <h1 class="as-section">
-              <Verdict queues={data.items} />
-            </h1>
-            <span class="note aside">
-              as of <Time at={data.at} />
-            </span>
-          </header>
-          <table class="table is-cards" aria-label="Queues">
-            <thead>
-              <tr>
-                <th scope="col">Queue</th>
-                <th scope="col" class="number">
-                  Waiting
-                </th>
-                <th scope="col" class="number">
-                  Oldest
-                </th>
-                <th scope="col" class="number">
-                  In a minute
-                </th>
-                <th scope="col" class="number">
-                  Out a minute
-                </th>
-                <th scope="col">To drain</th>
-                <th scope="col">Breach</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.items.map((queue) => (
-                <QueueRow key={queue.queue} queue={queue} isOpen={openedOf(data.items) === queue.queue} />
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <div class="stack">
+          <section class="card">
+            <header>
+              <h1 class="as-section">
+                <Verdict queues={data.items} />
+              </h1>
+              <span class="note aside">
+                as of <Time at={data.at} />
+              </span>
+            </header>
+            <table class="table is-cards" aria-label="Queues">
+              <thead>
+                <tr>
+                  <th scope="col">Queue</th>
+                  <th scope="col" class="number">
+                    Waiting
+                  </th>
+                  <th scope="col" class="number">
+                    Oldest
+                  </th>
+                  <th scope="col" class="number">
+                    In a minute
+                  </th>
+                  <th scope="col" class="number">
+                    Out a minute
+                  </th>
+                  <th scope="col">To drain</th>
+                  <th scope="col">Breach</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.items.map((queue) => (
+                  <QueueRow key={queue.queue} queue={queue} isOpen={openedOf(data.items) === queue.queue} />
+                ))}
+              </tbody>
+            </table>
+          </section>
+          <Fillers queues={data} reload={queues.reload} />
+        </div>
       )}
     </Loaded>
   );

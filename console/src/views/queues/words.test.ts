@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Queue } from "../../api/types";
-import { againstUsual, rate, verdict } from "./words";
+import { againstUsual, limitsInWords, rate, verdict } from "./words";
 
 const queue = (name: string, depth: number, minutes: number | null) =>
   ({ queue: name, depth, minutes_until_breach: minutes }) as Queue;
@@ -24,4 +24,9 @@ test("arrivals are compared with the usual ones", () => {
   expect(againstUsual(58, 14)).toBe("4.1 times the usual 14");
   expect(againstUsual(15, 14)).toBe("usual 14");
   expect(againstUsual(15, null)).toBe("usual rate unknown");
+});
+
+test("the limits of a backlog are named if there are any", () => {
+  expect(limitsInWords({ messages: 500, minutes: 30 })).toBe("500\u00a0messages, 30\u00a0min");
+  expect(limitsInWords(null)).toBe("");
 });

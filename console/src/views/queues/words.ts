@@ -1,7 +1,7 @@
 /** What the view of the queues says. */
 
-import type { Queue } from "../../api/types";
-import { coarse, count } from "../../format/duration";
+import type { Queue, QueueJob } from "../../api/types";
+import { coarse, count, plural } from "../../format/duration";
 
 export function rate(value: number | null | undefined): string {
   return value == null ? "Unknown" : count(Math.round(value * 10) / 10);
@@ -29,4 +29,12 @@ export function againstUsual(now: number | null | undefined, usual: number | nul
   const text = `usual ${rate(usual)}`;
   const times = usual > 0 ? now / usual : 0;
   return times >= 1.5 ? `${rate(times)} times the ${text}` : text;
+}
+
+/** `500 messages, 30 min`. */
+export function limitsInWords(limits: QueueJob["backlog"]): string {
+  const parts: string[] = [];
+  if (limits?.messages) parts.push(plural(limits.messages, "message"));
+  if (limits?.minutes) parts.push(coarse(limits.minutes * 60));
+  return parts.join(", ");
 }
