@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 
 from tests.simulator.coverage import describe_coverage
 from tests.simulator.defects import DEFECTS, put_back
@@ -28,33 +29,58 @@ def main() -> int:
         return _run(arguments)
 
 
+@dataclass
+class Totals:
+    """What the runs from one seed on have done so far."""
+
+    first: int
+    began: float = field(default_factory=time.monotonic)
+    runs: int = 0
+    executions: int = 0
+    steps: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    coverage: Counter[str] = field(default_factory=Counter)
+    failed: list[int] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began
+
+    def add(self, outcome: Outcome) -> None:
+        self.runs += 1
+        self.executions += outcome.executions
+        self.steps += outcome.steps
+        self.faults.update(outcome.faults)
+        for feature, count in outcome.coverage.items():  # also those that were not reached
+            self.coverage[feature] += count
+        if outcome.violations:
+            self.failed.append(outcome.seed)
+
+    def __str__(self) -> str:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(self.faults.items()))
+        return (
+            f"{self.runs} seeds from {self.first} on: {self.executions:,} executions, {self.steps:,} steps,"
+            f" {self.faults.total():,} faults ({kinds}), {len(self.failed)} failed, {self.seconds:.0f} s"
+        )
+
+
 def _run(arguments: argparse.Namespace) -> int:
-    began, faults, steps, executions, runs = time.monotonic(), Counter[str](), 0, 0, 0
-    coverage = Counter[str]()
-    failed: list[int] = []
+    totals = Totals(arguments.first)
     for seed in range(arguments.first, arguments.last + 1):
-        if arguments.seconds and time.monotonic() - began > arguments.seconds and runs >= arguments.at_least:
+        if arguments.seconds and totals.seconds > arguments.seconds and totals.runs >= arguments.at_least:
             break
         outcome = simulate(seed, without=arguments.without, profile=profile_of(seed) if arguments.short else None)
-        runs, steps, executions = runs + 1, steps + outcome.steps, executions + outcome.executions
-        faults.update(outcome.faults)
-        for feature, count in outcome.coverage.items():
-            coverage[feature] += count
+        totals.add(outcome)
         if outcome.violations:
-            failed.append(seed)
             print(f"seed {seed}: {outcome.violations[0]}", flush=True)
             if not arguments.keep_going:
                 _show(outcome, arguments)
                 break
-        if runs % 100 == 0:
-            print(f"{runs} seeds, {steps:,} steps, {time.monotonic() - began:.0f} s, {len(failed)} failed", flush=True)
-    print(
-        f"{runs} seeds from {arguments.first} on: {executions:,} executions, {steps:,} steps,"
-        f" {sum(faults.values()):,} faults ({', '.join(f'{kind} {n:,}' for kind, n in sorted(faults.items()))}),"
-        f" {len(failed)} failed, {time.monotonic() - began:.0f} s"
-    )
-    print(describe_coverage(coverage))
-    return 1 if failed else 0
+        if totals.runs % 100 == 0:
+            print(totals, flush=True)
+    print(totals)
+    print(describe_coverage(totals.coverage))
+    return 1 if totals.failed else 0
 
 
 def _show(failing: Outcome, arguments: argparse.Namespace) -> None:
