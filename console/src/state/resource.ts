@@ -56,8 +56,10 @@ export function useResource<T>(path: string | null, everyMs: number = LIST_MS): 
     };
 
     load();
+    let wasVisible = isVisible.value; // subscribing calls at once: the first read is under way
     const stopWatching = isVisible.subscribe((visible) => {
-      if (visible && everyMs > 0) load();
+      if (visible && !wasVisible && everyMs > 0) load();
+      wasVisible = visible;
     });
     return () => {
       isOver = true;
