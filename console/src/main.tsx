@@ -9,6 +9,7 @@ import "./styles/lists.css";
 import "./styles/overlay.css";
 import "./styles/charts.css";
 import "./styles/overview.css";
+import "./styles/deadlines.css";
 import "./styles/job.css";
 import "./styles/job-form.css";
 import "./styles/execution.css";

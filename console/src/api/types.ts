@@ -12,6 +12,7 @@ export type Attempt = Schemas["Attempt"];
 export type LogLine = Schemas["LogLine"];
 export type Logs = Schemas["Logs"];
 export type Deadline = Schemas["ExecutionDeadline"];
+export type DeadlinePage = Schemas["DeadlinePage"];
 export type Overview = Schemas["Overview"];
 export type Queue = Schemas["QueueStatus"];
 export type Queues = Schemas["Queues"];

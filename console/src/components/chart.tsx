@@ -74,7 +74,7 @@ export function Chart(props: Props) {
 }
 
 function options(library: typeof uPlot, { lines, height = 160, isLogarithmic, text }: Props, width: number) {
-  const grid = { stroke: colour("line"), width: 1 };
+  const grid = { stroke: colour("line"), width: 1, ...(isLogarithmic && { filter: onlyPowersOfTen }) };
   const axis = { stroke: colour("text-3"), grid, ticks: { show: false }, font: `12px ${colour("sans")}` };
   return {
     width,
@@ -109,6 +109,9 @@ const powersOfTen = (_: uPlot, min: number | null, max: number | null): [number,
   10 ** Math.floor(Math.log10(Math.min(min ?? 0.1, 0.1))),
   10 ** Math.ceil(Math.log10(Math.max(max ?? 10, 10))),
 ];
+
+const onlyPowersOfTen = (_: uPlot, splits: number[]) =>
+  splits.map((one) => (Number.isInteger(Math.round(Math.log10(one) * 1e6) / 1e6) ? one : null));
 
 const DAY = 86_400;
 /** Hours within a day, days beyond: 24-hour clock, as everywhere in the console. */

@@ -15,7 +15,7 @@ export interface Filter {
 
 const TYPING_MS = 250;
 /** Parameters of the address that are no filters. */
-const OTHERS = new Set(["tab", "do", "sort", "operation"]);
+const OTHERS = new Set(["tab", "do", "sort", "operation", "span"]);
 
 interface Props {
   filters: Filter[];

@@ -81,3 +81,12 @@ export function dueOf(executionId: string): Date | null {
   const [, year, month, date, hour, minute, second, millisecond] = found.map(Number) as number[];
   return new Date(Date.UTC(year ?? 0, (month ?? 1) - 1, date, hour, minute, second, millisecond));
 }
+
+/** How far the wall clock of a zone is ahead of UTC, in milliseconds. */
+export function offsetOf(at: Date, timeZone = zone.value): number {
+  const options = { hour: "2-digit", minute: "2-digit", day: "2-digit", month: "2-digit", year: "numeric" } as const;
+  const parts = format(options, timeZone).formatToParts(at);
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
+  const wall = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"));
+  return wall - Math.floor(at.getTime() / 60_000) * 60_000;
+}

@@ -1,46 +1,75 @@
-/** Live executions with a deadline, the most endangered first, with cause and remedy. */
+/** Live executions with a deadline on one time axis, the most endangered first, with cause and remedy. */
 
-import type { Execution } from "../../api/types";
-import { DeadlineBar } from "../../components/deadline-bar";
+import type { DeadlinePage } from "../../api/types";
 import { Filters } from "../../components/filters";
 import { Link } from "../../components/link";
 import { Empty, Loaded } from "../../components/states";
-import { DeadlineStatus, ExecutionStatus } from "../../components/status";
-import { Time } from "../../components/time";
-import { place } from "../../router";
+import { count } from "../../format/duration";
+import { place, withQuery } from "../../router";
+import { now } from "../../state/clock";
 import { useList, withParameters } from "../../state/list";
 import { useTitle } from "../../state/title";
+import { AxisHead } from "./axis";
+import { DeadlineRow } from "./row";
+import { fittingSpan, SPANS, type SpanName } from "./spans";
 
-const STATES = ["missed", "will_miss", "at_risk", "on_track"] as const;
+const FILTERS = [
+  { name: "state", title: "State", options: ["missed", "will_miss", "at_risk", "on_track"] },
+  { name: "owner", title: "Team" },
+  { name: "task", title: "Task" },
+  { name: "tag", title: "Tag (key:value)" },
+  { name: "from", title: "Deadline from" },
+  { name: "to", title: "Deadline before" },
+] as const;
+const NAMES = ["job_name", ...FILTERS.map((one) => one.name)];
+const TITLES: Record<SpanName, string> = { hour: "Hour", day: "Day", week: "Week" };
 
 export function DeadlinesView() {
   useTitle("Deadlines");
-  const path = withParameters("/deadlines", { state: place.value.query.get("state"), limit: "50" });
-  const list = useList<Execution>(path, (one) => one.execution_id);
+  const { query } = place.value;
+  const filters = Object.fromEntries(NAMES.map((name) => [name, query.get(name)]));
+  const list = useList<DeadlinePage["items"][number]>(
+    withParameters("/deadlines", { ...filters, limit: "50" }),
+    (one) => one.execution_id,
+  );
+  const counts = (list.data as DeadlinePage | null)?.counts;
+  const deadlines = list.items.flatMap((one) => (one.deadline ? [one.deadline.at] : []));
+  const wanted = query.get("span") as SpanName | null;
+  const span = wanted && wanted in SPANS ? wanted : fittingSpan(deadlines, now.value.getTime());
+  const from = now.value.getTime() - SPANS[span] / 12;
+  const axis = { from, until: now.value.getTime() + SPANS[span] };
   return (
     <>
       <h1 class="visually-hidden">Deadlines</h1>
-      <Filters filters={[{ name: "state", title: "State", options: STATES }]} />
+      {counts && <p class="verdict-sentence">{inWords(counts)}</p>}
+      <Filters filters={[...FILTERS]} search={{ name: "job_name", placeholder: "Search job names" }}>
+        <nav class="segments is-links" aria-label="Time shown">
+          {(Object.keys(SPANS) as SpanName[]).map((name) => (
+            <Link key={name} to={withQuery({ span: name })} aria-current={name === span ? "true" : undefined}>
+              {TITLES[name]}
+            </Link>
+          ))}
+        </nav>
+      </Filters>
       <Loaded what="Deadlines" of={list}>
         {() =>
           list.items.length === 0 ? (
-            <Empty title="No live execution has a deadline">
-              <p>Give a job a deadline, and this page says in time whether it may be missed.</p>
-            </Empty>
+            <NoDeadlines isFiltered={Object.values(filters).some(Boolean)} />
           ) : (
-            <ul class="stack">
-              {list.items.map((execution) => (
-                <li key={execution.execution_id} class="card">
-                  <EndangeredExecution execution={execution} />
-                </li>
-              ))}
-            </ul>
+            <div class="card deadlines">
+              <AxisHead axis={axis} />
+              <ul>
+                {list.items.map((execution) => (
+                  <DeadlineRow key={execution.execution_id} execution={execution} axis={axis} />
+                ))}
+              </ul>
+            </div>
           )
         }
       </Loaded>
       {list.hasMore && (
         <p class="more">
-          <button type="button" class="button" onClick={list.loadMore}>
+          <button type="button" class="button" disabled={list.isLoading} onClick={list.loadMore}>
             Load more
           </button>
         </p>
@@ -49,48 +78,34 @@ export function DeadlinesView() {
   );
 }
 
-export function EndangeredExecution({ execution }: { execution: Execution }) {
-  const { deadline } = execution;
-  if (!deadline) return null;
+function NoDeadlines({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No deadline matches these filters">
+        <Link to="/deadlines" class="button">
+          Clear the filters
+        </Link>
+      </Empty>
+    );
+  }
   return (
-    <div class="endangered">
-      <div>
-        <h2 class="chips">
-          <Link to={`/executions/${execution.execution_id}`} class="strong">
-            {execution.job_name ?? execution.task}
-          </Link>
-          <DeadlineStatus state={deadline.state} probability={deadline.probability} />
-        </h2>
-        <p class="facts">
-          <ExecutionStatus
-            status={execution.status}
-            detail={execution.progress ? `${Math.round(execution.progress.percent)}%` : undefined}
-          />
-          <span>
-            due <Time at={execution.scheduled_at} />
-          </span>
-          <span>
-            deadline <Time at={deadline.at} />
-          </span>
-        </p>
-        <DeadlineBar deadline={deadline} startedAt={execution.started_at} />
-      </div>
-      {(deadline.cause || deadline.remedy) && (
-        <dl class="advice">
-          {deadline.cause && (
-            <>
-              <dt>Cause</dt>
-              <dd>{deadline.cause}</dd>
-            </>
-          )}
-          {deadline.remedy && (
-            <>
-              <dt>What helps</dt>
-              <dd>{deadline.remedy}</dd>
-            </>
-          )}
-        </dl>
-      )}
-    </div>
+    <Empty title="No live execution has a deadline">
+      <p>Give a job a deadline, and this page says in time whether it may be missed.</p>
+      <Link to="/jobs" class="button">
+        See the jobs
+      </Link>
+    </Empty>
   );
+}
+
+/** `2 at risk, 46 on track, 11 met today`. */
+function inWords({ missed, will_miss, at_risk, on_track, met }: NonNullable<DeadlinePage["counts"]>): string {
+  const parts: [number | null, string][] = [
+    [missed, "missed"],
+    [will_miss, "will miss"],
+    [at_risk, "at risk"],
+    [on_track, "on track"],
+    [met, "met today"],
+  ];
+  return parts.flatMap(([value, word]) => (value ? [`${count(value)} ${word}`] : [])).join(", ");
 }

@@ -2,13 +2,16 @@
 
 import { send } from "../../api/client";
 import type { AttentionItem, Queue } from "../../api/types";
+import { Advice } from "../../components/advice";
 import { DeadlineBar } from "../../components/deadline-bar";
 import { Gauge } from "../../components/gauge";
 import { Link } from "../../components/link";
 import { Badge, DeadlineStatus, words } from "../../components/status";
-import { Relative } from "../../components/time";
+import { Time } from "../../components/time";
 import { complain, say } from "../../components/toasts";
+import { sentence } from "../../format/text";
 import { mayOperate } from "../../state/me";
+import { alarmTitle } from "./alarm-title";
 
 const SNOOZE_MS = 8 * 3_600_000;
 const ADDRESSES: Record<string, (id: string) => string> = {
@@ -29,14 +32,14 @@ export function AttentionList({ items, queues, reload }: Props) {
   return (
     <ul class="card rows" aria-label="What needs you">
       {open.map((item) => (
-        <li key={item.id} class="endangered">
+        <li key={item.id} class={`endangered${hasEvidence(item) ? "" : " is-compact"}`}>
           <div>
             <h2 class="chips">
-              <span class="strong">{item.subject.name ?? item.subject.id}</span>
+              <span class="strong">{titleOf(item)}</span>
               {item.deadline ? (
                 <DeadlineStatus state={item.deadline.state} probability={item.deadline.probability} />
               ) : (
-                <Badge hue="warn" icon="at_risk">
+                <Badge hue="warn" icon={item.kind === "alarm" ? "bell" : "at_risk"}>
                   {words(item.kind)}
                 </Badge>
               )}
@@ -45,26 +48,18 @@ export function AttentionList({ items, queues, reload }: Props) {
               {item.subject.owner && <span>{item.subject.owner}</span>}
               {item.since && (
                 <span>
-                  since <Relative at={item.since} />
+                  since <Time at={item.since} />
                 </span>
               )}
             </p>
+            {!hasEvidence(item) && <p>{causeOf(item)}</p>}
             {item.deadline && <DeadlineBar deadline={item.deadline} />}
             {item.subject.type === "queue" && (
               <QueueGauge queue={queues.find((one) => one.queue === item.subject.id)} />
             )}
           </div>
           <div>
-            <dl class="advice">
-              <dt>Cause</dt>
-              <dd>{item.cause}</dd>
-              {item.remedy && (
-                <>
-                  <dt>What helps</dt>
-                  <dd>{item.remedy}</dd>
-                </>
-              )}
-            </dl>
+            <Advice cause={hasEvidence(item) ? item.cause : null} remedy={item.remedy} />
             <div class="actions">
               <Open item={item} />
               {mayOperate.value && (
@@ -78,6 +73,22 @@ export function AttentionList({ items, queues, reload }: Props) {
       ))}
     </ul>
   );
+}
+
+/** Whether a bar or a gauge shows the danger; otherwise the entry is a short row. */
+function hasEvidence(item: AttentionItem): boolean {
+  return item.deadline !== null || item.subject.type === "queue";
+}
+
+/** The cause without the reference to the documentation, which the remedy of an alarm names. */
+function causeOf({ cause }: AttentionItem): string {
+  return sentence(cause.replace(/\s*docs\/\S+$/, ""));
+}
+
+function titleOf({ kind, subject }: AttentionItem): string {
+  const name = subject.name ?? subject.id;
+  if (kind === "alarm") return alarmTitle(name);
+  return subject.type === "queue" ? `Queue ${name}` : name;
 }
 
 function QueueGauge({ queue }: { queue: Queue | undefined }) {

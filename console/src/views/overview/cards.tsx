@@ -1,81 +1,12 @@
-import type { DueExecution, Overview, Queue } from "../../api/types";
+import type { AttentionItem, Overview, Queue } from "../../api/types";
 import { Gauge } from "../../components/gauge";
 import { Icon } from "../../components/icon";
 import { Link } from "../../components/link";
-import { Relative, Time } from "../../components/time";
+import { Time } from "../../components/time";
 import { count, plural } from "../../format/duration";
+import { alarmTitle } from "./alarm-title";
 
 const MOST_SLOTS = 64;
-const MOST_LATE = 10;
-
-export function DueCard({ executions }: { executions: DueExecution[] }) {
-  return (
-    <section class="card">
-      <header>
-        <h2>Due next</h2>
-        <Link to="/executions?status=scheduled,queued,waiting">All that wait</Link>
-      </header>
-      {executions.length === 0 ? (
-        <p class="body dim">Nothing is planned.</p>
-      ) : (
-        <table class="table is-compact is-cards" aria-label="Due next">
-          <tbody>
-            {executions.map((one) => (
-              <tr key={one.execution_id}>
-                <td>
-                  <Link to={`/executions/${one.execution_id}`} class="name">
-                    {one.job_name ?? one.task}
-                  </Link>
-                </td>
-                <td>
-                  <Time at={one.scheduled_at} />
-                </td>
-                <td class="number dim">
-                  <Relative at={one.scheduled_at} />
-                </td>
-                <td>
-                  {one.deadline ? (
-                    <>
-                      by <Time at={one.deadline.at} />
-                    </>
-                  ) : (
-                    <span class="dim">no deadline</span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </section>
-  );
-}
-
-/** Executions that have not started a minute after they could. Shown only if there are some. */
-export function LateCard({ late }: { late: Overview["late"] }) {
-  if (late.items.length === 0) return null;
-  return (
-    <section class="card">
-      <header>
-        <h2>Late to start</h2>
-        <span class="note">{plural(late.items.length, "execution")}, the oldest first</span>
-      </header>
-      <ul class="list-rows">
-        {late.items.slice(0, MOST_LATE).map((one) => (
-          <li key={one.execution_id}>
-            <Link to={`/executions/${one.execution_id}`} class="name">
-              {one.job_name ?? one.task}
-            </Link>
-            <span class="dim">
-              due <Time at={one.scheduled_at} />
-            </span>
-            {one.reason && <span class="note">{one.reason}</span>}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
 
 export function QueueCard({ queues }: { queues: Queue[] }) {
   return (
@@ -89,14 +20,19 @@ export function QueueCard({ queues }: { queues: Queue[] }) {
           <li key={queue.queue}>
             <p class="between">
               <b>{queue.queue}</b>
-              <span class="dim">{queue.depth === null ? "unknown" : `${count(queue.depth)} wait`}</span>
+              <span class="dim">{waiting(queue)}</span>
             </p>
-            <Gauge queue={queue} />
+            {queue.depth !== 0 && <Gauge queue={queue} />}
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+function waiting({ depth }: Queue): string {
+  if (depth === null) return "Unknown";
+  return depth === 0 ? "None waits" : `${count(depth)} wait`;
 }
 
 export function LaneCard({ slots }: { slots: Overview["slots"] }) {
@@ -125,19 +61,24 @@ export function LaneCard({ slots }: { slots: Overview["slots"] }) {
   );
 }
 
-export function AlarmCard({ alarms }: { alarms: Overview["alarms"] }) {
-  if (!alarms?.length) return null;
+/** Alarms that the list above does not show, because a person has acknowledged them. */
+export function AlarmCard({ alarms, listed }: { alarms: Overview["alarms"]; listed: AttentionItem[] }) {
+  if (alarms === null) return <Unreadable />;
+  const open = new Set(listed.filter((one) => one.acknowledgement === null).map((one) => one.subject.id));
+  const others = alarms.filter((alarm) => !open.has(alarm.name));
+  if (others.length === 0) return null;
   return (
     <section class="card">
       <header>
         <h2>Alarms</h2>
+        <span class="note">acknowledged</span>
       </header>
       <ul class="list-rows">
-        {alarms.map((alarm) => (
+        {others.map((alarm) => (
           <li key={alarm.name}>
-            <span class="mark hue-warn">
+            <span class="mark">
               <Icon name="bell" />
-              <span>{alarm.name}</span>
+              <span>{alarmTitle(alarm.name)}</span>
             </span>
             <span class="dim">
               since <Time at={alarm.since} />
@@ -146,6 +87,17 @@ export function AlarmCard({ alarms }: { alarms: Overview["alarms"] }) {
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+function Unreadable() {
+  return (
+    <section class="card">
+      <header>
+        <h2>Alarms</h2>
+      </header>
+      <p class="body dim">Unknown: CloudWatch does not answer.</p>
     </section>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Summary } from "../../api/types";
 import { Chart, type Line } from "../../components/chart";
-import { duration } from "../../format/duration";
+import { coarse, duration } from "../../format/duration";
 
 const COLOURS: Record<string, string> = { high: "ok-fill", normal: "live-fill", low: "idle-fill", long: "wait-fill" };
 const GOAL_SECONDS = 2;
@@ -37,9 +37,14 @@ export function DelayChart({ buckets }: { buckets: Summary["items"] }) {
           times={buckets.map((one) => Date.parse(one.start))}
           lines={[...lines, goal]}
           isLogarithmic
-          text={duration}
+          text={short}
         />
       </div>
     </section>
   );
+}
+
+/** Of long delays, the largest unit is enough: `17 min`. */
+function short(seconds: number): string {
+  return seconds < 10 ? duration(seconds) : coarse(seconds);
 }
