@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from tests.simulator.aws.account import Account
-from tests.simulator.aws.errors import ConnectionLost
+from tests.simulator.aws.errors import ConnectionLost, conflict
 from tests.simulator.deployment import Deployment, installed
 from tests.simulator.kernel import Kernel
 from tests.simulator.operator import event
@@ -63,3 +63,21 @@ def test_an_edit_whose_response_was_lost_is_one_revision() -> None:
     assert lost == ["transact_write_items"]
     assert (status, edited["revision"], edited["name"]) == (200, 2, "orders")
     assert [one["revision"] for one in page["items"]] == [2, 1]
+
+
+def test_an_edit_whose_response_was_lost_and_whose_repetition_conflicts_is_one_revision() -> None:
+    kernel = Kernel()
+    account = Account(lambda: kernel.now)
+    with installed(kernel, account) as deployment:
+        _, job = request(deployment, "POST", "/jobs", {"task": "echo", "schedule": {"every_seconds": 60}})
+        lost, refused = lose_first_response(account, "'changes'"), list[str]()
+
+        def before_call(_: str, operation: str, parameters: Any) -> None:
+            if lost and operation == "transact_write_items" and not refused:
+                refused.append(operation)
+                raise conflict(parameters["TransactItems"])
+
+        account.hooks.before_call = before_call
+        status, edited = request(deployment, "PATCH", f"/jobs/{job['job_id']}", {"priority": "low"})
+    assert lost == refused == ["transact_write_items"]
+    assert (status, edited["revision"]) == (200, 2)

@@ -7,6 +7,7 @@ is repeated, because botocore does not. Every other ``ClientError`` propagates.
 from __future__ import annotations
 
 import re
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -255,11 +256,11 @@ def transact(client: Any, writes: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Apply all ``writes`` in one transaction, or none. Returns for each whether its own condition held.
 
     A write is the result of a ``…_request`` method under its kind: ``{"Update": …}``, ``{"Put": …}``, ``{"Delete": …}``
-    or ``{"ConditionCheck": …}``. The transaction was applied if all are ``True``. botocore repeats a transaction whose
-    response was lost under the same token, so it is applied once.
+    or ``{"ConditionCheck": …}``. The transaction was applied if all are ``True``. All tries have one token, after a
+    lost response as after a conflict. So it is applied once, and no try is refused because of an earlier one.
     """
     try:
-        write(client.transact_write_items, TransactItems=writes)
+        write(client.transact_write_items, TransactItems=writes, ClientRequestToken=secrets.token_hex(16))
     except client.exceptions.TransactionCanceledException as error:
         reasons = cancellation_reasons(error)
         if "ConditionalCheckFailed" not in reasons:
