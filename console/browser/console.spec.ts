@@ -63,7 +63,7 @@ test("a view is saved under a name, and is opened again", async ({ page, open })
   await page.getByRole("button", { name: "Save view" }).click();
   await page.getByLabel("Name of the view").fill("Low ones");
   await page.keyboard.press("Enter");
-  const views = page.getByRole("navigation", { name: "Views" });
+  const views = page.getByRole("navigation", { name: "Saved views" });
   await views.getByRole("link", { name: "All jobs" }).click();
   await views.getByRole("link", { name: "Low ones" }).click();
   await expect(page).toHaveURL(/priority=low$/);

@@ -21,7 +21,7 @@ export function SavedViews({ list, standard }: Props) {
   const isOwn = selected !== undefined && own.includes(selected);
   return (
     <div class="views">
-      <nav class="tabs" aria-label="Views">
+      <nav class="tabs" aria-label="Saved views">
         {[...standard, ...own].map((view) => (
           <Link
             key={view.name}
