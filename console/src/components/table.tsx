@@ -94,7 +94,7 @@ export function Table<T>({ label, list, columns, idOf, to, selection, nameOf = i
                     </td>
                   )}
                   {columns.map((column, index) => (
-                    <td key={column.title} class={column.class}>
+                    <td key={column.title} class={column.class} data-label={index === 0 ? undefined : column.title}>
                       {index === 0 ? (
                         <Link to={to(item)} class="name" tabIndex={-1}>
                           {column.cell(item)}

@@ -16,7 +16,7 @@ export function Time({ at, jobZone, none = "None" }: Props) {
   if (!at) return <span class="dim">{none}</span>;
   const instant = new Date(at);
   return (
-    <time dateTime={instant.toISOString()} title={zones(instant, jobZone)}>
+    <time dateTime={instant.toISOString()} title={zonesOf(instant, jobZone)}>
       {when(instant, now.value)}
     </time>
   );
@@ -26,13 +26,13 @@ export function Time({ at, jobZone, none = "None" }: Props) {
 export function Relative({ at }: { at: string | Date }) {
   const instant = new Date(at);
   return (
-    <time dateTime={instant.toISOString()} title={zones(instant)}>
+    <time dateTime={instant.toISOString()} title={zonesOf(instant)}>
       {relative(now.value, instant)}
     </time>
   );
 }
 
-function zones(at: Date, jobZone?: string): string {
+export function zonesOf(at: Date, jobZone?: string): string {
   const names = [...new Set([zone.value, ...(jobZone ? [jobZone] : []), "UTC"])];
   return [...names.map((name) => `${withZone(at, name)}, ${cityOf(name)}`), relative(now.value, at)].join("\n");
 }

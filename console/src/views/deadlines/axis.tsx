@@ -1,8 +1,8 @@
+import { marksOf } from "../../components/axis-marks";
 import type { Axis } from "../../components/deadline-axis";
 import { positionOn } from "../../components/deadline-axis";
 import { clock, day, offsetOf } from "../../format/time";
 import { now } from "../../state/clock";
-import { marksOf } from "./spans";
 
 const DAY_MS = 86_400_000;
 /** A name this close to "Now" (in percent) is left out. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fittingSpan, marksOf } from "./spans";
+import { fittingSpan } from "./spans";
 
 const NOW = Date.parse("2026-11-17T20:07:00Z");
 const after = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString();
@@ -11,11 +11,4 @@ it.each([
   [[], "hour"],
 ] as const)("shows of deadlines in %j hours the next %s", (hours, span) => {
   expect(fittingSpan(hours.map(after), NOW)).toBe(span);
-});
-
-it("names full hours, also in a zone with half an hour", () => {
-  const [first] = marksOf(NOW, NOW + 6 * 3_600_000);
-  expect(new Date(first?.at ?? 0).toISOString()).toBe("2026-11-17T21:00:00.000Z");
-  const [shifted] = marksOf(NOW, NOW + 6 * 3_600_000, 30 * 60_000);
-  expect(new Date(shifted?.at ?? 0).toISOString()).toBe("2026-11-17T20:30:00.000Z");
 });

@@ -1,4 +1,5 @@
 import type { Execution } from "../../api/types";
+import { Link } from "../../components/link";
 import { Preformatted } from "../../components/preformatted";
 import { Empty } from "../../components/states";
 import { words } from "../../components/status";
@@ -21,6 +22,14 @@ export function Attempts({ execution }: { execution: Execution }) {
               </span>
             )}
           </p>
+          {attempt.worker_id && (
+            <p class="note">
+              Worker{" "}
+              <Link to={`/executions?worker_id=${encodeURIComponent(attempt.worker_id)}`} class="mono linked">
+                {attempt.worker_id}
+              </Link>
+            </p>
+          )}
           {attempt.error && (
             <>
               <p class="error">

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { Execution } from "../../api/types";
 import { Link } from "../../components/link";
-import { ExecutionStatus } from "../../components/status";
+import { ExecutionStatus, words } from "../../components/status";
 import { Time } from "../../components/time";
-import { withZone } from "../../format/time";
+import { withZone, zone } from "../../format/time";
 import { nameOf } from "./view";
 
 export function Details({ execution }: { execution: Execution }) {
@@ -20,11 +20,15 @@ export function Details({ execution }: { execution: Execution }) {
       "Due",
       <>
         {withZone(new Date(execution.scheduled_at))}
-        <span class="note"> {withZone(new Date(execution.scheduled_at), "UTC")}</span>
+        {otherZones(execution.timezone).map((name) => (
+          <span key={name} class="note">
+            {withZone(new Date(execution.scheduled_at), name)}
+          </span>
+        ))}
       </>,
     ],
-    ["Origin", execution.origin],
-    ["Lane", `${execution.lane}, priority ${execution.priority}`],
+    ["Origin", words(execution.origin)],
+    ["Lane", `${words(execution.lane)}, priority ${execution.priority}`],
     ["Attempt", execution.attempt || "None yet"],
   ];
   if (execution.worker_id)
@@ -77,6 +81,11 @@ export function Details({ execution }: { execution: Execution }) {
       <Dependants execution={execution} />
     </aside>
   );
+}
+
+/** The zone of the job and UTC, unless they are the viewer's. */
+function otherZones(timezone: string): string[] {
+  return [...new Set([timezone, "UTC"])].filter((name) => name !== zone.value);
 }
 
 function Upstreams({ execution }: { execution: Execution }) {

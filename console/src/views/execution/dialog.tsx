@@ -13,6 +13,7 @@ export function ExecutionDialog({ execution, reload }: { execution: Execution; r
   const wanted = place.value.query.get("do");
   if (wanted === "cancel") return <Cancel execution={execution} reload={reload} />;
   if (wanted === "retry") return <Retry execution={execution} />;
+  if (wanted === "again") return <Retry execution={execution} hasChanges />;
   return null;
 }
 
@@ -47,7 +48,7 @@ function Cancel({ execution, reload }: { execution: Execution; reload: () => voi
   );
 }
 
-function Retry({ execution }: { execution: Execution }) {
+function Retry({ execution, hasChanges = false }: { execution: Execution; hasChanges?: boolean }) {
   const original = JSON.stringify(execution.parameters, null, 2);
   const [parameters, setParameters] = useState(original);
   const [from, setFrom] = useState<"checkpoint" | "start">("checkpoint");
@@ -67,7 +68,11 @@ function Retry({ execution }: { execution: Execution }) {
     navigate(`/executions/${sent.data.execution.execution_id}`);
   };
   return (
-    <Dialog title={`Run ${nameOf(execution)} again?`} verb="Run again" onConfirm={confirm}>
+    <Dialog
+      title={`Run ${nameOf(execution)} again${hasChanges ? " with changes" : ""}?`}
+      verb="Run again"
+      onConfirm={confirm}
+    >
       <p>Creates another execution of the same due instant and data window, under the current rules of the job.</p>
       {isLong && (
         <fieldset class="segments" aria-label="Where to start">
@@ -81,28 +86,32 @@ function Retry({ execution }: { execution: Execution }) {
           </label>
         </fieldset>
       )}
-      <label class="field">
-        <span class="label">Parameters</span>
-        <textarea
-          class="input"
-          rows={6}
-          aria-invalid={parsed === null}
-          value={parameters}
-          onInput={(event) => setParameters(event.currentTarget.value)}
-        />
-        {parsed === null && <span class="error">Not a JSON object</span>}
-      </label>
-      <label class="field">
-        <span class="label">Timeout of an attempt in seconds</span>
-        <input
-          class="input"
-          type="number"
-          min="1"
-          placeholder="As the job says"
-          value={timeout}
-          onInput={(event) => setTimeoutSeconds(event.currentTarget.value)}
-        />
-      </label>
+      {hasChanges && (
+        <>
+          <label class="field">
+            <span class="label">Parameters</span>
+            <textarea
+              class="input"
+              rows={6}
+              aria-invalid={parsed === null}
+              value={parameters}
+              onInput={(event) => setParameters(event.currentTarget.value)}
+            />
+            {parsed === null && <span class="error">Not a JSON object</span>}
+          </label>
+          <label class="field">
+            <span class="label">Time limit of an attempt in seconds</span>
+            <input
+              class="input"
+              type="number"
+              min="1"
+              placeholder="As the job says"
+              value={timeout}
+              onInput={(event) => setTimeoutSeconds(event.currentTarget.value)}
+            />
+          </label>
+        </>
+      )}
       <DryRun method="POST" path={path} body={body} />
     </Dialog>
   );

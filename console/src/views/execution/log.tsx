@@ -12,6 +12,8 @@ import { clockMilliseconds } from "../../format/time";
 import { place, setQuery } from "../../router";
 import { isVisible } from "../../state/clock";
 import { withParameters } from "../../state/list";
+import { downloadLog } from "./log-download";
+import { partName } from "./part-name";
 
 const LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"];
 const FOLLOW_MS = 2_000;
@@ -29,7 +31,12 @@ interface Shown {
 export function Log({ execution }: { execution: Execution }) {
   const { query } = place.value;
   const filters = { level: query.get("level"), search: query.get("q") };
-  const { shown, problem, loadBefore } = useLog(execution.execution_id, filters);
+  const part = query.get("part");
+  const parts = execution.parts ?? [];
+  const names = new Map(parts.map((one) => [one.part, partName(one, execution.timezone)]));
+  const { shown: all, problem, loadBefore } = useLog(execution.execution_id, filters);
+  const shown = all && part ? { ...all, lines: all.lines.filter((line) => line.part === part) } : all;
+  const isFiltered = Boolean(filters.level || filters.search || part);
   return (
     <>
       <div class="log-bar">
@@ -58,11 +65,27 @@ export function Log({ execution }: { execution: Execution }) {
             </option>
           ))}
         </select>
+        {parts.length > 1 && (
+          <select
+            class="input"
+            aria-label="Part"
+            value={part ?? ""}
+            onChange={(event) => setQuery({ part: event.currentTarget.value || null }, { replace: true })}
+          >
+            <option value="">All parts</option>
+            {parts.map((one) => (
+              <option key={one.part} value={one.part}>
+                {partName(one, execution.timezone)}
+              </option>
+            ))}
+          </select>
+        )}
         <button
           type="button"
           class="button is-icon"
           aria-label="Download the log"
-          onClick={() => download(execution.execution_id)}
+          title="Download the whole log"
+          onClick={() => downloadLog(execution.execution_id)}
         >
           <Icon name="download" />
         </button>
@@ -72,12 +95,20 @@ export function Log({ execution }: { execution: Execution }) {
           The log was not loaded: {problem}
         </p>
       )}
-      {shown && <Lines shown={shown} loadBefore={loadBefore} isFiltered={Boolean(filters.level || filters.search)} />}
+      {shown && <Lines shown={shown} names={names} loadBefore={loadBefore} isFiltered={isFiltered} />}
     </>
   );
 }
 
-function Lines({ shown, loadBefore, isFiltered }: { shown: Shown; loadBefore: () => void; isFiltered: boolean }) {
+interface LinesProps {
+  shown: Shown;
+  /** The names of the parts by their ids. */
+  names: Map<string, string>;
+  loadBefore: () => void;
+  isFiltered: boolean;
+}
+
+function Lines({ shown, names, loadBefore, isFiltered }: LinesProps) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const last = shown.lines.length;
@@ -103,7 +134,7 @@ function Lines({ shown, loadBefore, isFiltered }: { shown: Shown; loadBefore: ()
           <p key={`${line.at}${position}`} class={tintOf(line.level)}>
             <time dateTime={line.at}>{clockMilliseconds(new Date(line.at))}</time>
             <b>{line.level === "WARNING" ? "WARN" : line.level}</b>
-            {line.part && <span class="dim">{line.part}</span>}
+            {line.part && names.size > 1 && <span class="dim part">{names.get(line.part) ?? line.part}</span>}
             <span>
               {line.message}
               {Object.entries(line.fields).map(([name, value]) => (
@@ -184,28 +215,6 @@ function appended(old: Shown, data: Logs): Shown {
   return { lines, before: old.before, total: data.total ?? old.total, isComplete: data.complete };
 }
 
-function withMore(path: string, parameters: Record<string, string>): string {
+export function withMore(path: string, parameters: Record<string, string>): string {
   return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams(parameters)}`;
-}
-
-async function download(id: string): Promise<void> {
-  const lines: LogLine[] = [];
-  try {
-    let after: string | null = null;
-    for (;;) {
-      const { data }: { data: Logs } = await read<Logs>(withMore(`/executions/${id}/logs`, after ? { after } : {}));
-      lines.push(...data.items);
-      if (!data.items.length || !data.after || data.after === after) break;
-      after = data.after;
-    }
-  } catch (error) {
-    complain(error);
-    return;
-  }
-  const text = lines.map((line) => JSON.stringify(line)).join("\n");
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
-  link.download = `${id}.log.jsonl`;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

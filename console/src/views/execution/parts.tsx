@@ -6,12 +6,9 @@ import { Icon, type IconName } from "../../components/icon";
 import { ExecutionStatus, words } from "../../components/status";
 import { Time } from "../../components/time";
 import { count } from "../../format/duration";
-import { nameOf } from "./timeline";
+import { partName } from "./part-name";
 
-/** Up to this number, each part has a row in the timeline. */
-export const MOST_ROWS = 20;
-
-export function Parts({ parts }: { parts: Part[] }) {
+export function Parts({ parts, timezone }: { parts: Part[]; timezone: string }) {
   const [chosen, choose] = useState<string | null>(null);
   const part = parts.find((one) => one.part === chosen);
   const totals = [...new Set(parts.map((one) => one.status))].map(
@@ -33,24 +30,24 @@ export function Parts({ parts }: { parts: Part[] }) {
               key={one.part}
               class={`part-cell status-${one.status}`}
               aria-pressed={one.part === chosen}
-              aria-label={`Part ${nameOf(one)}: ${words(one.status)}`}
-              title={`${nameOf(one)}: ${words(one.status)}`}
+              aria-label={`Part ${partName(one, timezone)}: ${words(one.status)}`}
+              title={`${partName(one, timezone)}: ${words(one.status)}`}
               onClick={() => choose(one.part)}
             >
               <Icon name={one.status as IconName} />
             </button>
           ))}
         </div>
-        {part && <Chosen part={part} />}
+        {part && <Chosen part={part} name={partName(part, timezone)} />}
       </div>
     </section>
   );
 }
 
-function Chosen({ part }: { part: Part }) {
+function Chosen({ part, name }: { part: Part; name: string }) {
   return (
     <p class="facts" role="status">
-      <b>{nameOf(part)}</b>
+      <b>{name}</b>
       <ExecutionStatus
         status={part.status}
         detail={part.progress ? `${Math.round(part.progress.percent)}%` : undefined}

@@ -6,7 +6,7 @@ import { Icon } from "../../components/icon";
 import { Json } from "../../components/json";
 import { Empty } from "../../components/states";
 import { complain } from "../../components/toasts";
-import { FINAL } from "./view";
+import { FINAL } from "./final";
 
 export function Result({ execution }: { execution: Execution }) {
   const { value, location } = execution.result;

@@ -1,132 +1,140 @@
-/** When the execution and its parts waited, ran and ended, with the forecast and the deadline. */
+/** When the execution and its parts waited, ran and ended, with the forecast and the deadline, on one time axis. */
 
-import type { Attempt, Execution, Part } from "../../api/types";
-import { ExecutionStatus } from "../../components/status";
+import { useId } from "preact/hooks";
+import type { Execution } from "../../api/types";
+import { marksOf } from "../../components/axis-marks";
+import { type Axis, positionOn } from "../../components/deadline-axis";
+import { Icon, type IconName } from "../../components/icon";
+import { words } from "../../components/status";
 import { duration } from "../../format/duration";
-import { clock, when } from "../../format/time";
+import { clock, clockSeconds, offsetOf, when } from "../../format/time";
 import { now } from "../../state/clock";
-import { MOST_ROWS } from "./parts";
-import { FINAL } from "./view";
+import { FINAL } from "./final";
+import { Bars } from "./timeline-bars";
+import { inWords, rowsOf } from "./timeline-rows";
 
-const WIDTH = 1000;
-const ROW = 16;
-
-interface Row {
-  name: string;
-  status: string;
-  percent: number | null;
-  from: number;
-  started: number | null;
-  ended: number | null;
-  attempts: Attempt[];
-  forecast: number | null;
-}
+const ROW = 20;
+const MARGIN = 0.03;
+const DAY_MS = 86_400_000;
+const SHORT_MS = 300_000;
+/** A name this close to another one (in percent) is left out. */
+const NEAR = 8;
 
 export function Timeline({ execution }: { execution: Execution }) {
-  const parts = (execution.parts ?? []).filter((part) => part.part !== "all");
-  const rows = [
-    rowOf("Execution", execution),
-    ...(parts.length > MOST_ROWS ? [] : parts.map((part) => rowOf(nameOf(part), part))),
-  ];
+  const hatch = useId();
+  const rows = rowsOf(execution);
+  const isLive = !FINAL.has(execution.status);
   const current = now.value.getTime();
-  const deadline = execution.deadline && !FINAL.has(execution.status) ? Date.parse(execution.deadline.at) : null;
-  const from = Date.parse(execution.scheduled_at);
-  const ends = rows.flatMap((row) => [row.ended ?? current, row.forecast ?? 0]);
-  const until = Math.max(...ends, deadline ?? 0, from + 1000);
-  const x = (at: number) => ((Math.max(from, Math.min(until, at)) - from) / (until - from)) * WIDTH;
+  const deadline = execution.deadline && isLive ? Date.parse(execution.deadline.at) : null;
+  const from = Math.min(...rows.map((row) => row.from));
+  const ends = rows.flatMap((row) => [row.ended ?? (isLive ? current : 0), row.forecast ?? 0]);
+  const last = Math.max(...ends, deadline ?? 0, from + 1000);
+  const axis = { from, until: last + (last - from) * MARGIN };
+  const x = (at: number) => positionOn(axis, at);
   return (
     <section class="card">
       <header>
         <h2>Timeline</h2>
         <span class="note">
-          {when(new Date(from))} to {when(new Date(until))}
+          {when(new Date(from))} to {when(new Date(last))}
         </span>
         <Legend />
       </header>
-      <ol class="timeline body">
-        {rows.map((row) => (
-          <li key={row.name}>
-            <ExecutionStatus status={row.status} />
-            <span class="strong part">{row.name}</span>
-            <svg viewBox={`0 0 ${WIDTH} ${ROW}`} preserveAspectRatio="none" role="img" aria-label={inWords(row)}>
-              <Bars row={row} x={x} current={current} />
-              {deadline !== null && <path d={`M${x(deadline)} 0v${ROW}`} class="tick is-deadline" />}
-              {!FINAL.has(execution.status) && <path d={`M${x(current)} 0v${ROW}`} class="tick" />}
-            </svg>
-            <span class="number">{row.percent === null ? "" : `${Math.round(row.percent)}%`}</span>
-            <span class="number dim">
-              {row.started ? duration(((row.ended ?? current) - row.started) / 1000) : "–"}
-            </span>
-          </li>
-        ))}
-      </ol>
+      <svg width="0" height="0" class="visually-hidden" aria-hidden="true">
+        <pattern id={hatch} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect width="6" height="6" class="wait-ground" />
+          <rect width="2" height="6" class="wait-line" />
+        </pattern>
+      </svg>
+      <div class="timeline body">
+        <Head axis={axis} current={isLive ? current : null} deadline={deadline} />
+        <ol>
+          {rows.map((row) => (
+            <li key={row.name}>
+              <span class={`part hue-of-${row.status}`} title={words(row.status)}>
+                <Icon name={row.status as IconName} label={words(row.status)} />
+                <span>{row.name}</span>
+              </span>
+              <svg width="100%" height={ROW} role="img" aria-label={inWords(row)}>
+                {marksOf(axis.from, axis.until, offsetOf(now.value)).map((mark) => (
+                  <Line key={mark.at} at={mark.percent} class="grid-line" />
+                ))}
+                <Bars row={row} x={x} current={current} hatch={`url(#${hatch})`} />
+                {deadline !== null && <Line at={x(deadline)} class="tick is-deadline" />}
+                {isLive && <Line at={x(current)} class="tick" />}
+              </svg>
+              <span class="number">{row.percent === null ? "" : `${Math.round(row.percent)}%`}</span>
+              <span class="number dim">
+                {row.started ? duration(((row.ended ?? current) - row.started) / 1000) : "–"}
+              </span>
+            </li>
+          ))}
+        </ol>
+      </div>
     </section>
   );
 }
 
-function Bars({ row, x, current }: { row: Row; x: (at: number) => number; current: number }) {
-  const end = row.ended ?? (FINAL.has(row.status) ? current : null);
-  const failed = row.attempts.filter((attempt) => attempt.outcome !== "succeeded" && attempt.started_at);
-  const runsFrom = Math.max(row.started ?? current, ...failed.map((attempt) => Date.parse(attempt.ended_at)));
-  return (
-    <>
-      <Bar from={x(row.from)} to={x(row.started ?? end ?? current)} class="is-wait" />
-      {failed.map((attempt) => (
-        <Bar
-          key={attempt.number}
-          from={x(Date.parse(attempt.started_at ?? ""))}
-          to={x(Date.parse(attempt.ended_at))}
-          class="fill-bad"
-        />
-      ))}
-      {row.started && row.status !== "retrying" && (
-        <Bar
-          from={x(runsFrom)}
-          to={x(end ?? current)}
-          class={row.status === "succeeded" ? "fill-ok" : FINAL.has(row.status) ? "fill-bad" : "fill-live"}
-        />
-      )}
-      {row.forecast && row.forecast > current && <Bar from={x(current)} to={x(row.forecast)} class="is-forecast" />}
-    </>
+function Line({ at, class: className }: { at: number; class: string }) {
+  return <line x1={`${at}%`} x2={`${at}%`} y1="0" y2={ROW} class={className} />;
+}
+
+function Head({ axis, current, deadline }: { axis: Axis; current: number | null; deadline: number | null }) {
+  const span = axis.until - axis.from;
+  const text = (at: number) => (span > DAY_MS ? when : span < SHORT_MS ? clockSeconds : clock)(new Date(at));
+  const fixed = [
+    ...(current === null ? [] : [{ at: current, text: "Now" }]),
+    ...(deadline === null ? [] : [{ at: deadline, text: "Deadline" }]),
+  ].map((one) => ({ ...one, percent: positionOn(axis, one.at) }));
+  const marks = marksOf(axis.from, axis.until, offsetOf(now.value)).filter(
+    (mark) => mark.percent < 96 && fixed.every((one) => Math.abs(one.percent - mark.percent) > NEAR),
   );
-}
-
-function Bar({ from, to, class: className }: { from: number; to: number; class: string }) {
-  if (to <= from) return null;
-  return <rect x={from} y="3" width={Math.max(2, to - from)} height="10" rx="2" class={className} />;
-}
-
-function rowOf(name: string, item: Execution | Part): Row {
-  const outlook = "part" in item ? item.expected_end : (item.median_end ?? item.deadline?.median_end);
-  const asked = "scheduled_at" in item ? item.scheduled_at : item.requested_at;
-  return {
-    name,
-    status: item.status,
-    percent: item.progress?.percent ?? null,
-    from: Date.parse(asked ?? item.started_at ?? new Date().toISOString()),
-    started: item.started_at ? Date.parse(item.started_at) : null,
-    ended: item.ended_at ? Date.parse(item.ended_at) : null,
-    attempts: item.attempts ?? [],
-    forecast: outlook && !FINAL.has(item.status) ? Date.parse(outlook) : null,
-  };
-}
-
-export function nameOf(part: Part): string {
-  if (part.part === "collect") return "Collect";
-  return part.window ? when(new Date(part.window.start)) : `Part ${part.part}`;
-}
-
-function inWords(row: Row): string {
-  const started = row.started ? `started ${clock(new Date(row.started))}` : "not started";
-  const ended = row.ended ? `, ended ${clock(new Date(row.ended))}` : "";
-  return `${row.name}: ${row.status}, ${started}${ended}`;
+  return (
+    <div class="timeline-head" aria-hidden="true">
+      <span>Part</span>
+      {/* biome-ignore lint/a11y/noSvgWithoutTitle: the whole head is hidden, each row names its instants */}
+      <svg width="100%" height="20">
+        {marks.map((mark) => (
+          <text key={mark.at} x={`${mark.percent}%`} y="14" class="bar-label" text-anchor="middle">
+            {text(mark.at)}
+          </text>
+        ))}
+        {fixed.map((one) => (
+          <text
+            key={one.text}
+            x={`${one.percent}%`}
+            y="14"
+            class="bar-label is-strong"
+            text-anchor={one.percent > 90 ? "end" : "middle"}
+          >
+            {one.text}
+          </text>
+        ))}
+      </svg>
+      <span class="number">Done</span>
+      <span class="number">Time</span>
+    </div>
+  );
 }
 
 function Legend() {
   return (
-    <span class="legend aside note">
-      <i class="is-wait" /> Waits <i class="fill-live" /> Runs <i class="fill-ok" /> Succeeded <i class="fill-bad" />{" "}
-      Failed <i class="is-forecast" /> Forecast
+    <span class="legend is-grouped aside note">
+      <span>
+        <i class="is-wait" /> Waits
+      </span>
+      <span>
+        <i class="fill-live" /> Runs
+      </span>
+      <span>
+        <i class="fill-ok" /> Succeeded
+      </span>
+      <span>
+        <i class="fill-bad" /> Failed
+      </span>
+      <span>
+        <i class="is-forecast" /> Forecast
+      </span>
     </span>
   );
 }

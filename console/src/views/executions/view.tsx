@@ -137,11 +137,10 @@ export const COLUMNS: Column<Execution>[] = [
     ),
   },
   { title: "Due", cell: (one) => <Time at={one.scheduled_at} /> },
-  { title: "Start delay", class: "number narrow-hidden", cell: startDelay },
+  { title: "Start delay", class: "number narrow-hidden until-medium", cell: startDelay },
   { title: "Run time", class: "number", cell: runTime },
   {
     title: "Deadline",
-    class: "narrow-hidden",
     cell: (one) =>
       one.deadline ? (
         <DeadlineStatus isOwnColumn state={one.deadline.state} probability={one.deadline.probability} />
@@ -151,7 +150,7 @@ export const COLUMNS: Column<Execution>[] = [
   },
   {
     title: "Reason",
-    class: "narrow-hidden",
+    class: "narrow-hidden until-wide",
     cell: (one) => <span class="reason">{one.reason ?? one.error?.message}</span>,
   },
 ];

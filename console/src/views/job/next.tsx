@@ -1,9 +1,10 @@
-/** The next ten due instants, in the viewer's zone, the job's zone and UTC, with clock changes. */
+/** The next ten due instants, in the job's zone and UTC, with clock changes; the viewer's zone is in the tooltip. */
 
 import type { Instant, JobDetail } from "../../api/types";
 import { Icon } from "../../components/icon";
-import { Relative, Time } from "../../components/time";
-import { cityOf, clock } from "../../format/time";
+import { words } from "../../components/status";
+import { Relative, zonesOf } from "../../components/time";
+import { cityOf, clock, day } from "../../format/time";
 
 export function NextInstants({ job }: { job: JobDetail }) {
   const items = job.state === "active" ? job.next : null;
@@ -12,11 +13,16 @@ export function NextInstants({ job }: { job: JobDetail }) {
     <section class="card">
       <header>
         <h2>Next ten</h2>
-        <span class="note aside">{cityOf(String(job.schedule?.timezone ?? "UTC"))} and yours</span>
+        <span class="note aside">{zoneNames(String(job.schedule?.timezone ?? "UTC"))}</span>
       </header>
       <InstantList items={items} />
     </section>
   );
+}
+
+/** `New York and UTC`. */
+export function zoneNames(timezone: string): string {
+  return timezone === "UTC" ? "UTC" : `${cityOf(timezone)} and UTC`;
 }
 
 export function InstantList({ items }: { items: Instant[] }) {
@@ -25,12 +31,20 @@ export function InstantList({ items }: { items: Instant[] }) {
       {items.map((one) => (
         <li key={one.local + one.at}>
           <Icon name={one.flag ? "at_risk" : "scheduled"} />
-          {one.at ? <Time at={one.at} /> : <span class="dim">none</span>}
-          <span class="dim">{one.local.slice(11, 16)}</span>
-          <span class="dim">{one.at ? `${clock(new Date(one.at), "UTC")} UTC` : ""}</span>
-          <span class="dim">{one.flag ? one.flag.replaceAll("_", " ") : one.at && <Relative at={one.at} />}</span>
+          <span class="strong" title={one.at ? zonesOf(new Date(one.at)) : undefined}>
+            {dayOf(one.local)}
+          </span>
+          <span class="strong">{one.local.slice(11, 16)}</span>
+          <span class="dim">{one.at ? `${clock(new Date(one.at), "UTC")} UTC` : "none"}</span>
+          <span class="dim number">{one.flag ? words(one.flag) : one.at && <Relative at={one.at} />}</span>
         </li>
       ))}
     </ol>
   );
+}
+
+/** `Tue 24 Nov` of a local time; the year is clear from how far ahead it is. */
+function dayOf(local: string): string {
+  const noon = new Date(`${local.slice(0, 10)}T12:00:00Z`);
+  return day(noon, noon, "UTC");
 }

@@ -3,7 +3,7 @@
 import type { Execution, Job } from "../../api/types";
 import { Chart, type Line } from "../../components/chart";
 import { duration } from "../../format/duration";
-import { FINAL } from "../execution/view";
+import { FINAL } from "../execution/final";
 
 export interface Run {
   at: number;

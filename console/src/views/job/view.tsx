@@ -4,10 +4,11 @@ import type { Execution, JobDetail } from "../../api/types";
 import { Json } from "../../components/json";
 import { Link } from "../../components/link";
 import { Empty, Loaded } from "../../components/states";
-import { JobState } from "../../components/status";
+import { JobState, words } from "../../components/status";
 import { Table } from "../../components/table";
 import { selectedTab, Tabs } from "../../components/tabs";
 import { Time } from "../../components/time";
+import { duration, plural } from "../../format/duration";
 import { scheduleWords } from "../../format/schedule";
 import { place, withQuery } from "../../router";
 import { type List, useList } from "../../state/list";
@@ -156,11 +157,11 @@ function definitionOf({ statistics: _, next: __, graph: ___, ...job }: JobDetail
 
 function Rules({ job }: { job: JobDetail }) {
   const rows: [string, preact.ComponentChildren][] = [
-    ["Lane", `${job.lane}, priority ${job.priority}`],
-    ["Time limit", `${job.timeout_seconds} s an attempt`],
-    ["Retries", `${job.retry.max_attempts} attempts`],
-    ["Overlap", job.overlap.replaceAll("_", " ")],
-    ["Misfire", job.misfire.policy?.replaceAll("_", " ")],
+    ["Lane", `${words(job.lane)}, priority ${job.priority}`],
+    ["Time limit", `${duration(job.timeout_seconds)} per attempt`],
+    ["Retry", `Up to ${plural(job.retry.max_attempts ?? 1, "attempt")}`],
+    ["Overlap", words(job.overlap)],
+    ["Misfire", job.misfire.policy ? words(job.misfire.policy) : "None"],
     ["Created", <Time key="created" at={job.created_at} />],
     ["By", job.created_by],
   ];

@@ -142,13 +142,13 @@ const COLUMNS: Column<Job>[] = [
           </span>
         </>
       ) : (
-        <span class="dim narrow-hidden">None yet</span>
+        <span class="dim">None yet</span>
       ),
   },
   { title: "Next run", cell: nextRun },
   {
     title: "Median run time",
-    class: "number narrow-hidden",
+    class: "number narrow-hidden until-medium",
     cell: (job) =>
       job.median_seconds == null ? (
         <span class="dim">Unknown</span>
@@ -162,24 +162,16 @@ const COLUMNS: Column<Job>[] = [
   {
     title: "Deadline",
     cell: (job) =>
-      job.deadline_state ? (
-        <DeadlineStatus isOwnColumn state={job.deadline_state} />
-      ) : (
-        <span class="dim narrow-hidden">None</span>
-      ),
+      job.deadline_state ? <DeadlineStatus isOwnColumn state={job.deadline_state} /> : <span class="dim">None</span>,
   },
-  { title: "Team", class: "narrow-hidden", cell: (job) => job.owner },
-  { title: "Priority", class: "narrow-hidden", cell: (job) => job.priority },
+  { title: "Team", class: "narrow-hidden until-wide", cell: (job) => <span class="nowrap">{job.owner}</span> },
+  { title: "Priority", class: "narrow-hidden until-wide", cell: (job) => job.priority },
 ];
 
 function nextRun(job: Job) {
   if (job.state !== "active") return <JobState state={job.state} />;
   if (!job.next_due_at) {
-    return job.schedule?.queue ? (
-      <span class="dim">On message</span>
-    ) : (
-      <span class="dim narrow-hidden">None planned</span>
-    );
+    return job.schedule?.queue ? <span class="dim">On message</span> : <span class="dim">None planned</span>;
   }
   return (
     <>

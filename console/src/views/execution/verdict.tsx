@@ -1,0 +1,144 @@
+/** What a reader wants to know first: is it in danger, why does it wait, or how did it end. */
+
+import type { Execution } from "../../api/types";
+import { Advice } from "../../components/advice";
+import { DeadlineBar } from "../../components/deadline-bar";
+import { Icon } from "../../components/icon";
+import { Link } from "../../components/link";
+import { DeadlineStatus } from "../../components/status";
+import { Time } from "../../components/time";
+import { coarse } from "../../format/duration";
+import { dueOf, when } from "../../format/time";
+import { now } from "../../state/clock";
+import { FINAL } from "./final";
+
+const MOST_NAMED = 5;
+
+export function Verdict({ execution }: { execution: Execution }) {
+  const { deadline, waiting_for: waiting, error } = execution;
+  const isLive = !FINAL.has(execution.status);
+  if (!(isLive && (deadline || waiting || execution.progress)) && !error) return null;
+  return (
+    <section class="card verdict" aria-label="Verdict">
+      <div>
+        {waiting && <Waiting waiting={waiting} />}
+        {isLive && deadline && <DeadlineForecast execution={execution} deadline={deadline} />}
+        {isLive && execution.progress && <Progress execution={execution} />}
+        {error && (
+          <div class="failure">
+            <p class="strong hue-bad">{error.type}</p>
+            <p>{error.message}</p>
+          </div>
+        )}
+      </div>
+      {isLive && (deadline?.cause || waiting) && (
+        <div class="stack-small">
+          <Advice cause={deadline?.cause} remedy={deadline?.remedy} />
+          {waiting && <Before title="Waits for" ids={waiting.executions} />}
+          {waiting && <Before title="Go first" ids={waiting.executions_ahead} />}
+          {execution.lane === "long" && (waiting?.what === "slot" || deadline?.cause) && (
+            <Link to="/lane" class="button">
+              Open long lane
+            </Link>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Waiting({ waiting }: { waiting: NonNullable<Execution["waiting_for"]> }) {
+  return (
+    <p class="waiting">
+      <span class="mark hue-wait strong">
+        <Icon name="waiting" />
+        <span>{capitalised(waiting.detail)}</span>
+      </span>
+      <span class="dim">
+        {waiting.ahead != null && ` ${waiting.ahead} ahead`}
+        {waiting.until && (
+          <>
+            {" "}
+            until about <Time at={waiting.until} />
+          </>
+        )}
+      </span>
+    </p>
+  );
+}
+
+function DeadlineForecast({
+  execution,
+  deadline,
+}: {
+  execution: Execution;
+  deadline: NonNullable<Execution["deadline"]>;
+}) {
+  const seconds = (Date.parse(deadline.at) - now.value.getTime()) / 1000;
+  return (
+    <>
+      <p class="chips">
+        <DeadlineStatus state={deadline.state} />
+        <span>
+          {deadline.probability != null && (
+            <>
+              <b>{Math.round(deadline.probability * 100)}% likely</b> to end by{" "}
+            </>
+          )}
+          <Time at={deadline.at} jobZone={execution.timezone} />
+          {seconds > 0 ? `, in ${coarse(seconds)}` : `, ${coarse(-seconds)} ago`}
+        </span>
+      </p>
+      <DeadlineBar deadline={deadline} startedAt={execution.started_at} />
+      {deadline.runs_used != null && deadline.checked_at && (
+        <p class="note">
+          From {deadline.runs_used} earlier runs. Checked <Time at={deadline.checked_at} />.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Before({ title, ids }: { title: string; ids: string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <div>
+      <p class="note">{title}</p>
+      <ul>
+        {ids.slice(0, MOST_NAMED).map((id) => (
+          <li key={id}>
+            <Link to={`/executions/${id}`} class="linked">
+              {nameOfId(id)}
+            </Link>
+          </li>
+        ))}
+        {ids.length > MOST_NAMED && <li class="dim">and {ids.length - MOST_NAMED} more</li>}
+      </ul>
+    </div>
+  );
+}
+
+/** The API names them by id only: the due instant and the end of the id are enough to tell them apart. */
+function nameOfId(id: string): string {
+  const due = dueOf(id);
+  return due ? `due ${when(due)} · …${id.slice(-6)}` : id;
+}
+
+/** How much is done, and how much usually is by now. */
+function Progress({ execution }: { execution: Execution }) {
+  const { progress, usual_percent: usual } = execution;
+  if (!progress) return null;
+  return (
+    <p class="progress">
+      <b>{Math.round(progress.percent)}% done</b>
+      <progress max="100" value={progress.percent} aria-label="Progress" />
+      <span class="dim">
+        {[progress.message, usual != null && `usually ${Math.round(usual)}% by now`].filter(Boolean).join(", ")}
+      </span>
+    </p>
+  );
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
