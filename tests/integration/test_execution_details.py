@@ -88,10 +88,9 @@ def test_a_wait_for_another_execution_is_on_the_timeline(world: World) -> None:
     [waiting] = [one for one in seen[1]["events"] if one["kind"] == "waited"]
     assert (waiting["until"], "waits for" in waiting["reason"]) == (None, True)
     assert seen[1]["waiting_for"]["executions_ahead"] == []
-    [gate] = [
-        one for one in second["events"] if one["reason"] == "for other executions of its job or of its concurrency key"
-    ]
+    gate = next(one for one in second["events"] if one["kind"] == "waited")
     assert (gate["at"], gate["until"]) == (second["scheduled_at"], to_text(world.now))
+    assert gate["reason"] == waiting["reason"]
     assert second["events"][0]["kind"] == "requested"
 
 

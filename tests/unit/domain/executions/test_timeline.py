@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from punctual.domain.executions.execution import Attempt, Execution, Outcome
+from punctual.domain.executions.execution import Attempt, Execution, GateWait, Outcome
 from punctual.domain.executions.timeline import MAX_EVENTS, EventKind, timeline_of
 from punctual.domain.lane import Lane
 from punctual.domain.long_lane.part import Part
@@ -43,13 +43,17 @@ def part(name: str, **fields: object) -> Part:
     return replace(one, **fields)  # type: ignore[arg-type]
 
 
-def test_a_wait_at_a_gate_before_a_retry_splits_the_wait_for_that_attempt() -> None:
+def test_each_wait_at_a_gate_splits_the_wait_for_an_attempt() -> None:
     shown = execution(
-        queued_at=at(-30), woken_at=at(50), attempts=(attempt(1, 1, 10), attempt(2, 52, 60)), ended_at=at(60)
+        queued_at=at(-30),
+        gate_waits=(GateWait(at(0.5), "waits for one"), GateWait(at(50), "")),
+        attempts=(attempt(1, 1, 10), attempt(2, 52, 60)),
+        ended_at=at(60),
     )
     waits = [(one.at, one.until, one.reason) for one in timeline_of(shown, at(99)) if one.kind is EventKind.WAITED]
     assert waits == [
-        (DUE, at(1), "for a worker"),
+        (DUE, at(0.5), "waits for one"),
+        (at(0.5), at(1), "for a worker"),
         (at(10), at(50), "for other executions of its job or of its concurrency key"),
         (at(50), at(52), "for the next attempt: backoff, and a worker"),
     ]

@@ -77,8 +77,11 @@ class Gates(Protocol):
         ``False`` if it does not wait any more.
         """
 
-    def grant(self, gate: Gate, waiter: Waiter, now: datetime) -> bool:
-        """Give a waiter a place and move it to ``queued``; ``False`` if there is no room, or the waiter has changed."""
+    def grant(self, gate: Gate, waiter: Waiter, waiting: Execution, now: datetime) -> bool:
+        """Give a waiter a place and move its execution to ``queued``, with its wait in ``gate_waits``.
+
+        ``False`` if there is no room, or the waiter has changed.
+        """
 
     def drop(self, name: str, waiter: Waiter) -> bool:
         """Remove a waiter whose execution does not wait here any more; ``False`` if it does."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from punctual.aws.dynamodb.items import Item, from_json, instant_of, instant_text, to_json
 from punctual.domain.errors import PunctualError, Unreadable
 from punctual.domain.executions.deadline_outlook import DeadlineState, Outlook, PartSample, ProgressSample
-from punctual.domain.executions.execution import Attempt, Execution, Failure, Origin, Outcome, Result
+from punctual.domain.executions.execution import Attempt, Execution, Failure, GateWait, Origin, Outcome, Result
 from punctual.domain.executions.progress import Progress
 from punctual.domain.instant import from_text
 from punctual.domain.jobs.dependency import Condition, Dependency
@@ -124,6 +124,7 @@ def item_to_execution(item: Item) -> Execution:
             attempt=item["attempt"],
             queued_at=instant_of(item.get("queued_at")),
             woken_at=instant_of(item.get("woken_at")),
+            gate_waits=_gate_waits_of_text(item.get("gate_waits")),
             started_at=instant_of(item.get("started_at")),
             ended_at=instant_of(item.get("ended_at")),
             retry_at=instant_of(item.get("retry_at")),
@@ -145,6 +146,14 @@ def attempts_text(attempts: tuple[Attempt, ...]) -> str:
 
 def attempts_of_text(text: str | None) -> tuple[Attempt, ...]:
     return tuple(_attempt(entry) for entry in from_json(text, []))
+
+
+def gate_waits_text(waits: tuple[GateWait, ...]) -> str:
+    return to_json([[instant_text(one.until), one.reason] for one in waits])
+
+
+def _gate_waits_of_text(text: str | None) -> tuple[GateWait, ...]:
+    return tuple(GateWait(from_text(until), reason) for until, reason in from_json(text, []))
 
 
 def as_text(value: Progress | Result | Failure | None) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from punctual.aws.dynamodb.execution_item import item_to_execution
+from punctual.aws.dynamodb.execution_item import gate_waits_text, item_to_execution
 from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, ExecutionTable, key_of
 from punctual.aws.dynamodb.items import Item, instant_text
 from punctual.domain.executions.execution import Execution
@@ -78,11 +78,10 @@ class DynamoGatedExecutions(ExecutionTable):
             **_as_sent(entrant),
         )
 
-    def queue_request(self, waiter: Waiter, gate: str, now: datetime) -> dict[str, Any]:
-        """Queue a waiter that has got a place at the gate."""
-        return self._from_queue(
-            waiter, gate, Status.QUEUED, {"woken_at": instant_text(now)}, remove=["waits_at", "turn", "reason"]
-        )
+    def queue_request(self, waiter: Waiter, gate: str, waiting: Execution, now: datetime) -> dict[str, Any]:
+        """Queue a waiter that has got a place at the gate. ``waiting`` is its execution, as read."""
+        woken = {"woken_at": instant_text(now), "gate_waits": gate_waits_text(waiting.waits_until(now))}
+        return self._from_queue(waiter, gate, Status.QUEUED, woken, remove=["waits_at", "turn", "reason"])
 
     def skip_waiter_request(self, waiter: Waiter, gate: str, why: Item, now: datetime) -> dict[str, Any]:
         """Skip a waiter that another execution replaces."""

@@ -161,7 +161,7 @@ class DynamoGates:
         seen = Waiter(waiter.execution_id, waiter.turn or ONLY, waiter.attempt + 1, waiter.revision)
         return self.table.apply(self.executions.cover_request(seen, waiter.waits_at or "")).applied
 
-    def grant(self, gate: Gate, waiter: Waiter, now: datetime) -> bool:
+    def grant(self, gate: Gate, waiter: Waiter, waiting: Execution, now: datetime) -> bool:
         given = self._update(
             gate.name,
             waiter.execution_id,
@@ -173,7 +173,7 @@ class DynamoGates:
         return self._transact(
             {"Update": given},
             {"Delete": self.table.delete_request(_waiter_key(gate.name, waiter.turn), *_same(waiter))},
-            {"Update": self.executions.queue_request(waiter, gate.name, now)},
+            {"Update": self.executions.queue_request(waiter, gate.name, waiting, now)},
         )
 
     def drop(self, name: str, waiter: Waiter) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState, Outlook, state_at_end
 from punctual.domain.executions.progress import Progress
@@ -104,6 +104,16 @@ class Result:
     location: str | None = None
 
 
+MAX_GATE_WAITS = 20
+
+
+class GateWait(NamedTuple):
+    """A wait at a gate that has ended."""
+
+    until: datetime
+    reason: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Execution:
     """One due instant of a job. Contains everything that a worker needs: the worker does not read the job."""
@@ -141,6 +151,8 @@ class Execution:
     """Its sort key in that queue."""
     woken_at: datetime | None = None
     """When the gate admitted it, if it had to wait."""
+    gate_waits: tuple[GateWait, ...] = ()
+    """Its waits at gates that have ended, the latest ``MAX_GATE_WAITS``, oldest first."""
     rate_at: datetime | None = None
     """Its reserved start under a rate limit."""
     cancel_at: datetime | None = None
@@ -246,6 +258,10 @@ class Execution:
         if self.waits_at is not None:
             return self.waits_at in names and names.index(gate) < names.index(self.waits_at)
         return self.lane is Lane.LONG or self.status is not Status.RETRYING or gate.startswith(OF_JOB)
+
+    def waits_until(self, now: datetime) -> tuple[GateWait, ...]:
+        """Its ``gate_waits`` once the gate where it waits has admitted it."""
+        return (*self.gate_waits, GateWait(now, self.reason or ""))[-MAX_GATE_WAITS:]
 
     @property
     def is_deferred(self) -> bool:

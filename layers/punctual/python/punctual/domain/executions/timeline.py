@@ -1,7 +1,6 @@
 """The timeline of one execution: what it waited for, its attempts and its end, derived from what its record stores.
 
-Nothing is stored for it. A record keeps the last wait at a gate only, so an earlier one, before a retry, counts as a
-part of the wait for the next attempt.
+Nothing is stored for it but the waits at gates, with the transition that ends each.
 """
 
 from __future__ import annotations
@@ -95,11 +94,12 @@ def _waits(execution: Execution, now: datetime) -> Iterator[TimelineEvent]:
         start = execution.queued_at
     elif execution.has_pending_upstreams and execution.status is Status.WAITING:
         yield wait(execution.reason or FOR_UPSTREAMS, min(start, now), None)
-    ends = [start, *(one.ended_at for one in execution.attempts)]
+    ends = [start, *(one.ended_at for one in execution.attempts), *(one.until for one in execution.gate_waits)]
+    for past in execution.gate_waits:
+        if past.until > start:
+            yield wait(past.reason or FOR_GATE, max(end for end in ends if end < past.until), past.until)
     if execution.waits_at is not None and execution.status is Status.WAITING:
         yield wait(execution.reason or FOR_GATE, max(ends), None)
-    elif execution.woken_at is not None and execution.woken_at > start:
-        yield wait(FOR_GATE, max(end for end in ends if end < execution.woken_at), execution.woken_at)
     if execution.rate_at is not None and execution.status in (Status.QUEUED, Status.RETRYING):
         yield wait(execution.reason or FOR_RATE, max(ends), execution.rate_at)
     if execution.lane is Lane.SHORT:
@@ -116,8 +116,7 @@ def _waits_for_worker(execution: Execution, ready_at: datetime) -> Iterator[Time
     for cause, started, ended in zip_longest(causes, starts, (one.ended_at for one in execution.attempts)):
         if started is None:
             return
-        if execution.woken_at is not None and since < execution.woken_at <= started:
-            since = execution.woken_at
+        since = max((one.until for one in execution.gate_waits if since < one.until <= started), default=since)
         if since < started:
             yield wait(cause, since, started)
         since = ended or started

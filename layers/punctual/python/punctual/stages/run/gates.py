@@ -104,11 +104,12 @@ class Gatekeeper:
             if waiter is None:
                 self.gates.clear_queue_mark(name, state.queue_mark)
                 return
-            gate = self._gate_of(name, waiter)
-            if gate is None:
+            waiting = self._execution_of(name, waiter)
+            gate = _gate_of(name, waiting)
+            if waiting is None or gate is None:
                 failures += not self.gates.drop(name, waiter)
             elif len(state.holders) < (gate.limit or 0):
-                failures += not self.gates.grant(gate, waiter, self.clock())
+                failures += not self.gates.grant(gate, waiter, waiting, self.clock())
             else:
                 if gate.when_full is WhenFull.REPLACE:
                     self._stop_holders(state, waiter.execution_id)
@@ -217,17 +218,15 @@ class Gatekeeper:
     def _first_waiter(self, name: str) -> Waiter | None:
         """Return the first waiter whose execution waits here, and drop those before it."""
         while (waiter := self.gates.first_waiter(name)) is not None:
-            if self._gate_of(name, waiter) is not None:
+            if _gate_of(name, self._execution_of(name, waiter)) is not None:
                 return waiter
             self.gates.drop(name, waiter)
         return None
 
-    def _gate_of(self, name: str, waiter: Waiter) -> Gate | None:
-        """Return the gate under the rules of its waiter; ``None`` if the execution does not wait here any more."""
+    def _execution_of(self, name: str, waiter: Waiter) -> Execution | None:
+        """Return the execution of a waiter; ``None`` if it does not wait here any more."""
         execution = self.executions.get(job_of(waiter.execution_id), waiter.execution_id)
-        if execution is None or not _waits_at(execution, name, waiter):
-            return None
-        return next((one for one in execution.gates if one.name == name), None)
+        return execution if execution and _waits_at(execution, name, waiter) else None
 
     def _stop_holders(self, state: GateState, successor: str) -> None:
         for current in self.executions.read_many(state.holders).values():
@@ -264,6 +263,11 @@ def _is_as_sent(current: Execution, entrant: Entrant) -> bool:
     is_same = (current.revision, current.attempt + 1) == (entrant.revision, entrant.attempt)
     is_attached = entrant.run_arn is None or current.run_arn == entrant.run_arn
     return is_same and is_attached and current.status in (Status.QUEUED, Status.RETRYING)
+
+
+def _gate_of(name: str, waiting: Execution | None) -> Gate | None:
+    """Return the gate under the rules of its waiter."""
+    return next((one for one in waiting.gates if one.name == name), None) if waiting else None
 
 
 def _waits_at(execution: Execution, gate: str, waiter: Waiter) -> bool:
