@@ -1,14 +1,43 @@
-/** Fixtures: sign in on the stack's own page, and submit jobs through the API. */
+/** Fixtures: sign in on the stack's own page, and prepare jobs through the API. */
 
-import { test as base, expect } from "@playwright/test";
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
 
 const { API_URL, CONSOLE_URL, PASSWORDS, TOKEN, PICTURES } = process.env as Record<string, string>;
 const passwords: Record<string, string> = JSON.parse(PASSWORDS ?? "{}");
+const FINAL = ["succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"];
+
+/** Live jobs have different names, also those of an earlier run on the same stack. */
+export function unique(name: string): string {
+  return `${name}-${Date.now()}`;
+}
+
+/** Never due while a test runs. */
+export const YEARLY = { cron: "0 0 1 1 *" };
+
+export interface Job {
+  job_id: string;
+  name: string;
+  state: string;
+  revision: number;
+  parameters: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+export interface Execution {
+  execution_id: string;
+  status: string;
+  parameters: Record<string, unknown>;
+  result: { value: unknown };
+}
 
 interface Fixtures {
   /** Open a view, signing in as a demo user. Tokens are in memory only, so each navigation signs in again. */
   open: (view: string, user?: string) => Promise<void>;
-  submit: (job: Record<string, unknown>) => Promise<{ job_id: string }>;
+  /** The answer of the API to the operator, which is a success. */
+  call: <T>(method: string, path: string, data?: unknown) => Promise<T>;
+  submit: (job: Record<string, unknown>) => Promise<Job>;
+  /** The last execution of a job that has ended, once there is one. */
+  ended: (job: Job) => Promise<Execution>;
   /** Store a picture of the whole page. */
   picture: (name: string) => Promise<void>;
 }
@@ -16,19 +45,36 @@ interface Fixtures {
 export const test = base.extend<Fixtures>({
   open: async ({ page }, use) => {
     await use(async (view, user = "operator") => {
+      await page.context().clearCookies(); // the sign-in of the user before
       await page.goto(CONSOLE_URL + view);
       await page.locator("input[name=username]").fill(user);
       await page.locator("input[name=password]").fill(passwords[user] ?? "");
       await page.locator("button[type=submit], input[type=submit]").first().click();
       await expect(page.getByRole("main")).toBeVisible();
+      await loaded(page);
     });
   },
-  submit: async ({ request }, use) => {
-    await use(async (job) => {
+  call: async ({ request }, use) => {
+    await use(async (method, path, data) => {
       const headers = { Authorization: `Bearer ${TOKEN}` };
-      const answer = await request.post(`${API_URL}/jobs`, { data: { task: "echo", ...job }, headers });
-      expect(answer.status(), await answer.text()).toBe(201);
+      const answer = await request.fetch(API_URL + path, { method, data, headers });
+      expect(answer.ok(), `${method} ${path}: ${await answer.text()}`).toBe(true);
       return answer.json();
+    });
+  },
+  submit: async ({ call }, use) => {
+    await use((job) => call("POST", "/jobs", { task: "echo", ...job }));
+  },
+  ended: async ({ call }, use) => {
+    await use(async (job) => {
+      let last: Execution | undefined;
+      const find = async () => {
+        const { items } = await call<{ items: Execution[] }>("GET", `/jobs/${job.job_id}/executions`);
+        last = items.find((one) => FINAL.includes(one.status));
+        return last !== undefined;
+      };
+      await expect.poll(find, { message: `an execution of ${job.name} ends` }).toBe(true);
+      return last as unknown as Execution;
     });
   },
   picture: async ({ page }, use) => {
@@ -39,3 +85,30 @@ export const test = base.extend<Fixtures>({
 });
 
 export { expect };
+
+/** Open another view without signing in again, and wait until it has loaded. */
+export async function show(page: Page, view: string): Promise<void> {
+  const path = new URL(page.url()).pathname.replace(/\/console.*$/, `/console${view}`);
+  await page.evaluate((to) => {
+    history.pushState(null, "", to);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, path);
+  await loaded(page);
+}
+
+async function loaded(page: Page): Promise<void> {
+  await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+}
+
+/** Confirm the open dialog, whose dry run has been shown. */
+export async function confirm(page: Page, verb: string): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByText("Dry run, just now")).toBeVisible();
+  await dialog.getByRole("button", { name: verb }).click();
+  await expect(dialog).toHaveCount(0);
+}
+
+/** What can be done with the job or execution that the page shows. */
+export function actions(page: Page): Locator {
+  return page.locator(".head .actions").getByRole("link");
+}

@@ -21,14 +21,25 @@ interface Props<T> {
   /** The address of an item. Its first column links to it. */
   to: (item: T) => string;
   selection?: Selection | undefined;
+  /** Which items can be selected: those whose actions the user may perform. */
+  isSelectable?: (item: T) => boolean;
   nameOf?: (item: T) => string;
 }
 
-export function Table<T>({ label, list, columns, idOf, to, selection, nameOf = idOf }: Props<T>) {
+export function Table<T>({
+  label,
+  list,
+  columns,
+  idOf,
+  to,
+  selection,
+  isSelectable = () => true,
+  nameOf = idOf,
+}: Props<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const last = useRef<string | null>(null);
   const [isSelecting, setSelecting] = useState(false);
-  const order = list.items.map(idOf);
+  const order = list.items.filter(isSelectable).map(idOf);
   const toggle = (id: string, isRange: boolean) => {
     selection?.set(toggled(selection.ids, id, order, isRange ? last.current : null));
     last.current = id;
@@ -39,7 +50,7 @@ export function Table<T>({ label, list, columns, idOf, to, selection, nameOf = i
     const offset = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
     const item = list.items[position];
     if (offset) rows[Math.max(0, Math.min(rows.length - 1, position + offset))]?.focus();
-    else if (event.key.toLowerCase() === "x" && item) toggle(idOf(item), event.shiftKey);
+    else if (event.key.toLowerCase() === "x" && item && isSelectable(item)) toggle(idOf(item), event.shiftKey);
     else if (event.key === "Enter" && item && event.target === rows[position]) navigate(to(item));
     else if (event.key === "Escape") selection?.set(new Set());
     else return;
@@ -80,17 +91,19 @@ export function Table<T>({ label, list, columns, idOf, to, selection, nameOf = i
           <tbody ref={body} onKeyDown={onKey}>
             {list.items.map((item, position) => {
               const id = idOf(item);
-              const isSelected = selection?.isAll || selection?.ids.has(id);
+              const isSelected = isSelectable(item) && (selection?.isAll || selection?.ids.has(id));
               return (
                 <tr key={id} tabIndex={position === 0 ? 0 : -1} class={isSelected ? "is-selected" : undefined}>
                   {selection && (
                     <td class="tick">
-                      <input
-                        type="checkbox"
-                        aria-label={`Select ${nameOf(item)}`}
-                        checked={isSelected}
-                        onClick={(event) => toggle(id, event.shiftKey)}
-                      />
+                      {isSelectable(item) && (
+                        <input
+                          type="checkbox"
+                          aria-label={`Select ${nameOf(item)}`}
+                          checked={isSelected}
+                          onClick={(event) => toggle(id, event.shiftKey)}
+                        />
+                      )}
                     </td>
                   )}
                   {columns.map((column, index) => (

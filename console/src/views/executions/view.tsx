@@ -16,7 +16,7 @@ import { duration } from "../../format/duration";
 import { place } from "../../router";
 import { now } from "../../state/clock";
 import { useList, useTotal, withParameters } from "../../state/list";
-import { mayOperate } from "../../state/me";
+import { mayManage, mayOperate } from "../../state/me";
 import { useSelection } from "../../state/selection";
 import { useTitle } from "../../state/title";
 
@@ -85,6 +85,7 @@ export function ExecutionsView() {
               nameOf={nameOf}
               to={addressOf}
               selection={mayOperate.value ? selection : undefined}
+              isSelectable={(one) => mayManage(one.owner)}
             />
           )
         }

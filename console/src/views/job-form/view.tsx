@@ -28,7 +28,12 @@ export function JobFormView({ id }: { id?: string }) {
       .catch((error) => setProblem(error instanceof Problem ? error : new Problem(0, String(error))));
   }, [from]);
   if (problem) return <Failed what="Job" problem={problem} retry={() => location.reload()} />;
-  if (from && !original) return <p class="state">Loading the job…</p>;
+  if (from && !original)
+    return (
+      <p class="state" role="status" aria-busy="true">
+        Loading the job…
+      </p>
+    );
   return <Form original={original} isEdit={Boolean(id)} />;
 }
 

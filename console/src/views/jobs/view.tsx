@@ -18,7 +18,7 @@ import { duration } from "../../format/duration";
 import { scheduleWords } from "../../format/schedule";
 import { place } from "../../router";
 import { useList, useTotal, withParameters } from "../../state/list";
-import { mayOperate } from "../../state/me";
+import { mayManage, mayOperate } from "../../state/me";
 import { useSelection } from "../../state/selection";
 import { useTitle } from "../../state/title";
 
@@ -69,6 +69,7 @@ export function JobsView() {
               nameOf={nameOf}
               to={(job) => `/jobs/${job.job_id}`}
               selection={mayOperate.value ? selection : undefined}
+              isSelectable={(job) => mayManage(job.owner)}
             />
           )
         }

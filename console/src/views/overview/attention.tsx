@@ -10,7 +10,7 @@ import { Badge, DeadlineStatus, words } from "../../components/status";
 import { Time } from "../../components/time";
 import { complain, say } from "../../components/toasts";
 import { sentence } from "../../format/text";
-import { mayOperate } from "../../state/me";
+import { mayManage, mayOperate } from "../../state/me";
 import { alarmTitle } from "./alarm-title";
 
 const SNOOZE_MS = 8 * 3_600_000;
@@ -62,7 +62,7 @@ export function AttentionList({ items, queues, reload }: Props) {
             <Advice cause={hasEvidence(item) ? item.cause : null} remedy={item.remedy} />
             <div class="actions">
               <Open item={item} />
-              {mayOperate.value && (
+              {(item.subject.owner ? mayManage(item.subject.owner) : mayOperate.value) && (
                 <button type="button" class="button" onClick={() => snooze(item, reload)}>
                   Snooze for 8 h
                 </button>

@@ -1,0 +1,21 @@
+/** The calendar: what failed, and the way to run it again. */
+
+import { expect, test, unique } from "./stack";
+
+test("the calendar opens a failed run by keyboard, and shows the dry run of its backfill", async ({ page, open, submit }) => {
+  const name = unique("failing-in-the-calendar");
+  await submit({ name, task: "fail", parameters: { times: 9, fatal: true }, schedule: { every_seconds: 60 } });
+  await open("", "admin");
+  await page.keyboard.press("g");
+  await page.keyboard.press("c");
+  await expect(page.getByText("Six weeks")).toBeVisible();
+  await page.keyboard.press("d");
+  await expect(page).toHaveURL(/calendar\?span=day$/);
+  await page.getByRole("searchbox", { name: "Search jobs" }).fill(name);
+  await page.getByRole("gridcell", { name: new RegExp(`^${name}: .*ailed`) }).first().focus();
+  await page.keyboard.press("Enter");
+  const popover = page.getByRole("dialog", { name });
+  await expect(popover.getByText(/^Dry run: .* would run again/)).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(popover).toHaveCount(0);
+});

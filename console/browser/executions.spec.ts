@@ -1,0 +1,50 @@
+/** One execution: result, log, attempts, events, and running it again. */
+
+import { confirm, expect, show, test } from "./stack";
+
+test("an execution is run again with other parameters, and its result is shown", async ({ page, open, submit, ended }) => {
+  const job = await submit({ name: "run-again", parameters: { amount: 1 } });
+  const { execution_id: id } = await ended(job);
+  await open(`/executions/${id}?tab=result`);
+  await expect(page.getByRole("main").getByText('"amount": 1')).toBeVisible();
+  await page.getByRole("link", { name: "Run again…" }).click();
+  await page.getByRole("dialog").getByLabel("Parameters").fill('{"amount": 2}');
+  await confirm(page, "Run again");
+  await expect(page).toHaveURL(new RegExp(`${id}-2`));
+  await expect(page.getByRole("main").getByText("Succeeded").first()).toBeVisible();
+  await page.getByRole("tab", { name: "Result" }).click();
+  await expect(page.getByRole("main").getByText('"amount": 2')).toBeVisible();
+});
+
+test("a failed execution shows its error per attempt and its events, and is retried", async ({ page, open, submit, ended }) => {
+  const job = await submit({ name: "failed-once", task: "fail", parameters: { times: 9 }, retry: { max_attempts: 1 } });
+  const { execution_id: id } = await ended(job);
+  await open(`/executions/${id}?tab=attempts`);
+  await expect(page.getByRole("region", { name: "Verdict" })).toBeVisible();
+  await expect(page.getByRole("tabpanel").or(page.getByRole("main")).getByText("Failed").first()).toBeVisible();
+  await page.getByRole("tab", { name: "Events" }).click();
+  await expect(page.getByRole("main").getByText(/failed/i).first()).toBeVisible();
+  await page.getByRole("link", { name: "Retry…" }).click();
+  await confirm(page, "Run again");
+  await expect(page).toHaveURL(new RegExp(`${id}-2`));
+  await expect(page.getByRole("heading", { name: "failed-once" })).toBeVisible();
+});
+
+test("the log is searched, and filtered by level", async ({ page, open, submit, ended }) => {
+  const job = await submit({ name: "logged", task: "steps", parameters: { seconds: [0, 0, 0] } });
+  const { execution_id: id } = await ended(job);
+  await open(`/executions/${id}`);
+  const log = page.getByRole("log", { name: "Log" });
+  await expect(log.getByText("step 1 of 3")).toBeVisible();
+  await page.getByRole("searchbox", { name: "Search this log" }).fill("step 2");
+  await page.keyboard.press("Enter");
+  await expect(log.getByText("step 1 of 3")).toHaveCount(0);
+  await expect(log.getByText("step 2 of 3")).toBeVisible();
+  await show(page, `/executions/${id}?level=ERROR`);
+  await expect(page.getByText("No line matches")).toBeVisible();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download the log" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toContain(id);
+});
