@@ -2,9 +2,21 @@
 
 import { expect, test, unique } from "./stack";
 
-test("the calendar opens a failed run by keyboard, and shows the dry run of its backfill", async ({ page, open, submit }) => {
+const HOUR_MS = 3_600_000;
+
+test("the calendar opens a failed run by keyboard, and shows the dry run of its backfill", async ({
+  page,
+  open,
+  submit,
+  call,
+  ended,
+}) => {
   const name = unique("failing-in-the-calendar");
-  await submit({ name, task: "fail", parameters: { times: 9, fatal: true }, schedule: { every_seconds: 60 } });
+  const job = await submit({ name, task: "fail", parameters: { times: 9, fatal: true }, schedule: { cron: "0 * * * *" } });
+  const now = new Date();
+  const hour = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS);
+  await call("POST", `/jobs/${job.job_id}/backfill`, { from: hour.toISOString(), to: now.toISOString() });
+  expect((await ended(job)).status).toBe("failed");
   await open("", "admin");
   await page.keyboard.press("g");
   await page.keyboard.press("c");

@@ -24,6 +24,8 @@ def test_the_console_works_in_a_browser(punctual: Punctual, stack: Stack) -> Non
         | {
             "API_URL": punctual.stack["api_url"],
             "CONSOLE_URL": punctual.stack["console_url"],
+            "EMULATOR_URL": punctual.stack["endpoint_url"],
+            "API_FUNCTION": punctual.stack["functions"]["api"],
             "TOKEN": punctual.stack["tokens"]["operator"],
             "PASSWORDS": json.dumps(json.loads(stack.places.passwords.read_text())),
             "PICTURES": str(PICTURES),
