@@ -1,11 +1,12 @@
 /** A JSON value as text, with a button that copies it. Never interpreted as markup. */
 
+import { jsonOf } from "../format/json";
 import { Icon } from "./icon";
 import { Preformatted } from "./preformatted";
 import { complain, say } from "./toasts";
 
 export function Json({ value, label = "JSON" }: { value: unknown; label?: string }) {
-  return <CopyableText text={JSON.stringify(value, null, 2)} label={label} />;
+  return <CopyableText text={jsonOf(value)} label={label} />;
 }
 
 export function CopyableText({ text, label }: { text: string; label: string }) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Job } from "../../api/types";
-import { changedFields, curlOf, draftOf, kindOf, withField } from "./draft";
+import { changedFields, curlOf, draftOf, kindOf, otherFields, withField } from "./draft";
 
 describe("draftOf", () => {
   it("keeps what a submission may contain, and leaves out defaults and assigned fields", () => {
@@ -16,6 +16,8 @@ describe("draftOf", () => {
       schedule: { cron: "0 2 * * *" },
       dedupe_key: null,
       depends_on: [],
+      recent_executions: [{ status: "failed" }],
+      deadline_state: "at_risk",
     } as unknown as Job;
     expect(draftOf(job)).toEqual({ name: "nightly", task: "echo", priority: "high", schedule: { cron: "0 2 * * *" } });
   });
@@ -45,4 +47,9 @@ it("patches only what changed, and resets what is gone", () => {
 
 it("quotes the body of a curl command for the shell", () => {
   expect(curlOf("POST", "https://host/jobs", { name: "it's" })).toContain(`"name": "it'\\''s"`);
+});
+
+it("leaves to the JSON field what has no input, such as webhooks", () => {
+  expect(Object.keys(otherFields({ task: "echo", tags: {}, retry: {}, notify: { to: "page" } }))).toEqual(["retry"]);
+  expect(Object.keys(otherFields({ task: "echo", notify: { to: { webhook: {} } } }))).toEqual(["notify"]);
 });

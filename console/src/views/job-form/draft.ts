@@ -1,6 +1,8 @@
 /** What the form is about to submit: the submission itself, so that the form, the JSON and the `curl` cannot differ. */
 
-import type { Job } from "../../api/types";
+import type { Job, Submission } from "../../api/types";
+import { jsonOf } from "../../format/json";
+import { notifyText } from "./plain";
 
 export type Draft = Record<string, unknown>;
 export type ScheduleKind = "now" | "at" | "cron" | "every" | "queue";
@@ -18,28 +20,50 @@ export const OWN_FIELDS = [
   "priority",
   "timeout_seconds",
   "overlap",
+  "backlog",
+  "tags",
 ];
-/** Fields of a job that the API assigns, or that belong to that job only. */
-const NOT_SUBMITTED = [
-  ...[
-    "job_id",
-    "created_by",
-    "state",
-    "revision",
-    "created_at",
-    "updated_at",
-    "paused_at",
-    "next_due_at",
-    "execution_id",
-  ],
-  ...["last_execution", "statistics", "next", "graph", "recent", "running", "revised_by"],
-];
+
+/** The fields that the JSON field edits: those without an input of their own. */
+export function otherFields(draft: Draft): Draft {
+  const own = [...OWN_FIELDS, ...(notifyText(draft.notify) === null ? [] : ["notify"])];
+  return Object.fromEntries(Object.entries(draft).filter(([name]) => !own.includes(name)));
+}
+
+/** What a submission may contain. The compiler refuses a list that differs from the API's. */
+const SUBMITTED: Record<keyof Submission, true> = {
+  backlog: true,
+  concurrency: true,
+  container: true,
+  deadline: true,
+  dedupe_key: true,
+  depends_on: true,
+  expected_seconds: true,
+  lane: true,
+  misfire: true,
+  name: true,
+  notify: true,
+  on_duplicate: true,
+  overlap: true,
+  owner: true,
+  parameters: true,
+  partitions: true,
+  preemptible: true,
+  priority: true,
+  resources: true,
+  retry: true,
+  schedule: true,
+  tags: true,
+  task: true,
+  timeout_seconds: true,
+  window: true,
+};
 const DEFAULTS: Draft = { lane: "short", priority: "normal", preemptible: false, window: null };
 
 /** The submission that would create this job again. */
 export function draftOf(job: Job): Draft {
   const entries = Object.entries(job).filter(
-    ([name, value]) => !NOT_SUBMITTED.includes(name) && value !== null && DEFAULTS[name] !== value && !isEmpty(value),
+    ([name, value]) => name in SUBMITTED && value !== null && DEFAULTS[name] !== value && !isEmpty(value),
   );
   return Object.fromEntries(entries);
 }
@@ -71,6 +95,6 @@ export function changedFields(before: Draft, after: Draft): Draft {
 
 /** The same request for a terminal. */
 export function curlOf(method: string, url: string, body: unknown): string {
-  const text = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
+  const text = jsonOf(body).replaceAll("'", "'\\''");
   return `curl -X ${method} '${url}' \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '${text}'`;
 }

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useResource } from "../../state/resource";
-import { type Draft, OWN_FIELDS, withField } from "./draft";
+import { Choice } from "./choice";
+import { type Draft, withField } from "./draft";
 import { Field } from "./field";
+import { RulesFields } from "./rules-fields";
 import { ScheduleFields } from "./schedule-fields";
-import { JsonField, SchemaFields } from "./schema-fields";
+import { SchemaFields } from "./schema-fields";
 
 interface Task {
   name: string;
@@ -23,13 +25,12 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
   const tasks = useResource<{ items: Task[] }>("/tasks", 0);
   const set = (field: string) => (value: unknown) => onChange(withField(draft, field, value));
   const task = tasks.data?.items.find((one) => one.name === draft.task);
-  const others = Object.fromEntries(Object.entries(draft).filter(([name]) => !OWN_FIELDS.includes(name)));
   const deadline = draft.deadline as Record<string, unknown> | undefined;
   return (
     <>
       <Section title="What">
         <div class="form-grid">
-          <Field id="task" label="Task" note={task?.description} problem={problemAt("task")}>
+          <Field id="task" label="Task" note={task?.description?.replaceAll("`", "")} problem={problemAt("task")}>
             <select
               id="task"
               class="input"
@@ -37,7 +38,7 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
               value={String(draft.task ?? "")}
               onChange={(event) => set("task")(event.currentTarget.value)}
             >
-              <option value="">…</option>
+              <option value="">Choose a task…</option>
               {(tasks.data?.items ?? []).map((one) => (
                 <option key={one.name} disabled={!one.is_available}>
                   {one.name}
@@ -105,8 +106,9 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
           />
           <Field
             id="timeout_seconds"
-            label="Time limit of an attempt, seconds"
+            label="Time limit"
             isOptional
+            note="Seconds per attempt"
             problem={problemAt("timeout_seconds")}
           >
             <input
@@ -120,37 +122,10 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
               }
             />
           </Field>
-          <Field id="overlap" label="If the last one still runs" isOptional problem={problemAt("overlap")}>
-            <select
-              id="overlap"
-              class="input"
-              value={String(draft.overlap ?? "")}
-              onChange={(event) => set("overlap")(event.currentTarget.value)}
-            >
-              <option value="">Default</option>
-              <option value="skip">Skip the new one</option>
-              <option value="allow">Run both</option>
-              <option value="queue_one">Let one wait</option>
-              <option value="queue_all">Let all wait</option>
-              <option value="cancel_running">Cancel the running one</option>
-            </select>
-          </Field>
         </div>
       </Section>
       <Section title="Rules">
-        <JsonField
-          label="Other fields"
-          field="others"
-          note="retry, misfire, concurrency, notify, depends_on, partitions, resources: as in the API"
-          value={others}
-          problem={undefined}
-          onChange={(value) =>
-            onChange({
-              ...Object.fromEntries(Object.entries(draft).filter(([name]) => OWN_FIELDS.includes(name))),
-              ...value,
-            })
-          }
-        />
+        <RulesFields draft={draft} onChange={onChange} set={set} problemAt={problemAt} />
       </Section>
     </>
   );
@@ -167,29 +142,5 @@ function Section({ title, children }: { title: string; children: ComponentChildr
       <h2>{title}</h2>
       <div class="stack">{children}</div>
     </section>
-  );
-}
-
-interface ChoiceProps {
-  title: string;
-  name: string;
-  values: string[];
-  value: string;
-  onChange: (value: string) => void;
-}
-
-function Choice({ title, name, values, value, onChange }: ChoiceProps) {
-  return (
-    <div class="field">
-      <span class="label">{title}</span>
-      <fieldset class="segments" aria-label={title}>
-        {values.map((one) => (
-          <label key={one}>
-            <input type="radio" name={name} checked={value === one} onChange={() => onChange(one)} />
-            {one.charAt(0).toUpperCase() + one.slice(1)}
-          </label>
-        ))}
-      </fieldset>
-    </div>
   );
 }

@@ -16,9 +16,10 @@ export interface Checked {
 }
 
 /** Ask the API what it thinks of the draft, once the user pauses typing. */
-export function useCheck(method: string, path: string, body: Draft): Checked {
+export function useCheck(method: string, path: string, body: Draft, schedule: unknown): Checked {
   const [checked, setChecked] = useState<Checked>({ changes: null, instants: [] });
   const text = JSON.stringify(body);
+  const wanted = JSON.stringify(schedule ?? null);
   useEffect(() => {
     let isOver = false;
     const timer = setTimeout(async () => {
@@ -27,14 +28,14 @@ export function useCheck(method: string, path: string, body: Draft): Checked {
         setChecked({ changes: null, instants: [] });
         return;
       }
-      const [changes, instants] = await Promise.all([dryRun(method, path, draft), upcoming(draft.schedule)]);
+      const [changes, instants] = await Promise.all([dryRun(method, path, draft), upcoming(JSON.parse(wanted))]);
       if (!isOver) setChecked({ changes, instants });
     }, TYPING_MS);
     return () => {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [method, path, text]);
+  }, [method, path, text, wanted]);
   return checked;
 }
 

@@ -5,6 +5,7 @@ import { cityOf, zone } from "../../format/time";
 import type { Draft, ScheduleKind } from "./draft";
 import { kindOf } from "./draft";
 import { Field } from "./field";
+import { SkipField } from "./skip-field";
 
 const KINDS: [ScheduleKind, string][] = [
   ["now", "Now"],
@@ -68,6 +69,16 @@ export function ScheduleFields({ draft, onChange, problemAt }: Props) {
         </Field>
       )}
       {kind === "cron" && <CronFields schedule={schedule} onChange={onChange} problemAt={problemAt} />}
+      {(kind === "cron" || kind === "every") && (
+        <SkipField
+          skip={(schedule.skip ?? []) as string[]}
+          problem={problemAt("schedule.skip")}
+          onChange={(skip) => {
+            const { skip: _, ...rest } = schedule;
+            onChange(skip ? { ...rest, skip } : rest);
+          }}
+        />
+      )}
       {kind === "queue" && (
         <p class="note">One execution for each message on the intake queue. The payload becomes the parameters.</p>
       )}

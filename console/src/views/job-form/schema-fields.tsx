@@ -1,6 +1,7 @@
 /** Fields for the parameters of a task, from its JSON Schema. A schema that is not a flat object gets a JSON field. */
 
 import { useState } from "preact/hooks";
+import { jsonOf } from "../../format/json";
 import { Field } from "./field";
 
 interface Schema {
@@ -120,6 +121,8 @@ function PropertyField({ name, property, isRequired, value, problem, onChange }:
   );
 }
 
+const TYPES: Record<string, string> = { string: "text", integer: "whole number", number: "number", boolean: "" };
+
 function hintOf({ description, minimum, maximum, type }: Property): string {
   const limits =
     minimum !== undefined && maximum !== undefined
@@ -129,7 +132,7 @@ function hintOf({ description, minimum, maximum, type }: Property): string {
         : maximum !== undefined
           ? `at most ${maximum}`
           : "";
-  return [description, limits || type].filter(Boolean).join(", ");
+  return [description, limits || TYPES[type ?? ""]].filter(Boolean).join(", ");
 }
 
 interface JsonProps {
@@ -143,7 +146,7 @@ interface JsonProps {
 
 /** An object as JSON text. While the text is not an object, the last valid value stays. */
 export function JsonField({ label, field, value, note, problem, onChange }: JsonProps) {
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2));
+  const [text, setText] = useState(() => jsonOf(value));
   const [isValid, setValid] = useState(true);
   const change = (next: string) => {
     setText(next);

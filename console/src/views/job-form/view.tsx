@@ -6,14 +6,14 @@ import { Problem } from "../../api/problem";
 import type { Job } from "../../api/types";
 import { Link } from "../../components/link";
 import { Failed } from "../../components/states";
-import { Mark } from "../../components/status";
 import { complain, say } from "../../components/toasts";
-import { plural } from "../../format/duration";
 import { navigate, place } from "../../router";
 import { useTitle } from "../../state/title";
-import { InstantList } from "../job/next";
+import { InstantList, zoneNames } from "../job/next";
+import { Conflict } from "./conflict";
 import { changedFields, type Draft, draftOf, EMPTY } from "./draft";
 import { FormFields } from "./fields";
+import { FormVerdict } from "./form-verdict";
 import { DryRunCard, RequestText, useCheck } from "./preview";
 
 export function JobFormView({ id }: { id?: string }) {
@@ -42,40 +42,49 @@ function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
   const initial = isEdit ? before : withoutIdentity(before);
   const [draft, setDraft] = useState<Draft>(initial);
   const [isBusy, setBusy] = useState(false);
+  const [newer, setNewer] = useState<Job | null>(null);
   const method = isEdit ? "PATCH" : "POST";
   const path = isEdit ? `/jobs/${original?.job_id}` : "/jobs";
   const body = isEdit ? changedFields(before, draft) : draft;
-  const { changes, instants } = useCheck(method, path, body);
+  const { changes, instants } = useCheck(method, path, body, draft.schedule);
   const refusal = changes instanceof Problem ? changes : null;
-  const problemAt = (field: string) => refusal?.fields.find((one) => one.field === field)?.message;
+  const problemAt = (field: string) =>
+    refusal?.fields.find((one) => one.field === field || one.field.startsWith(`${field}.`))?.message;
+  const canSave = Boolean(draft.task) && !isBusy && !(isEdit && Object.keys(body).length === 0);
 
-  const submit = async (event?: Event) => {
-    event?.preventDefault();
+  const submit = async (revision = original?.revision) => {
+    if (!canSave) return;
     setBusy(true);
     try {
-      const headers: HeadersInit = isEdit ? { "If-Match": String(original?.revision) } : {};
+      const headers: HeadersInit = isEdit ? { "If-Match": String(revision) } : {};
       const { data } = await send<Job>(method, path, body, headers);
       say(isEdit ? "Job saved" : "Job created");
       navigate(`/jobs/${data.job_id}`);
     } catch (error) {
-      complain(error);
       setBusy(false);
+      if (isEdit && error instanceof Problem && error.status === 412) setNewer((await read<Job>(path)).data);
+      else complain(error);
     }
   };
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    submit();
+  };
   const onShortcut = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) onSubmit(event);
   };
   return (
-    <form class="columns job-form" onSubmit={submit} onKeyDown={onShortcut}>
+    <form class="columns job-form" onSubmit={onSubmit} onKeyDown={onShortcut}>
       <div class="stack">
         <h1>{isEdit ? `Edit ${original?.name || original?.task}` : "New job"}</h1>
         <FormFields draft={draft} onChange={setDraft} problemAt={problemAt} isEdit={isEdit} />
+        {newer && <Conflict before={before} newer={newer} mine={body} apply={() => submit(newer.revision)} />}
         <footer class="form-foot">
-          <Verdict changes={changes} isStarted={Boolean(draft.task)} />
+          <FormVerdict changes={changes} isStarted={Boolean(draft.task)} isChanged={Object.keys(body).length > 0} />
           <Link to={isEdit ? `/jobs/${original?.job_id}` : "/jobs"} class="button is-plain">
             Discard
           </Link>
-          <button type="submit" class="button is-main" disabled={isBusy || !draft.task}>
+          <button type="submit" class="button is-main" disabled={!canSave}>
             {isEdit ? "Save" : "Create job"} <kbd>⌘↵</kbd>
           </button>
         </footer>
@@ -85,6 +94,7 @@ function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
           <section class="card">
             <header>
               <h2>Next ten</h2>
+              <span class="note aside">{zoneNames(zoneOf(draft.schedule))}</span>
             </header>
             <InstantList items={instants} />
           </section>
@@ -96,29 +106,11 @@ function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
   );
 }
 
+function zoneOf(schedule: unknown): string {
+  return String((schedule as Record<string, unknown> | undefined)?.timezone ?? "UTC");
+}
+
 function withoutIdentity(draft: Draft): Draft {
   const { name, owner, dedupe_key, ...rest } = draft;
   return rest;
-}
-
-function Verdict({ changes, isStarted }: { changes: ReturnType<typeof useCheck>["changes"]; isStarted: boolean }) {
-  if (!isStarted) return <span class="dim verdict-line">Choose a task first.</span>;
-  if (changes === null) return <span class="dim verdict-line">Checking…</span>;
-  if (changes instanceof Problem) {
-    const total = changes.fields.length || 1;
-    return (
-      <span class="verdict-line" role="alert">
-        <Mark hue="bad" icon="failed">
-          {plural(total, "problem")}: {changes.message}
-        </Mark>
-      </span>
-    );
-  }
-  return (
-    <span class="verdict-line" role="status">
-      <Mark hue="ok" icon="succeeded">
-        No problems, {plural(changes.appear.length + changes.left_out, "execution")} will appear
-      </Mark>
-    </span>
-  );
 }
