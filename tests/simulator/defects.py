@@ -65,10 +65,10 @@ def two_at_once() -> Patches:
 def place_handed_on() -> Patches:
     """A waiter gets its place first and is woken then. If the wake-up is refused, the next waiter gets the place."""
 
-    def wake(table: gates.DynamoGates, waiter: Waiter, gate: str, now: datetime) -> bool:
-        return table._transact({"Update": table.executions.queue_request(waiter, gate, now)})
+    def wake(table: gates.DynamoGates, waiter: Waiter, gate: str, waiting: Execution, now: datetime) -> bool:
+        return table._transact({"Update": table.executions.queue_request(waiter, gate, waiting, now)})
 
-    def grant(table: gates.DynamoGates, gate: Gate, waiter: Waiter, now: datetime) -> bool:
+    def grant(table: gates.DynamoGates, gate: Gate, waiter: Waiter, waiting: Execution, now: datetime) -> bool:
         given = table._update(
             gate.name,
             waiter.execution_id,
@@ -80,7 +80,7 @@ def place_handed_on() -> Patches:
         key, (condition, values) = gates._waiter_key(gate.name, waiter.turn), gates._same(waiter)
         if not table._transact({"Update": given}, {"Delete": table.table.delete_request(key, condition, values)}):
             return False
-        if not wake(table, waiter, gate.name, now):
+        if not wake(table, waiter, gate.name, waiting, now):
             table.release(gate.name, waiter.execution_id, None)
         return True
 
@@ -91,7 +91,7 @@ def place_handed_on() -> Patches:
             for current in one.executions.read_many(state.holders).values():
                 if current.waits_at == name:
                     waiter = Waiter(current.execution_id, "", current.attempt + 1, current.revision)
-                    wake(one.gates, waiter, name, one.clock())
+                    wake(one.gates, waiter, name, current, one.clock())
         return _repair(one, share, shares)
 
     yield mock.patch.object(gates.DynamoGates, "grant", grant)
