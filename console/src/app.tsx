@@ -11,6 +11,7 @@ import { Help, useShortcuts } from "./shell/keys";
 import { BottomBar, GROUPS, Sidebar } from "./shell/navigation";
 import { Palette } from "./shell/palette";
 import { TopBar } from "./shell/topbar";
+import { useTitle } from "./state/title";
 import { CalendarView } from "./views/calendar/view";
 import { DeadlinesView } from "./views/deadlines/view";
 import { ExecutionView } from "./views/execution/view";
@@ -73,9 +74,17 @@ function CurrentView() {
     const found = match(pattern, path);
     if (found) return <View key={path} {...found} />;
   }
+  return <Unknown />;
+}
+
+function Unknown() {
+  useTitle("Not found");
   return (
     <Empty title="This page does not exist">
-      <Link to="/">Go to the overview</Link>
+      <p>The address may be incomplete, or the view is not part of this version.</p>
+      <Link to="/" class="button">
+        Go to the overview
+      </Link>
     </Empty>
   );
 }

@@ -1,7 +1,7 @@
 /** A modal question whose button says what will happen. Its presence is in the address (`do=`), so Back closes it. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "../api/problem";
 import { setQuery } from "../router";
 
@@ -23,7 +23,7 @@ export function Dialog({ title, verb, isDanger = false, children, onConfirm }: P
   const ref = useRef<HTMLDialogElement>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     ref.current?.showModal();
   }, []);
 

@@ -1,6 +1,6 @@
 /** Keyboard shortcuts of the whole console, and the list of all keys (`?`). */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { navigate } from "../router";
 import { mayOperate } from "../state/me";
 import { freshness } from "../state/resource";
@@ -79,7 +79,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 export function Help({ close }: { close: () => void }) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     ref.current?.showModal();
   }, []);
   return (

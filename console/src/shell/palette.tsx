@@ -1,6 +1,6 @@
 /** The command palette: views, jobs by name, and ids. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { read } from "../api/client";
 import type { Job, Page } from "../api/types";
 import { Icon, type IconName } from "../components/icon";
@@ -24,7 +24,7 @@ export function Palette({ close }: { close: () => void }) {
   const [jobs, setJobs] = useState<Job[]>([]);
   const [selected, setSelected] = useState(0);
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     ref.current?.showModal();
   }, []);
   useEffect(() => {

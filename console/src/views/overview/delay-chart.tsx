@@ -25,7 +25,7 @@ export function DelayChart({ buckets }: { buckets: Summary["items"] }) {
   }));
   const goal: Line = { title: "Goal", token: "text-3", kind: "dashed", values: buckets.map(() => GOAL_SECONDS) };
   return (
-    <section class="card">
+    <section class="card narrow-hidden">
       <header>
         <h2>Start delay</h2>
         <span class="note">P99 from when an execution could start to its start, by queue, last 24 h</span>

@@ -16,7 +16,7 @@ export function EndedChart({ buckets }: { buckets: Summary["items"] }) {
   const first = buckets[0];
   const last = buckets.at(-1);
   return (
-    <section class="card">
+    <section class="card narrow-hidden">
       <header>
         <h2>Ended</h2>
         <span class="note">executions per 15 min, last 24 h</span>
