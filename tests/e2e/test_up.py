@@ -47,7 +47,7 @@ def test_the_stack_file_is_readable_only_by_its_owner_and_has_all_that_a_client_
     path = stack.places.directory / "stack.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert {"api_url", "endpoint_url", "region", "tokens", "tables", "queues", "functions"} <= set(punctual.stack)
-    assert set(punctual.stack["tokens"]) == {"admin", "operator", "viewer"}
+    assert set(punctual.stack["tokens"]) == {"admin", "operator", "viewer", "payments"}
     tables = {
         *("jobs", "executions", "parts", "timers", "gates", "signals"),
         *("logs", "statistics", "operations", "idempotency", "revisions"),
