@@ -105,7 +105,7 @@ function Head({ axis, current, deadline }: { axis: Axis; current: number | null;
             x={`${one.percent}%`}
             y="14"
             class="bar-label is-strong"
-            text-anchor={one.percent > 90 ? "end" : "middle"}
+            text-anchor={one.percent > 90 ? "end" : one.percent < 5 ? "start" : "middle"}
           >
             {one.text}
           </text>
