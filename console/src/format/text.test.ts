@@ -16,5 +16,6 @@ describe("sentence", () => {
   it("adds the capital letter and the full stop, once", () => {
     expect(sentence("the long lane is full")).toBe("The long lane is full.");
     expect(sentence("Done.")).toBe("Done.");
+    expect(sentence("")).toBe("");
   });
 });

@@ -12,5 +12,6 @@ export function inWords(value: number, one: string, many = `${one}s`): string {
 /** The text with a capital letter at its start and a full stop at its end, as the API sends causes without. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
+  if (!trimmed) return "";
   return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?…]$/.test(trimmed) ? "" : ".");
 }

@@ -12,8 +12,14 @@ import { title } from "../state/title";
 const OLD_SECONDS = 30;
 
 export function TopBar({ openPalette }: { openPalette: () => void }) {
+  const back = title.value.parents.at(-1);
   return (
     <header class="topbar">
+      {back && (
+        <Link to={back.to} class="button is-plain is-icon narrow-only" aria-label={`Back to ${back.text}`}>
+          <Icon name="left" />
+        </Link>
+      )}
       <nav class="path" aria-label="Path">
         {title.value.parents.map((parent) => (
           <>

@@ -13,6 +13,7 @@ import { Time } from "../../components/time";
 import { Matches } from "../../components/views/matches";
 import { SavedViews } from "../../components/views/saved-views";
 import { duration } from "../../format/duration";
+import { sentence } from "../../format/text";
 import { place } from "../../router";
 import { now } from "../../state/clock";
 import { useList, useTotal, withParameters } from "../../state/list";
@@ -151,8 +152,8 @@ export const COLUMNS: Column<Execution>[] = [
   },
   {
     title: "Reason",
-    class: "narrow-hidden until-wide",
-    cell: (one) => <span class="reason">{one.reason ?? one.error?.message}</span>,
+    class: "until-wide",
+    cell: reason,
   },
 ];
 
@@ -165,4 +166,9 @@ function runTime(execution: Execution) {
   if (!execution.started_at) return "–";
   const end = execution.ended_at ? Date.parse(execution.ended_at) : now.value.getTime();
   return duration(Math.max(0, (end - Date.parse(execution.started_at)) / 1000));
+}
+
+function reason({ reason: given, error }: Execution) {
+  const text = given ?? error?.message;
+  return text ? <span class="reason">{sentence(text)}</span> : null;
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useResource } from "../../state/resource";
 import { Choice } from "./choice";
+import { DeadlineFields } from "./deadline-fields";
 import { type Draft, withField } from "./draft";
 import { Field } from "./field";
 import { RulesFields } from "./rules-fields";
@@ -25,7 +26,6 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
   const tasks = useResource<{ items: Task[] }>("/tasks", 0);
   const set = (field: string) => (value: unknown) => onChange(withField(draft, field, value));
   const task = tasks.data?.items.find((one) => one.name === draft.task);
-  const deadline = draft.deadline as Record<string, unknown> | undefined;
   return (
     <>
       <Section title="What">
@@ -68,25 +68,7 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
         <ScheduleFields draft={draft} onChange={set("schedule")} problemAt={problemAt} />
       </Section>
       <Section title="Deadline">
-        <Field
-          id="deadline"
-          label="Seconds after the due instant"
-          isOptional
-          note={deadlineNote(deadline)}
-          problem={problemAt("deadline.within_seconds") ?? problemAt("deadline")}
-        >
-          <input
-            id="deadline"
-            class="input"
-            type="number"
-            min="1"
-            disabled={Boolean(deadline && !("within_seconds" in deadline))}
-            value={String(deadline?.within_seconds ?? "")}
-            onInput={(event) =>
-              set("deadline")(event.currentTarget.value ? { within_seconds: Number(event.currentTarget.value) } : null)
-            }
-          />
-        </Field>
+        <DeadlineFields deadline={draft.deadline} onChange={set("deadline")} problemAt={problemAt} />
       </Section>
       <Section title="Where">
         <div class="form-grid">
@@ -129,11 +111,6 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
       </Section>
     </>
   );
-}
-
-function deadlineNote(deadline: Record<string, unknown> | undefined): string {
-  if (deadline && !("within_seconds" in deadline)) return `Set as ${JSON.stringify(deadline)}`;
-  return "A forecast warns when it may be missed";
 }
 
 function Section({ title, children }: { title: string; children: ComponentChildren }) {

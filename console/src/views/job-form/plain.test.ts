@@ -36,6 +36,7 @@ it.each([
   ["schedule.cron", "schedule.cron"],
   ["schedule.skip.0", "schedule.skip"],
   ["deadline.within_seconds", "deadline"],
+  ["deadline.by.cron", "deadline.by"],
   ["name", "name"],
 ])("shows a refusal of %s at the input %s", (field, id) => {
   expect(inputOf(field)).toBe(id);

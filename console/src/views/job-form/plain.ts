@@ -60,6 +60,7 @@ export function withLimit(backlog: unknown, name: "messages" | "minutes", text: 
 export function inputOf(field: string): string {
   if (field.startsWith("parameters.")) return `parameter-${field.slice("parameters.".length)}`;
   if (field.startsWith("schedule.skip")) return "schedule.skip";
+  if (field.startsWith("deadline.by")) return "deadline.by";
   const [first = ""] = field.split(".");
   return ["deadline", "tags", "notify"].includes(first) ? first : field;
 }

@@ -30,9 +30,8 @@ export function InstantList({ items }: { items: Instant[] }) {
     <ol class="instants body">
       {items.map((one) => (
         <li key={one.local + one.at}>
-          <Icon name={one.flag ? "at_risk" : "scheduled"} />
           <span class="strong" title={one.at ? zonesOf(new Date(one.at)) : undefined}>
-            {dayOf(one.local)}
+            {one.flag && <Icon name="at_risk" class="hue-warn" />} {dayOf(one.local)}
           </span>
           <span class="strong">{one.local.slice(11, 16)}</span>
           <span class="dim">{one.at ? `${clock(new Date(one.at), "UTC")} UTC` : "none"}</span>
