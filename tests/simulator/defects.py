@@ -405,7 +405,7 @@ FOUND_IN = {
     "waiter_never_woken": "processes die at a gate",
     "own_claim_not_recognised": "workers die and responses are lost",
     "two_jobs_for_one_key": "clients repeat requests",
-    "retry_stored_and_refused": "executions are retried by hand",
+    "retry_stored_and_refused": "executions are retried manually",
     "limit_of_an_earlier_revision": "limits are lowered",
     "covered_by_nothing": "one execution waits behind another",
     "two_runs_of_one_execution": "long executions start later",

@@ -121,7 +121,7 @@ PROFILES: dict[str, Profile] = {
         "faults/kill": OFTEN,
         "faults/lost": OFTEN,
     },
-    "executions are retried by hand": {
+    "executions are retried manually": {
         **SHORT,
         "requests": (8,),
         "operator/schedule": (None,),

@@ -18,9 +18,9 @@ export function Conflict({ before, newer, mine, apply }: Props) {
   return (
     <section class="card conflict" role="alert">
       <Mark hue="warn" icon="at_risk">
-        <b>Somebody saved revision {newer.revision}.</b> Nothing of yours is saved yet.
+        <b>Another user saved revision {newer.revision}.</b> Nothing of yours is saved yet.
       </Mark>
-      <table class="table is-compact" aria-label="Changes by somebody else">
+      <table class="table is-compact" aria-label="Changes by another user">
         <thead>
           <tr>
             <th scope="col">Field</th>
