@@ -57,7 +57,14 @@ export function Preferences() {
           ))}
         </select>
       </label>
-      <p class="note">Teams: {me.value?.teams.map((team) => team.name).join(", ")}</p>
+      <dl class="details note">
+        <dt>Signed in</dt>
+        <dd>{me.value?.subject}</dd>
+        <dt>Role</dt>
+        <dd>{me.value?.role}</dd>
+        <dt>Teams</dt>
+        <dd>{me.value?.teams.map((team) => team.name).join(", ") || "None"}</dd>
+      </dl>
       <button type="button" class="button" onClick={signOut}>
         Sign out
       </button>

@@ -1,10 +1,10 @@
-/** The command palette: views, jobs by name, and ids. */
+/** The command palette: actions of the page, views, jobs by name, and ids. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { read } from "../api/client";
 import type { Job, Page } from "../api/types";
 import { Icon, type IconName } from "../components/icon";
-import { navigate } from "../router";
+import { navigate, pathBelow } from "../router";
 import { mayOperate } from "../state/me";
 import { GROUPS } from "./navigation";
 
@@ -40,7 +40,8 @@ export function Palette({ close }: { close: () => void }) {
     return () => clearTimeout(timer);
   }, [text]);
 
-  const commands = [...ids(text), ...pages(text), ...jobs.map(jobCommand)];
+  const [actions] = useState(pageActions);
+  const commands = [...ids(text), ...matching(actions, text), ...pages(text), ...jobs.map(jobCommand)];
   const current = Math.min(selected, commands.length - 1);
   const open = (command: Command | undefined) => {
     if (!command) return;
@@ -98,7 +99,22 @@ function pages(text: string): Command[] {
     to: entry.to,
   }));
   if (mayOperate.value) all.push({ text: "New job", detail: "Action", icon: "plus", to: "/jobs/new" });
-  return all.filter((one) => one.text.toLowerCase().includes(text.toLowerCase()));
+  return matching(all, text);
+}
+
+/** What the page offers at its head: only what the role of the user may do. */
+function pageActions(): Command[] {
+  const links = document.querySelectorAll<HTMLAnchorElement>("main .head .actions a");
+  return [...links].map((link) => ({
+    text: link.textContent ?? "",
+    detail: "On this page",
+    icon: "right",
+    to: pathBelow(link.pathname) + link.search,
+  }));
+}
+
+function matching(commands: Command[], text: string): Command[] {
+  return commands.filter((one) => one.text.toLowerCase().includes(text.toLowerCase()));
 }
 
 function ids(text: string): Command[] {

@@ -36,9 +36,9 @@ export function DeadlineFields({ deadline, onChange, problemAt }: Props) {
       </Field>
       <Field
         id="deadline.by"
-        label="Or by cron"
+        label="Or at the next match of"
         isOptional
-        note={cron && words !== cron ? sentence(words) : "The next match after due, such as 0 0 * * WED"}
+        note={cron && words !== cron ? sentence(words) : "A cron expression, such as 0 0 * * WED"}
         problem={by ? problemAt("deadline") : undefined}
       >
         <input
