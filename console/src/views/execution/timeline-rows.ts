@@ -49,3 +49,11 @@ export function inWords(row: Row): string {
   const ended = row.ended ? `, ended ${clock(new Date(row.ended))}` : "";
   return `${row.name}: ${row.status.replaceAll("_", " ")}, ${started}${ended}`;
 }
+
+/** A deadline further away than this many times what else is shown would leave no room for the bars. */
+const FAR = 3;
+
+/** Whether the timeline reaches to the deadline. */
+export function isNear(deadline: number, from: number, last: number): boolean {
+  return deadline - from <= FAR * (last - from);
+}

@@ -11,7 +11,7 @@ import { clock, clockSeconds, offsetOf, when } from "../../format/time";
 import { now } from "../../state/clock";
 import { FINAL } from "./final";
 import { Bars } from "./timeline-bars";
-import { inWords, rowsOf } from "./timeline-rows";
+import { inWords, isNear, rowsOf } from "./timeline-rows";
 
 const ROW = 20;
 const MARGIN = 0.03;
@@ -25,10 +25,12 @@ export function Timeline({ execution }: { execution: Execution }) {
   const rows = rowsOf(execution);
   const isLive = !FINAL.has(execution.status);
   const current = now.value.getTime();
-  const deadline = execution.deadline && isLive ? Date.parse(execution.deadline.at) : null;
   const from = Math.min(...rows.map((row) => row.from));
   const ends = rows.flatMap((row) => [row.ended ?? (isLive ? current : 0), row.forecast ?? 0]);
-  const last = Math.max(...ends, deadline ?? 0, from + 1000);
+  const end = Math.max(...ends, from + 1000);
+  const at = execution.deadline && isLive ? Date.parse(execution.deadline.at) : null;
+  const deadline = at !== null && isNear(at, from, end) ? at : null;
+  const last = Math.max(end, deadline ?? 0);
   const axis = { from, until: last + (last - from) * MARGIN };
   const x = (at: number) => positionOn(axis, at);
   return (

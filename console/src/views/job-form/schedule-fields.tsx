@@ -133,7 +133,7 @@ function CronFields({ schedule, onChange, problemAt }: Omit<Props, "draft"> & { 
           </select>
         </Field>
       </div>
-      {words !== cron && (
+      {words !== cron && !problemAt("schedule.cron") && (
         <p class="well">
           <b>{words.charAt(0).toUpperCase() + words.slice(1)}</b> in {cityOf(String(schedule.timezone ?? "UTC"))}.
         </p>
