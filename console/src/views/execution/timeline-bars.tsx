@@ -31,7 +31,9 @@ export function Bars({ row, x, current, hatch }: Props) {
       {row.started && row.status !== "retrying" && (
         <Bar from={x(runsFrom)} to={x(end ?? current)} class={`fill-${hue}`} />
       )}
-      {row.forecast && row.forecast > current && <Bar from={x(current)} to={x(row.forecast)} class="is-forecast" />}
+      {row.forecast && row.forecast > current && (
+        <Bar from={x(Math.max(current, row.forecastFrom ?? current))} to={x(row.forecast)} class="is-forecast" />
+      )}
     </>
   );
 }

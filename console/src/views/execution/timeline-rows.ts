@@ -13,6 +13,8 @@ export interface Row {
   started: number | null;
   ended: number | null;
   attempts: Attempt[];
+  /** When it is expected to start, if it waits, and to end. */
+  forecastFrom: number | null;
   forecast: number | null;
 }
 
@@ -40,6 +42,7 @@ function rowOf(name: string, item: Execution | Part, from: number): Row {
     started: item.started_at ? Date.parse(item.started_at) : null,
     ended: item.ended_at ? Date.parse(item.ended_at) : null,
     attempts: item.attempts ?? [],
+    forecastFrom: "part" in item && item.expected_start ? Date.parse(item.expected_start) : null,
     forecast: outlook && !FINAL.has(item.status) ? Date.parse(outlook) : null,
   };
 }
