@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import punctual.runtime.lambdas.cold_start  # noqa: F401
 from punctual.aws.clients import sqs
 from punctual.aws.sqs.work_queues import SqsWorkQueues
 from punctual.domain import instant

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import punctual.runtime.lambdas.cold_start  # noqa: F401
 from punctual.aws.clients import sqs
 from punctual.aws.dynamodb.execution_item import item_to_execution
 from punctual.aws.sqs.dead_letters import SqsDeadLetters

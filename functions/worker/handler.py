@@ -7,6 +7,7 @@ import time
 import uuid
 from typing import Any
 
+import punctual.runtime.lambdas.cold_start  # noqa: F401
 from punctual.aws.clients import s3, sqs
 from punctual.aws.s3.results import S3Results
 from punctual.domain import instant

@@ -9,7 +9,7 @@ from typing import Any
 
 from punctual.aws import call_meter, throttling
 from punctual.domain.metrics import Metric
-from punctual.runtime.lambdas import log
+from punctual.runtime.lambdas import cold_start, log
 from punctual.runtime.lambdas.alarm_metric import AlarmMetric
 
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -18,7 +18,8 @@ logger = log.configure()
 
 
 def function(handler: Handler) -> Handler:
-    """Wrap a handler. Its return value and its exceptions pass through unchanged."""
+    """Wrap a handler, which ends its module. Its return value and its exceptions pass through unchanged."""
+    cold_start.end()
     throttles = AlarmMetric(Metric.THROTTLES, interval=timedelta(seconds=1))
 
     @wraps(handler)
