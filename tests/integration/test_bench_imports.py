@@ -8,10 +8,6 @@ from bench import imports
 
 
 @pytest.mark.parametrize("function", imports.functions())
-def test_the_benchmark_of_import_times_can_import_every_handler(function: str) -> None:
-    assert imports.run_python(function, "import handler; print(callable(handler.handler))") == "True\n"
-
-
-@pytest.mark.parametrize("function", imports.functions())
-def test_the_garbage_collector_runs_after_the_import(function: str) -> None:
-    assert imports.run_python(function, "import handler, gc; print(gc.isenabled())") == "True\n"
+def test_each_handler_is_imported_and_leaves_the_garbage_collector_running(function: str) -> None:
+    code = "import handler, gc; print(callable(handler.handler), gc.isenabled())"
+    assert imports.run_python(function, code) == "True True\n"
