@@ -7,7 +7,7 @@ test("an execution is run again with other parameters, and its result is shown",
   const { execution_id: id } = await ended(job);
   await open(`/executions/${id}?tab=result`);
   await expect(page.getByRole("main").getByText('"amount": 1')).toBeVisible();
-  await page.getByRole("link", { name: "Run again…" }).click();
+  await page.getByRole("link", { name: "Run again with changes…" }).click();
   await page.getByRole("dialog").getByLabel("Parameters").fill('{"amount": 2}');
   await confirm(page, "Run again");
   await expect(page).toHaveURL(new RegExp(`${id}-2`));

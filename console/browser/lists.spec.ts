@@ -69,8 +69,8 @@ test("an item that needs attention is snoozed, if there is one", async ({ page, 
 
 test("the tasks are listed, and open the form", async ({ page, open }) => {
   await open("/tasks");
-  await page.getByText("echo", { exact: true }).first().click();
-  await page.getByRole("main").locator("details[open]").getByRole("link").first().click();
+  await page.getByRole("main").getByRole("link", { name: "echo", exact: true }).click();
+  await page.getByRole("link", { name: "New job with this task" }).click();
   await expect(page.getByRole("heading", { name: "New job" })).toBeVisible();
   await expect(page.getByLabel("Task", { exact: true })).toHaveValue("echo");
   await show(page, "/deadlines");

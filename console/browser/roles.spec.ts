@@ -6,11 +6,11 @@ const OFFERED: Record<string, { job: string[]; execution: string[]; ticks: numbe
   viewer: { job: [], execution: [], ticks: 0, canSubmit: false },
   operator: {
     job: ["Run now…", "Pause…", "Edit", "Cancel…", "Clone"],
-    execution: ["Run again…"],
+    execution: ["Run again with changes…", "Run again…"],
     ticks: 1,
     canSubmit: true,
   },
-  admin: { job: ["Run now…", "Pause…", "Edit", "Cancel…", "Clone"], execution: ["Run again…"], ticks: 1, canSubmit: true },
+  admin: { job: ["Run now…", "Pause…", "Edit", "Cancel…", "Clone"], execution: ["Run again with changes…", "Run again…"], ticks: 1, canSubmit: true },
   payments: { job: ["Clone"], execution: [], ticks: 0, canSubmit: true },
 };
 const REFUSED = { viewer: /requires the role operator/, payments: /team|owner|data-quality/ };
