@@ -26,6 +26,8 @@ LOG_LINES, LOGGING_JOBS = 10, 20
 MOST_TAGS = {f"{number:02}".ljust(50, "k"): "v" * 100 for number in range(20)}
 """As many and as long as a job may have."""
 MOST_UNITS, MOST_UNITS_WITH_TAGS = 8, 17
+MOST_READ_UNITS = 2.5
+"""With the reads of the ticks, which are regardless of the load: about 17 a minute."""
 POLLER = {"sqs.ReceiveMessage": 1, "sqs.DeleteMessage": 1}
 """Requests that Lambda's poller makes for each message. They are billed, although Punctual does not make them."""
 
@@ -124,7 +126,7 @@ def _describe(
     report.show(f"{name}: positions recorded by ticks", str(ticks))
     report.show(f"{name}: counts recorded by workers", str(flushes))
     report.limit(f"{name}: DynamoDB write units", writes, most_units)
-    report.limit(f"{name}: DynamoDB read units", reads, 2)
+    report.limit(f"{name}: DynamoDB read units", reads, MOST_READ_UNITS)
     report.limit(f"{name}: SQS requests", sqs, 3)
     for what, count in sorted(each.items()):
         report.show(f"    {what}", f"{count:.2f}" + (" (Lambda's poller)" if what in POLLER else ""))
