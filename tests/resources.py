@@ -102,6 +102,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "LONG_IMAGES": "shell",
         "ISSUER": "https://cognito-idp.us-east-1.amazonaws.com/pool",
         "SIGN_IN_CLIENT_ID": "console-client",
+        "CONSOLE_PATH": "/console/",
         "SIGN_IN_URL": "https://punctual-test.auth.us-east-1.amazoncognito.com",
         "ALARM_PREFIX": "Punctual-",
         "LONG_VCPUS": "4",

@@ -75,6 +75,7 @@ class Api(Construct):
                 "ISSUER": identity.issuer,
                 "SIGN_IN_CLIENT_ID": self.console_client.user_pool_client_id,
                 "SIGN_IN_URL": identity.sign_in_url,
+                "CONSOLE_PATH": f"{settings.api_path(self.http.api_id)}/console/",
             }
         )
         self._stage(settings)

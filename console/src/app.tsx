@@ -11,6 +11,7 @@ import { Help, useShortcuts } from "./shell/keys";
 import { BottomBar, GROUPS, Sidebar } from "./shell/navigation";
 import { Palette } from "./shell/palette";
 import { TopBar } from "./shell/topbar";
+import { mayOperate } from "./state/me";
 import { useTitle } from "./state/title";
 import { CalendarView } from "./views/calendar/view";
 import { DeadlinesView } from "./views/deadlines/view";
@@ -93,6 +94,11 @@ function Unknown() {
 function More() {
   return (
     <div class="stack">
+      {mayOperate.value && (
+        <Link to="/jobs/new" class="button is-main">
+          New job
+        </Link>
+      )}
       <nav class="card more" aria-label="All views">
         {GROUPS.flat().map((entry) => (
           <Link key={entry.to} to={entry.to}>

@@ -93,6 +93,7 @@ def test_the_emulator_serves_the_sign_in_page_at_its_own_address(local: Deployed
 
 
 def test_the_console_knows_its_path_and_the_sign_in_page(prod: Deployed, local: Deployed) -> None:
-    assert prod.environment("console")["CONSOLE_PATH"] == "/console/"
-    assert readable(local.environment("console")["CONSOLE_PATH"]) == "/_aws/execute-api/ApiHttp/console/"
+    for function in ("console", "api"):
+        assert prod.environment(function)["CONSOLE_PATH"] == "/console/"
+        assert readable(local.environment(function)["CONSOLE_PATH"]) == "/_aws/execute-api/ApiHttp/console/"
     assert prod.environment("console")["SIGN_IN_URL"] == prod.environment("api")["SIGN_IN_URL"]

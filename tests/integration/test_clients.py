@@ -101,3 +101,9 @@ def test_the_configuration_names_what_a_client_needs_to_sign_in(world: World) ->
             "sign_in_url": "https://punctual-test.auth.us-east-1.amazoncognito.com",
         },
     )
+
+
+def test_the_root_redirects_browsers_to_the_console(world: World) -> None:
+    page = world.respond("GET", "/", headers={"accept": "text/html,application/xhtml+xml"})
+    assert (page["statusCode"], page["headers"]["Location"]) == (303, "/console/")
+    assert world.request("GET", "/")[1]["name"] == "Punctual"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from punctual import Context
 from punctual.domain.instant import to_text
 from punctual.domain.schedules.jitter import delay
+from punctual.stages.api import explain
 from tests.integration.concurrency_keys import status, submit
 from tests.integration.fixture_tasks import TASK_BODIES
 from tests.integration.world import World
@@ -138,6 +140,8 @@ def test_a_waiter_shows_the_current_holders_and_how_many_waiters_are_ahead(world
             world.run_until_idle()
         seen["jobs"] = jobs
         assert look(jobs[2]) == ("1 execution with the same concurrency key is running", [context.execution_id], 2)
+        with mock.patch.object(explain, "MAX_WAITERS_AHEAD", 1):
+            assert look(jobs[2])[2] == 1
         assert world.request("POST", f"/jobs/{jobs[0]}/pause")[0] == 200
         world.run_until_idle()
         assert status(world, jobs[0]) == "skipped"

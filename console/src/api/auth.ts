@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { address, BASE, navigate, pathBelow } from "../router";
+import { Problem } from "./problem";
 
 interface Config {
   issuer: string;
@@ -97,15 +98,18 @@ async function refresh(): Promise<boolean> {
   try {
     await exchange({ grant_type: "refresh_token", refresh_token: tokens.refresh_token });
     return true;
-  } catch {
+  } catch (error) {
+    if (error instanceof Problem && error.isAway) throw error; // it may answer soon: the user stays signed in
     return false;
   }
 }
 
 async function exchange(fields: Record<string, string>): Promise<void> {
   const body = new URLSearchParams({ client_id: config.value?.client_id ?? "", ...fields });
-  const response = await fetch(`${config.value?.sign_in_url}/oauth2/token`, { method: "POST", body });
-  if (!response.ok) throw new Error(`The sign-in page answered ${response.status}.`);
+  const response = await fetch(`${config.value?.sign_in_url}/oauth2/token`, { method: "POST", body }).catch(() => {
+    throw new Problem(0, "The sign-in page does not answer.");
+  });
+  if (!response.ok) throw new Problem(response.status, `The sign-in page answered ${response.status}.`);
   const received = (await response.json()) as Tokens;
   tokens = { ...tokens, ...received };
   expiresAt = Date.now() + received.expires_in * 1000;

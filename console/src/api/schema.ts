@@ -3979,7 +3979,7 @@ export interface components {
         WaitingFor: {
             /**
              * Ahead
-             * @description How many others go first; null if unknown.
+             * @description How many others go first, at a gate at most 200; null if unknown.
              */
             ahead: number | null;
             /**

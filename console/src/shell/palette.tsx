@@ -2,6 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { read } from "../api/client";
+import { Problem } from "../api/problem";
 import type { Job, Page } from "../api/types";
 import { Icon, type IconName } from "../components/icon";
 import { navigate, pathBelow } from "../router";
@@ -22,6 +23,7 @@ const EXECUTION_ID = /^\d{8}T\d{9}Z-[0-9a-z]{26}/;
 export function Palette({ close }: { close: () => void }) {
   const [text, setText] = useState("");
   const [jobs, setJobs] = useState<Job[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
   const [selected, setSelected] = useState(0);
   const ref = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -34,8 +36,11 @@ export function Palette({ close }: { close: () => void }) {
     }
     const timer = setTimeout(() => {
       read<Page<Job>>(`/jobs?name=${encodeURIComponent(text)}&limit=8`)
-        .then((answer) => setJobs(answer.data.items))
-        .catch(() => setJobs([]));
+        .then((answer) => {
+          setJobs(answer.data.items);
+          setProblem(null);
+        })
+        .catch((error) => setProblem(error instanceof Problem ? error.message : String(error)));
     }, TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
@@ -86,7 +91,12 @@ export function Palette({ close }: { close: () => void }) {
           </div>
         ))}
       </div>
-      {commands.length === 0 && <p class="state">Nothing matches “{text}”.</p>}
+      {problem && (
+        <p class="error state" role="alert">
+          Jobs were not searched: {problem}
+        </p>
+      )}
+      {commands.length === 0 && !problem && <p class="state">Nothing matches “{text}”.</p>}
     </dialog>
   );
 }

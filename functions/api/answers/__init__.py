@@ -198,7 +198,7 @@ class WaitingFor(BaseModel):
     )
     detail: str
     until: str | None = Field(description="When the wait ends, or is expected to end; null if unknown.")
-    ahead: int | None = Field(description="How many others go first; null if unknown.")
+    ahead: int | None = Field(description="How many others go first, at a gate at most 200; null if unknown.")
     executions_ahead: list[str] = Field(description="The first 20 executions that go first, as far as they are known.")
     executions: list[str] = Field(description="The executions that have to end first.")
     as_of: str | None = Field(description="When `ahead` was counted; null if just now.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
 from typing import Any
 
@@ -56,8 +57,11 @@ def describe(app: APIGatewayHttpResolver) -> None:
         return _json(app.get_openapi_json_schema(**description))
 
     @app.get("/", include_in_schema=False)
-    def index() -> dict[str, str]:
-        return {"name": TITLE, "version": VERSION, "description": "openapi.json", "page": "swagger"}
+    def index() -> Response[Any]:
+        """A browser is redirected to the console."""
+        if "text/html" in (app.current_event.headers.get("accept") or ""):
+            return Response(HTTPStatus.SEE_OTHER, headers={"Location": settings.console_path}, body="")
+        return _json(json.dumps({"name": TITLE, "version": VERSION, "description": "openapi.json", "page": "swagger"}))
 
 
 def _json(text: str) -> Response[str]:

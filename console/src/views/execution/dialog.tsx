@@ -43,7 +43,7 @@ function Cancel({ execution, reload }: { execution: Execution; reload: () => voi
           onInput={(event) => setGrace(Number(event.currentTarget.value))}
         />
       </label>
-      <DryRun method="PUT" path={`/executions/${execution.execution_id}/cancel`} />
+      <DryRun method="PUT" path={path} />
     </Dialog>
   );
 }

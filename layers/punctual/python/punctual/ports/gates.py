@@ -104,8 +104,8 @@ class Gates(Protocol):
         With an eventually consistent read.
         """
 
-    def ahead_of(self, name: str, turn: str) -> list[str]:
-        """Return the waiters before this turn, including ended executions that were not removed yet."""
+    def ahead_of(self, name: str, turn: str, at_most: int) -> list[str]:
+        """Return the first waiters before this turn, including ended executions that were not removed yet."""
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
         """Reserve the next start under the rate limit and return its instant. Each start is reserved once.

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions
@@ -217,9 +218,10 @@ class DynamoGates:
         for page in self.table.query(condition, values, descending=True, page_size=page_size):
             yield [one for item in page if item["entry"] < values["high"] for one in gate_state(item).holders]
 
-    def ahead_of(self, name: str, turn: str) -> list[str]:
-        pages = self.table.query("#gate = :gate AND #entry < :turn", {"gate": f"queue#{name}", "turn": turn})
-        return [item["execution_id"] for page in pages for item in page]
+    def ahead_of(self, name: str, turn: str, at_most: int) -> list[str]:
+        values = {"gate": f"queue#{name}", "turn": turn}
+        pages = self.table.query("#gate = :gate AND #entry < :turn", values, page_size=at_most)
+        return [item["execution_id"] for page in islice(pages, 1) for item in page]
 
     def reserve(self, name: str, rate: Rate, now: datetime) -> datetime:
         key = {"gate": "rate", "entry": name}

@@ -149,6 +149,7 @@ class ApiSettings(
     issuer: str
     sign_in_client_id: str
     sign_in_url: str
+    console_path: str
     email_sender: str
     """Empty if the stage sends no e-mail."""
 

@@ -30,6 +30,8 @@ MAX_SAMPLE_AGE = timedelta(minutes=2)
 """An older sample of a queue says nothing about its current depth."""
 MAX_NAMED = 20
 """Executions ahead that are named."""
+MAX_WAITERS_AHEAD = 200
+"""Waiters at a gate that are read to count those ahead."""
 MAX_PARTS_AHEAD = 100
 """Waiting parts that are read to find those ahead."""
 
@@ -102,7 +104,7 @@ class Explain:
         current one.
         """
         recorded = self.gates.state(gate).holders.keys() - {execution.execution_id}
-        before = self.gates.ahead_of(gate, execution.turn) if execution.turn else []
+        before = self.gates.ahead_of(gate, execution.turn, MAX_WAITERS_AHEAD) if execution.turn else []
         queued = set(before) - recorded - {execution.execution_id}
         existing = self.executions.read_many([*recorded, *queued])
         holders = tuple(sorted(name for name in recorded & existing.keys() if existing[name].may_hold(gate)))
