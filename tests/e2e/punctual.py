@@ -68,7 +68,7 @@ class Punctual:
         while page["cursor"]:
             page = self.get(f"{path}&cursor={page['cursor']}")
             items += page["items"]
-        return items[::-1]
+        return sorted(items, key=lambda one: str(one["execution_id"]))
 
     def wait_for_end(self, job: dict[str, Any], count: int = 1, seconds: float = 60) -> list[dict[str, Any]]:
         """Wait until ``count`` executions of a job have ended, and return those."""

@@ -37,8 +37,8 @@ def submit(world: World, name: str, team: str = "data-quality", **fields: Any) -
     return str(job["job_id"])
 
 
-def change(world: World, job_id: str, method: str, action: str = "") -> None:
-    status, answer = world.request(method, f"/jobs/{job_id}{action}")
+def change(world: World, job_id: str, method: str, action: str = "", of: str = "jobs") -> None:
+    status, answer = world.request(method, f"/{of}/{job_id}{action}")
     assert status == 200, answer
 
 
@@ -215,6 +215,40 @@ def test_the_list_of_one_job_includes_its_planned_executions(world: World) -> No
     for path in (f"/executions?job_id={job_id}", f"/jobs/{job_id}/executions?tag=dataset:orders"):
         [[planned]] = pages(world, path)
         assert planned["status"] == "scheduled"
+
+
+def test_executions_that_are_not_due_yet_are_at_the_end_of_the_list_of_their_job(world: World) -> None:
+    job_id = submit(world, "yearly", schedule={"cron": "@yearly"})
+    world.run_until_idle()
+    [next_one] = world.executions(job_id)
+    change(world, next_one["execution_id"], "PUT", of="executions", action="/cancel")
+    for _ in range(3):
+        assert world.request("POST", f"/jobs/{job_id}/run")[0] == 201
+        world.pass_time(1)
+    world.run_until_idle()
+
+    def found(query: str, limit: int) -> list[tuple[str, str]]:
+        items = [one for page in pages(world, f"/jobs/{job_id}/executions?limit={limit}{query}") for one in page]
+        return [(one["scheduled_at"][:4], one["status"]) for one in items]
+
+    ran, planned = [("2026", "succeeded")] * 3, [("2028", "scheduled"), ("2027", "cancelled")]
+    for limit in (1, 2, 3, 4, 5):
+        assert found("", limit) == [*ran, *planned]
+        assert found("&to=2030-01-01T00:00:00Z", limit) == [*planned, *ran]
+    assert found("&status=scheduled,succeeded", 2) == [planned[0], *ran]
+    assert found("&from=2026-12-01T00:00:00Z", 1) == planned
+    assert found("&origin=run", 2) == ran
+
+
+def test_a_list_keeps_its_order_while_its_executions_come_due(world: World) -> None:
+    job_id = submit(world, "soon", schedule={"every_seconds": 60, "max_runs": 2})
+    world.run_until_idle()
+    expected = [one["execution_id"] for one in world.request("GET", f"/jobs/{job_id}/executions")[1]["items"]]
+    assert len(expected) == 2
+    _, first = world.request("GET", f"/jobs/{job_id}/executions?limit=1")
+    world.pass_time(600)
+    _, second = world.request("GET", f"/jobs/{job_id}/executions?limit=1&cursor={first['cursor']}")
+    assert [one["execution_id"] for one in first["items"] + second["items"]] == expected
 
 
 @pytest.mark.parametrize(

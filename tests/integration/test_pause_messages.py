@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from punctual import Context
+from punctual.domain.instant import to_text
 from tests.integration.fixture_tasks import TASK_BODIES
 from tests.integration.long_lane import LongLane
 from tests.integration.world import World
@@ -28,6 +29,10 @@ def send(world: World, job_id: str, *numbers: int) -> None:
         world.sqs.send_message(QueueUrl=world.queues["intake"], MessageBody=body)
 
 
+def waits(execution: dict[str, Any]) -> list[tuple[str, str, str | None]]:
+    return [(one["reason"], one["at"], one["until"]) for one in execution["events"] if one["kind"] == "waited"]
+
+
 def change(world: World, job_id: str, action: str, query: str = "") -> Any:
     status, answer = world.request("POST", f"/jobs/{job_id}/{action}{query}")
     assert status == 200, answer
@@ -44,15 +49,19 @@ def test_messages_that_arrive_during_a_pause_run_when_the_job_is_resumed(world: 
     send(world, job_id, 1, 2)
     world.run_until_idle()
     assert shown(world, job_id) == [("scheduled", WAITS)] * 2
-    one = world.execution(world.executions(job_id)[0]["execution_id"])
+    deferred_at, one = to_text(world.now), world.execution(world.executions(job_id)[0]["execution_id"])
     assert (one["waiting_for"]["what"], one["waiting_for"]["detail"]) == ("resume", WAITS)
+    assert waits(one) == [("for its job to be resumed", deferred_at, None)]
     world.run_for(600, step=60)
     assert shown(world, job_id) == [("scheduled", WAITS)] * 2
+    resumed_at = to_text(world.now)
     change(world, job_id, "resume")
     world.run_until_idle()
     assert shown(world, job_id) == [("succeeded", None)] * 2
     assert sorted(one["parameters"]["n"] for one in world.executions(job_id)) == [1, 2]
     assert {one["attempt"] for one in world.executions(job_id)} == {1}
+    ended = world.execution(one["execution_id"])
+    assert waits(ended)[0] == ("for its job to be resumed", deferred_at, resumed_at)
 
 
 def test_a_message_that_was_queued_before_the_pause_runs_when_the_job_is_resumed(world: World) -> None:

@@ -269,7 +269,7 @@ class World:
             assert status == 200, page
             found += page["items"]
             if page["cursor"] is None:
-                return found[::-1]
+                return sorted(found, key=lambda one: str(one["execution_id"]))
             cursor = f"&cursor={page['cursor']}"
 
     # deliveries that AWS makes

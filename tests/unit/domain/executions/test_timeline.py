@@ -66,6 +66,21 @@ def test_an_execution_that_was_queued_again_for_a_retry_waited_for_its_first_wor
     assert (queued.kind, queued.at) == (EventKind.QUEUED, at(100))
 
 
+def test_a_deferred_message_waits_for_its_job_until_it_is_queued_again_or_ends() -> None:
+    kept = execution(status=Status.SCHEDULED, queued_at=at(1), deferred_at=at(2))
+    assert waits_of(kept) == [("for its job to be resumed", at(2), None)]
+    cancelled = replace(kept, status=Status.CANCELLED, ended_at=at(9))
+    assert waits_of(cancelled) == [("for its job to be resumed", at(2), at(9))]
+    resumed = replace(kept, status=Status.SUCCEEDED, queued_at=at(60), attempts=(attempt(1, 62, 70),), ended_at=at(70))
+    assert waits_of(resumed) == [("for its job to be resumed", at(2), at(60)), ("for a worker", at(60), at(62))]
+    retried = replace(resumed, attempts=(*resumed.attempts, attempt(2, 1005, 1010)), queued_at=at(1000))
+    assert waits_of(retried)[0] == ("for its job to be resumed", at(2), at(62))
+
+
+def waits_of(shown: Execution) -> list[tuple[str | None, datetime | None, datetime | None]]:
+    return [(one.reason, one.at, one.until) for one in timeline_of(shown, at(2000)) if one.kind is EventKind.WAITED]
+
+
 def test_a_part_that_waits_again_waits_since_its_last_attempt_ended() -> None:
     waiting = part("0001", status=Status.WAITING, requested_at=at(1), attempts=(attempt(1, 5, 20, Outcome.PREEMPTED),))
     shown = timeline_of(execution(lane=Lane.LONG, status=Status.WAITING), at(60), events_of_parts([waiting]))

@@ -112,7 +112,7 @@ class MisfireRecords(Protocol):
     def end(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
         """End an execution that has not started and missed its due instant; ``False`` if it has started."""
 
-    def defer(self, one: LiveExecution, reason: str) -> bool:
+    def defer(self, one: LiveExecution, reason: str, now: datetime) -> bool:
         """Set the execution of a message of a paused job to ``scheduled``, until the job is resumed.
 
         It leaves its gates. ``False`` if it has started, ended or was deferred before.

@@ -123,6 +123,7 @@ def item_to_execution(item: Item) -> Execution:
             reason=item.get("reason", item.get("cancel_reason")),
             attempt=item["attempt"],
             queued_at=instant_of(item.get("queued_at")),
+            deferred_at=instant_of(item.get("deferred_at")),
             woken_at=instant_of(item.get("woken_at")),
             gate_waits=_gate_waits_of_text(item.get("gate_waits")),
             started_at=instant_of(item.get("started_at")),

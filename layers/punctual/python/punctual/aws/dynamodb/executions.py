@@ -197,11 +197,11 @@ class DynamoExecutions(ExecutionTable):
         why = {"reason": ending.reason, "covered_by": ending.covered_by}
         return {"Update": self._end_unstarted_request(key_of(execution), ending.status, why, now)}
 
-    def defer_request(self, one: LiveExecution, reason: str) -> dict[str, Any]:
+    def defer_request(self, one: LiveExecution, reason: str, now: datetime) -> dict[str, Any]:
         removed = ["waits_at", "turn", "rate_at", "retry_at", "recheck_at"]
         key = {"job_id": job_of(one.execution_id), "execution_id": one.execution_id}
         also = "#attempt = :none AND attribute_not_exists(#run_arn)"
-        changes = {"reason": reason}
+        changes = {"reason": reason, "deferred_at": instant_text(now)}
         return {
             "Update": self._transition(key, Status.SCHEDULED, changes, remove=removed, also=also, values={"none": 0})
         }

@@ -51,8 +51,8 @@ class DynamoMisfireRecords:
     def end(self, execution: Execution, ending: MisfireEnding, now: datetime) -> bool:
         return self._write(self.executions.end_missed_request(execution, ending, now)) == [True]
 
-    def defer(self, one: LiveExecution, reason: str) -> bool:
-        return self._write(self.executions.defer_request(one, reason)) == [True]
+    def defer(self, one: LiveExecution, reason: str, now: datetime) -> bool:
+        return self._write(self.executions.defer_request(one, reason, now)) == [True]
 
     def _write(self, *writes: Mapping[str, Any]) -> list[bool]:
         """Apply all writes or none. Returns for each whether its own condition held."""

@@ -194,6 +194,8 @@ class Execution:
     reason: str | None = None
     attempt: int = 0
     queued_at: datetime | None = None
+    deferred_at: datetime | None = None
+    """Of a message: when a pause of its job deferred it last."""
     started_at: datetime | None = None
     ended_at: datetime | None = None
     retry_at: datetime | None = None

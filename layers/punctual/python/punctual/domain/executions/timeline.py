@@ -53,6 +53,7 @@ class TimelineEvent:
     worker_id: str | None = None
 
 
+FOR_RESUME = "for its job to be resumed"
 FOR_UPSTREAMS = "for its upstream executions"
 FOR_GATE = "for other executions of its job or of its concurrency key"
 FOR_RATE = "for its rate limit"
@@ -87,8 +88,11 @@ def _beginning(execution: Execution, now: datetime) -> Iterator[TimelineEvent]:
 
 
 def _waits(execution: Execution, now: datetime) -> Iterator[TimelineEvent]:
-    """The waits for upstreams, for a place at a gate, for a rate limit, and in the short lane for a worker."""
+    """The waits for a paused job, for upstreams, at a gate, for a rate limit, and in the short lane for a worker."""
     start = execution.earliest_start
+    for deferral in _deferrals(execution):
+        yield deferral
+        start = deferral.until or start
     if execution.depends_on and execution.is_cleared and execution.queued_at and execution.queued_at > start:
         yield wait(FOR_UPSTREAMS, start, execution.queued_at)
         start = execution.queued_at
@@ -106,11 +110,28 @@ def _waits(execution: Execution, now: datetime) -> Iterator[TimelineEvent]:
         yield from _waits_for_worker(execution, start)
 
 
-def _waits_for_worker(execution: Execution, ready_at: datetime) -> Iterator[TimelineEvent]:
-    """The waits before each attempt, without the wait for a place at a gate."""
+def _deferrals(execution: Execution) -> Iterator[TimelineEvent]:
+    """The wait of a message for its paused job, until it was queued again, or ended."""
+    since, queued_at = execution.deferred_at, execution.queued_at
+    if since is None or queued_at is None:
+        return
+    if execution.is_deferred or queued_at <= since:
+        yield wait(FOR_RESUME, since, execution.ended_at)
+    else:  # ``queued_at`` may be that of a later attempt
+        yield wait(FOR_RESUME, since, min([queued_at, *_starts(execution)]))
+
+
+def _starts(execution: Execution) -> list[datetime]:
+    """The starts of its attempts in the short lane."""
     starts = [one.started_at for one in execution.attempts if one.started_at]
     if execution.status is Status.RUNNING and execution.started_at:
         starts.append(execution.started_at)
+    return starts
+
+
+def _waits_for_worker(execution: Execution, ready_at: datetime) -> Iterator[TimelineEvent]:
+    """The waits before each attempt, without the wait for a place at a gate."""
+    starts = _starts(execution)
     causes = [FOR_WORKER, *(FOR_BACKOFF for _ in execution.attempts)]
     since = max(ready_at, _unless_after(execution.queued_at, starts) or ready_at)
     for cause, started, ended in zip_longest(causes, starts, (one.ended_at for one in execution.attempts)):

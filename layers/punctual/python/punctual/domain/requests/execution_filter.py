@@ -56,6 +56,11 @@ class ExecutionFilter:
         return self.job_id is not None or self.until is not None
 
     @property
+    def ends_with_planned(self) -> bool:
+        """Whether executions that are not due yet are at the end of the list: of one job, unless they are asked for."""
+        return self.job_id is not None and not self.statuses and self.until is None
+
+    @property
     def is_running_only(self) -> bool:
         """Whether it matches only running executions, of all jobs."""
         return self.statuses == {Status.RUNNING} and self.job_id is None

@@ -44,6 +44,8 @@ NAMED = "named"
 JOB_POSITION = re.compile(rf"({NAMED}|{'|'.join(Listing)})/(.{{1,500}})", re.DOTALL)
 """The position of a job: the source, and the position in it."""
 RUNNING = ExecutionFilter(statuses=frozenset({Status.RUNNING}))
+SPLIT_POSITION = re.compile(rf"\d{{8}}T\d{{9}}Z/{EXECUTION_ID.pattern}")
+"""The position in a list that ends with executions that are not due: the instant of the first page, and the id."""
 HOLDING = "holding/"
 RUNNING_POSITION = re.compile(rf"({HOLDING})?{EXECUTION_ID.pattern}")
 """The position of a running execution, which is that of its job if it holds the gate of its job."""
@@ -95,16 +97,35 @@ class Browse:
     def list_executions(self, where: ExecutionFilter, limit: int, cursor: str | None) -> Page[Execution]:
         """List executions, latest due instant first. Raises ``Invalid`` for an unknown cursor or an inverted range.
 
-        Running executions are in the order of two indexes, and latest due instant first on each page.
+        Running executions are in the order of two indexes, and latest due instant first on each page. A list that
+        ``ends_with_planned`` has those that are not due yet at its end.
         """
         if where.is_running_only:
             return self._list_running(where, limit, cursor)
-        low, high = self._id_range(where, decode_cursor(cursor))
-        pages = self._id_pages(where, low, high)
-        ids = heapq.merge(*(chain.from_iterable(sequence) for sequence in pages), reverse=True)
         size = limit if where.is_range else FETCH_SIZE
-        found = candidates(_own_positions(ids), self.executions.fetch, where.matches, size)
+        found = candidates(self._positions(where, cursor), self.executions.fetch, where.matches, size)
         return page_of(found, limit, response_size)
+
+    def _positions(self, where: ExecutionFilter, cursor: str | None) -> Iterator[tuple[str, str]]:
+        """The positions and ids of a list. One that ``ends_with_planned`` is read in two ranges of the index."""
+        if not where.ends_with_planned:
+            yield from _own_positions(self._ids(where, *self._id_range(where, decode_cursor(cursor))))
+            return
+        split, _, before = (decode_cursor(cursor, SPLIT_POSITION) or f"{self._now_key()}/").partition("/")
+        low, high = self._id_range(where, None)
+        is_in_planned = before > split
+        due, planned = (low, before or split), (max(low, split), before if is_in_planned else high)
+        ranges = [planned] if is_in_planned else [due, planned]
+        for one in chain.from_iterable(self._ids(where, *bounds) for bounds in ranges):
+            yield f"{split}/{one}", one
+
+    def _ids(self, where: ExecutionFilter, low: str, high: str) -> Iterator[str]:
+        pages = self._id_pages(where, low, high)
+        return heapq.merge(*(chain.from_iterable(sequence) for sequence in pages), reverse=True)
+
+    def _now_key(self) -> str:
+        """Executions that are due by now sort before it."""
+        return due_key(self.clock() + timedelta(seconds=1))
 
     def count_running(self) -> Total:
         """Count the executions that run, or are between two attempts."""
@@ -156,7 +177,7 @@ class Browse:
         low = due_key(where.since) if where.since else ""
         highs = [due_key(where.until) if where.until else BEYOND_ALL_IDS, before or BEYOND_ALL_IDS]
         if not where.includes_planned:
-            highs.append(due_key(self.clock() + timedelta(seconds=1)))
+            highs.append(self._now_key())
         return low, min(highs)
 
     def _id_pages(self, where: ExecutionFilter, low: str, high: str) -> list[Iterator[list[str]]]:

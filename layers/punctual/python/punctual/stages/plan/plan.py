@@ -172,7 +172,7 @@ class Planner:
         """
         disposal = disposal_on_pause(job, one, self.clock())
         if disposal is Disposal.DEFER:
-            self.misfire_records.of(job).defer(one, DEFERRED_REASON)
+            self.misfire_records.of(job).defer(one, DEFERRED_REASON, self.clock())
         self.planned.dispose(job, one, disposal, PAUSED_REASON)
         return disposal is not Disposal.KEEP
 
