@@ -15,6 +15,8 @@ import "./styles/job-form.css";
 import "./styles/execution.css";
 import "./styles/log.css";
 import "./styles/calendar.css";
+import "./styles/calendar-marks.css";
+import "./styles/calendar-panels.css";
 import "./styles/lane.css";
 import "./styles/queues.css";
 import "./styles/tasks.css";
