@@ -1,6 +1,6 @@
 /** The deadline of each run: some time after it is due, or the next match of a cron expression. */
 
-import { cronWords } from "../../format/schedule";
+import { cronWords } from "../../format/cron-words";
 import { sentence } from "../../format/text";
 import { Field } from "./field";
 

@@ -1,6 +1,6 @@
 /** When the job is due: now, once, by cron, at an interval, or on each message. */
 
-import { cronWords } from "../../format/schedule";
+import { cronWords } from "../../format/cron-words";
 import { cityOf, zone } from "../../format/time";
 import type { Draft, ScheduleKind } from "./draft";
 import { kindOf } from "./draft";
