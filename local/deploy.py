@@ -23,7 +23,7 @@ CDK = ROOT / "node_modules" / ".bin" / "cdk"
 # Inputs of the synthesised stack.
 SOURCES = (
     *("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "constraints.txt", "package-lock.json"),
-    *("console/index.html", "console/public", "console/src", "console/vite.config.ts"),
+    *("console/index.html", "console/public", "console/src", "console/precompress.js", "console/vite.config.ts"),
 )
 LAST_LINES = 25
 COMPLETE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")

@@ -70,14 +70,18 @@ test("each view sends at most two requests for its first display", async ({ page
 
 test("the first load stays within its budget", async ({ page, open }) => {
   const sizes = new Map<string, number>();
+  const encodings = new Set<string | undefined>();
   page.on("response", (response) => {
-    if (response.url().includes("/console/"))
-      sizes.set(response.url(), Number(response.headers()["content-length"] ?? 0));
+    if (!response.url().includes("/console/")) return;
+    const { "content-length": size, "content-encoding": encoding } = response.headers();
+    sizes.set(response.url(), Number(size ?? 0));
+    if (response.url().includes("/assets/")) encodings.add(encoding);
   });
   await open("/jobs");
   const assets = [...sizes].filter(([url]) => url.includes("/assets/"));
   expect(assets.length).toBeGreaterThan(0);
   expect(assets.every(([, size]) => size > 0)).toBe(true);
+  expect([...encodings]).toEqual(["br"]); // compressed by the build
   expect(assets.some(([url]) => /chart-library|graph/.test(url))).toBe(false); // loaded with the first chart or graph
   expect([...sizes.values()].reduce((total, size) => total + size, 0)).toBeLessThan(MOST_BYTES);
 });

@@ -149,7 +149,7 @@ function runs(values: number[]): (string | number)[] {
     if (last?.at(-1) === value - 1) last.push(value);
     else found.push([value]);
   }
-  return found.flatMap((run) => (run.length > 2 ? [`${run[0]} to ${run.at(-1)}`] : run));
+  return found.flatMap((run): (string | number)[] => (run.length > 2 ? [`${run[0]} to ${run.at(-1)}`] : run));
 }
 
 function ordinal(number: number): string {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,17 @@ from punctual.runtime.lambdas.console_files import ConsoleFiles
 SIGN_IN = "https://punctual-test.auth.us-east-1.amazoncognito.com"
 PAGE = '<!doctype html><base href="./" /><script type="module" src="./assets/index-1a2b.js"></script>'
 
+COPY = "index-1a2b.js.br"
+SCRIPT = "console.log('loaded')"
+
 
 @pytest.fixture
 def files(tmp_path: Path) -> ConsoleFiles:
     folder = tmp_path / "dist"
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_text(PAGE)
-    (folder / "assets" / "index-1a2b.js").write_text("console.log('loaded')")
+    for suffix, content in (("", SCRIPT), (".br", "brotli"), (".gz", "gzip")):
+        (folder / "assets" / f"index-1a2b.js{suffix}").write_text(content)
     (tmp_path / "secret.txt").write_text("not for readers")
     return ConsoleFiles(folder, root="/console/", sign_in=SIGN_IN)
 
@@ -38,13 +41,31 @@ def test_every_address_of_a_view_returns_the_page_with_the_base_of_the_console(f
     assert answer["headers"]["Cache-Control"] == "no-cache"
 
 
-def test_an_asset_never_changes_and_is_compressed_for_clients_that_accept_it(files: ConsoleFiles) -> None:
-    answer = files.answer("/console/assets/index-1a2b.js", {"accept-encoding": "gzip, br"})
+@pytest.mark.parametrize(
+    ("accepted", "encoding", "content"),
+    [
+        ("gzip, deflate, br, zstd", "br", "brotli"),
+        ("GZIP;q=0.5", "gzip", "gzip"),
+        ("br; q=0, gzip", "gzip", "gzip"),
+        ("brotli", None, SCRIPT),
+        ("", None, SCRIPT),
+    ],
+)
+def test_an_asset_never_changes_and_is_sent_as_the_smallest_copy_that_the_client_accepts(
+    files: ConsoleFiles, accepted: str, encoding: str | None, content: str
+) -> None:
+    answer = files.answer("/console/assets/index-1a2b.js", {"accept-encoding": accepted})
     assert answer["headers"]["Cache-Control"] == "public, max-age=31536000, immutable"
     assert answer["headers"]["Content-Type"] == "text/javascript; charset=utf-8"
-    assert answer["headers"]["Content-Encoding"] == "gzip"
-    assert gzip.decompress(body(answer)) == b"console.log('loaded')"
-    assert "Content-Encoding" not in files.answer("/console/assets/index-1a2b.js", {})["headers"]
+    assert answer["headers"].get("Content-Encoding") == encoding
+    assert body(answer) == content.encode()
+
+
+def test_the_entity_tag_is_that_of_the_content_in_each_encoding(files: ConsoleFiles) -> None:
+    accepted = ("", "gzip", "br")
+    answers = [files.answer("/console/assets/index-1a2b.js", {"accept-encoding": one}) for one in accepted]
+    assert len({answer["headers"]["ETag"] for answer in answers}) == 1
+    assert {answer["headers"]["Vary"] for answer in answers} == {"Accept-Encoding"}
 
 
 def test_an_unchanged_file_is_not_sent_again(files: ConsoleFiles) -> None:
@@ -57,7 +78,13 @@ def test_an_unchanged_file_is_not_sent_again(files: ConsoleFiles) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/console/assets/missing.js", "/console/../secret.txt", "/console/assets/../../secret.txt", "/console/x.map"],
+    [
+        "/console/assets/missing.js",
+        "/console/../secret.txt",
+        "/console/assets/../../secret.txt",
+        "/console/x.map",
+        f"/console/assets/{COPY}",
+    ],
 )
 def test_no_other_file_is_served(files: ConsoleFiles, path: str) -> None:
     assert files.answer(path, {})["statusCode"] == 404

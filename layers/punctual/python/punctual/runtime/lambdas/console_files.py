@@ -1,11 +1,11 @@
-"""The files of the console as HTTP answers: compressed, with entity tags and a strict content security policy."""
+"""The files of the console as HTTP answers: compressed by the build, with entity tags and a strict security policy."""
 
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
 from mimetypes import guess_type
@@ -18,6 +18,8 @@ NEVER_CHANGES = "public, max-age=31536000, immutable"
 ASK_EACH_TIME = "no-cache"
 ASSETS = "assets/"
 """Files in this folder have a hash of their content in the name."""
+ENCODINGS = {"br": ".br", "gzip": ".gz"}
+"""The suffixes of the compressed copies that the build puts beside a file, the smallest first."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -31,14 +33,17 @@ HEADERS = {
 class File:
     content: bytes
     content_type: str
+    compressed: Mapping[str, bytes] = field(default_factory=dict)
+    """By encoding. Empty for the page, which is small and whose base is filled in."""
 
     @cached_property
     def etag(self) -> str:
         return f'"{hashlib.sha256(self.content).hexdigest()[:16]}"'
 
-    @cached_property
-    def compressed(self) -> bytes:
-        return gzip.compress(self.content, mtime=0)
+    def encoding_for(self, accepted: str) -> str | None:
+        """The encoding of the smallest copy that the client accepts; None for the file itself."""
+        names = {name.strip() for name, _, weight in map(_parted, accepted.lower().split(",")) if weight != "q=0"}
+        return next((name for name in self.compressed if name in names), None)
 
 
 @dataclass(frozen=True)
@@ -64,16 +69,16 @@ class ConsoleFiles:
         }
         if file.etag in headers.get("if-none-match", ""):
             return {"statusCode": HTTPStatus.NOT_MODIFIED, "headers": common}
-        is_compressed = "gzip" in headers.get("accept-encoding", "")
+        encoding = file.encoding_for(headers.get("accept-encoding", ""))
         return {
             "statusCode": HTTPStatus.OK,
             "headers": {
                 **common,
                 "Content-Type": file.content_type,
-                **({"Content-Encoding": "gzip"} if is_compressed else {}),
+                **({"Content-Encoding": encoding} if encoding else {}),
             },
             "isBase64Encoded": True,
-            "body": base64.b64encode(file.compressed if is_compressed else file.content).decode(),
+            "body": base64.b64encode(file.compressed[encoding] if encoding else file.content).decode(),
         }
 
     @cached_property
@@ -95,14 +100,22 @@ class ConsoleFiles:
     @cached_property
     def _files(self) -> dict[str, File]:
         """Every file of the folder, by its name below it. No other file is ever read."""
-        paths = (path for path in self.folder.rglob("*") if path.is_file())
+        copies = tuple(ENCODINGS.values())
+        paths = (path for path in self.folder.rglob("*") if path.is_file() and path.suffix not in copies)
         return {path.relative_to(self.folder).as_posix(): _read(path) for path in paths}
 
 
 def _read(path: Path) -> File:
     kind = guess_type(path.name)[0] or "application/octet-stream"
     is_text = kind.startswith("text/") or kind.endswith(("javascript", "svg+xml"))
-    return File(path.read_bytes(), f"{kind}; charset=utf-8" if is_text else kind)
+    copies = {name: path.with_name(path.name + suffix) for name, suffix in ENCODINGS.items()}
+    compressed = {name: copy.read_bytes() for name, copy in copies.items() if copy.is_file()}
+    return File(path.read_bytes(), f"{kind}; charset=utf-8" if is_text else kind, compressed)
+
+
+def _parted(text: str) -> tuple[str, str, str]:
+    name, separator, weight = text.partition(";")
+    return name, separator, weight.replace(" ", "")
 
 
 def _names_file(name: str) -> bool:
