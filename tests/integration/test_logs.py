@@ -257,21 +257,108 @@ def test_a_container_cannot_write_to_the_log_of_another_part_or_attempt(world: W
     assert not send(container, 2, "late")["ok"]
 
 
-def test_a_chunk_of_a_concurrent_partition_never_appears_before_a_cursor(world: World, lane: LongLane) -> None:
+def two_partitions(lane: LongLane) -> tuple[str, list[Container]]:
+    """The id of an execution, and the containers of its two partitions, which run."""
     job = lane.submit(partitions={"count": 2})
-    assert lane.next_parts(job)["parts"]
     containers = [lane.container(job, part) for part in lane.next_parts(job)["parts"]]
     for container in containers:
         assert container.claim()["ok"]
-    execution_id = lane.execution(job)["execution_id"]
-    before = world.now
-    send(containers[0], 1, "newer")
+    return str(lane.execution(job)["execution_id"]), containers
+
+
+def follow(world: World, execution_id: str, page: dict[str, Any]) -> dict[str, Any]:
+    return log(world, execution_id, f"after={page['after']}")
+
+
+@pytest.mark.parametrize("query", ["", "tail=1", "tail=100", "limit=1"])
+def test_a_follower_gets_a_chunk_that_was_stored_late_or_by_a_slow_clock(
+    world: World, lane: LongLane, query: str
+) -> None:
+    execution_id, (first, second) = two_partitions(lane)
+    send(second, 1, "early")
+    world.pass_time(2)
+    stamp = world.now
+    world.pass_time(2)
+    send(first, 1, "newer")
+    page = log(world, execution_id, query)
+    found = messages(page)
+    while len(page["items"]) == 1 and query == "limit=1":
+        page = log(world, execution_id, f"limit=1&after={page['after']}")
+        found += messages(page)
+    assert found[-1] == "newer"  # no line has to settle before it can be read
+    world.pass_time(4)
+    send(second, 2, "late", stored_at=stamp.isoformat(), totals={"INFO": 2})
+    page = follow(world, execution_id, page)
+    assert (messages(page), page["total"]) == (["late"], 3)
+    assert messages(follow(world, execution_id, page)) == []
+    assert messages(log(world, execution_id)) == ["early", "late", "newer"]
+
+
+def test_a_chunk_that_was_stored_twice_with_two_stamps_is_returned_once(world: World, lane: LongLane) -> None:
+    execution_id, (first, second) = two_partitions(lane)
+    send(first, 1, "once", "more")
     page = log(world, execution_id)
-    assert page["items"] == []  # a chunk with an earlier time may still arrive
-    send(containers[1], 1, "older", stored_at=before.isoformat())
-    world.pass_time(1)
-    lines = log(world, execution_id, f"after={page['after']}")["items"]
-    assert sorted((line["part"], line["message"]) for line in lines) == [("0000", "newer"), ("0001", "older")]
+    assert messages(page) == ["once", "more"]
+    send(second, 1, "between")
+    world.pass_time(25)
+    send(first, 1, "once", "more")  # the response to the first one was lost
+    page = follow(world, execution_id, page)
+    assert (messages(page), page["total"]) == (["between"], 3)
+    assert sorted(messages(log(world, execution_id))) == ["between", "more", "once"]
+    tail = log(world, execution_id, "tail=100")
+    assert sorted(messages(tail)) == ["between", "more", "once"]
+    assert messages(follow(world, execution_id, tail)) == []
+
+
+def test_pages_cut_a_chunk_between_two_lines_while_others_write(world: World, lane: LongLane) -> None:
+    execution_id, containers = two_partitions(lane)
+    found: list[str] = []
+    page = log(world, execution_id)
+    for number in range(1, 6):
+        for part, container in enumerate(containers):
+            texts = [f"{part}.{number}.{n}" for n in range(3)]
+            send(container, number, *texts, totals={"INFO": 3 * number})
+            page = log(world, execution_id, f"after={page['after']}&limit=2")
+            assert not page["complete"]
+            found += messages(page)
+            world.pass_time(0.3)
+    while page["items"]:
+        page = log(world, execution_id, f"after={page['after']}&limit=2")
+        found += messages(page)
+    assert len(found) == len(set(found)) == 30
+
+
+def test_a_log_is_complete_only_with_its_last_line(world: World, lane: LongLane) -> None:
+    job, container = start_part(lane)
+    send(container, 1, "first", "last")
+    container.conclude()
+    lane.next_parts(job)
+    assert lane.execution(job)["status"] == "succeeded"
+    execution_id = lane.execution(job)["execution_id"]
+    pages = [log(world, execution_id, "limit=1")]
+    while not pages[-1]["complete"]:
+        pages.append(log(world, execution_id, f"limit=1&after={pages[-1]['after']}"))
+    assert [line for page in pages for line in messages(page)] == ["first", "last"]
+    assert log(world, execution_id)["complete"]
+
+
+@pytest.mark.parametrize(("seconds", "consistent"), [(0, True), (60, False)])
+def test_a_log_that_has_just_ended_is_read_consistently(
+    world: World, monkeypatch: pytest.MonkeyPatch, seconds: int, *, consistent: bool
+) -> None:
+    execution_id = run(world, numbered(3))
+    world.pass_time(seconds)
+    reads: list[bool] = []
+    real = aws.dynamodb().query
+
+    def note(**request: Any) -> Any:
+        if request["TableName"] == "logs" and "BETWEEN" in request["KeyConditionExpression"]:
+            reads.append(request["ConsistentRead"])
+        return real(**request)
+
+    monkeypatch.setattr(aws.dynamodb(), "query", note)
+    assert log(world, execution_id)["complete"]
+    assert reads == [consistent]
 
 
 def test_a_lookup_reads_only_items_of_its_own_execution(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +17,8 @@ from punctual.runtime.tasks.execution_log import (
     INTERVAL_SECONDS,
     MAX_CHUNK_BYTES,
     MAX_LINE_BYTES,
+    MAX_SLOW_STORES,
+    MAX_STORE,
     MAX_WAITING_BYTES,
     ExecutionLog,
 )
@@ -32,6 +35,17 @@ def _level() -> Any:
     root.setLevel(logging.INFO)
     yield
     root.setLevel(before)
+
+
+class Ticking:
+    """A clock that advances by a second at each look."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
 
 
 def execution_log(store: Callable[[LogChunk], None], interval: float = NEVER, **more: Any) -> ExecutionLog:
@@ -96,18 +110,50 @@ def test_a_fast_writer_waits_for_its_lines_to_be_stored() -> None:
     assert len(texts(chunks)) == 200
 
 
-def test_a_chunk_that_cannot_be_stored_is_stored_again_unchanged() -> None:
+def test_a_chunk_that_cannot_be_stored_is_stored_again_with_a_new_stamp() -> None:
     tried: list[LogChunk] = []
+    clock = Ticking()
 
     def store(chunk: LogChunk) -> None:
         tried.append(chunk)
         if len(tried) == 1:
             raise OSError("no route")
 
-    with execution_log(store, interval=0.01):
+    with execution_log(store, interval=0.01, clock=clock):
         LOGGER.info("kept")
         wait_until(lambda: len(tried) > 1)
-    assert tried[0] == tried[1]
+    first, second, *_ = tried  # then the warning
+    assert second == replace(first, stored_at=second.stored_at)
+    assert second.stored_at > first.stored_at
+
+
+def test_a_chunk_whose_store_took_long_is_stored_again_with_a_new_stamp() -> None:
+    tried: list[LogChunk] = []
+    clock = Ticking()
+
+    def store(chunk: LogChunk) -> None:
+        assert chunk.stored_at == clock.now, "the stamp is from before this store"
+        clock.now += MAX_STORE + timedelta(seconds=1) if not tried else timedelta(0)
+        tried.append(chunk)
+
+    with execution_log(store, clock=clock):
+        LOGGER.info("late")
+    first, second = tried
+    assert second == replace(first, stored_at=clock.now - timedelta(seconds=1))
+    assert second.stored_at - first.stored_at > MAX_STORE
+
+
+def test_a_table_that_is_always_slow_does_not_hold_up_the_task_for_ever() -> None:
+    tried: list[LogChunk] = []
+    clock = Ticking()
+
+    def store(chunk: LogChunk) -> None:
+        tried.append(chunk)
+        clock.now += 2 * MAX_STORE
+
+    with execution_log(store, clock=clock):
+        LOGGER.info("late")
+    assert len(tried) == MAX_SLOW_STORES
 
 
 def test_lines_beyond_the_memory_limit_are_counted_while_storing_fails() -> None:
@@ -139,7 +185,7 @@ def test_a_chunk_that_is_never_stored_is_lost_with_a_warning(caplog: pytest.LogC
 
 
 def test_a_clock_that_goes_back_does_not_reorder_the_chunks() -> None:
-    times = iter([NOW, NOW, NOW - timedelta(minutes=5), NOW - timedelta(minutes=5)])
+    times = iter([NOW, NOW, NOW, NOW - timedelta(minutes=5), NOW - timedelta(minutes=5)])
     chunks: list[LogChunk] = []
     with execution_log(chunks.append, interval=0.01, clock=lambda: next(times, NOW)):
         LOGGER.info("first")

@@ -5,7 +5,8 @@
     <execution id>   <stored at>#<part>#<attempt>#<number>   lines (compressed), totals: one chunk
     <execution id>   #<part>#<attempt>                       totals: the number of lines by level
 
-Both items of a chunk are written with one request. A lookup reads only items of its own execution.
+Both items of a chunk are written with one request. A chunk that is stored again has another stamp. A lookup reads only
+items of its own execution.
 """
 
 from __future__ import annotations
@@ -42,12 +43,15 @@ class DynamoExecutionLogs:
             ]
         )
 
-    def chunks(self, execution_id: str, low: str, high: str, *, descending: bool = False) -> Iterator[LogChunk]:
+    def chunks(
+        self, execution_id: str, low: str, high: str, *, descending: bool = False, consistent: bool = False
+    ) -> Iterator[LogChunk]:
         pages = self.table.query(
             "#execution_id = :execution AND #entry BETWEEN :low AND :high",
             {"execution": execution_id, "low": low, "high": high},
             descending=descending,
             page_size=CHUNKS_PER_PAGE,
+            consistent=consistent,
         )
         for page in pages:
             yield from (_chunk(item) for item in page)

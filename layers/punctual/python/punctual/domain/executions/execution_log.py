@@ -49,15 +49,16 @@ class LogChunk:
     """The part of a long execution; empty in the short lane."""
     attempt: int
     number: int
-    """Counts the chunks of the attempt. It makes storing a chunk again idempotent."""
+    """Counts the chunks of the attempt. A reader recognises a chunk that was stored twice by it."""
     stored_at: datetime
+    """The stamp: when the store began, by the clock of the process that wrote the lines."""
     lines: tuple[LogLine, ...]
     totals: Mapping[str, int]
     """The number of lines of the attempt by level, up to and including this chunk."""
 
     @property
     def entry(self) -> str:
-        """The sort key: chunks of an execution are ordered by the time of their storage."""
+        """The sort key: chunks of an execution are ordered by their stamps."""
         return f"{to_epoch_ms(self.stored_at):013}#{self.part}#{self.attempt:04}#{self.number:06}"
 
     def to_payload(self) -> dict[str, Any]:

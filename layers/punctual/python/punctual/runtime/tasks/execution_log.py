@@ -7,7 +7,8 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from punctual.domain.executions.execution_log import LogChunk, LogLine
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 INTERVAL_SECONDS = 1.0
 """The time between two chunks. A line can be read within two seconds, which includes the request that stores it."""
+MAX_STORE = timedelta(seconds=5)
+"""A chunk whose store took longer is stored again, with a new stamp: a reader may have passed the first one."""
+MAX_SLOW_STORES = 3
+"""After this many, the chunk is taken as stored, so that a slow table does not hold up the task."""
 MAX_CHUNK_BYTES = 200_000
 """Below the item limit of DynamoDB (400 KB), even if the lines cannot be compressed."""
 MAX_LINE_BYTES = 30_000
@@ -30,8 +35,9 @@ class ExecutionLog(logging.Handler):
     """Receives every line that the process logs inside the ``with`` block, and passes them on with ``store``.
 
     A thread stores a chunk every second, and starts with the first line: an attempt without lines costs nothing. A
-    process that logs faster than the chunks can be stored is slowed down. A chunk that cannot be stored is retried; at
-    the end of the block, it is lost with a warning. The lines are in the log of the process in any case.
+    process that logs faster than the chunks can be stored is slowed down. Each store of a chunk has a stamp of its own.
+    A chunk that cannot be stored is retried; at the end of the block, it is lost with a warning. The lines are in the
+    log of the process in any case.
     """
 
     def __init__(
@@ -50,7 +56,7 @@ class ExecutionLog(logging.Handler):
         self._waiting_bytes = self._dropped = self._number = 0
         self._unstored: LogChunk | None = None
         self._totals: Counter[str] = Counter()
-        self._last_stored_at: datetime | None = None
+        self._stamp = clock()
         self._fails = False
         self._storing = threading.Lock()
         self._over = threading.Event()
@@ -97,7 +103,7 @@ class ExecutionLog(logging.Handler):
             while chunk := self._unstored or self._next_chunk():
                 self._unstored = chunk
                 try:
-                    self._store(chunk)
+                    self._store_in_time(chunk)
                 except Exception as error:
                     if not self._fails:
                         self._fails = True
@@ -105,19 +111,26 @@ class ExecutionLog(logging.Handler):
                     return
                 self._unstored, self._fails = None, False
 
+    def _store_in_time(self, chunk: LogChunk) -> None:
+        """Store a chunk within ``MAX_STORE`` of its stamp. Readers recognise it by its number if it is stored twice."""
+        for _ in range(MAX_SLOW_STORES):
+            # a clock that went back must not change the order of the chunks
+            self._stamp = max(self._clock(), self._stamp)
+            self._store(replace(chunk, stored_at=self._stamp))
+            if self._clock() - self._stamp <= MAX_STORE:
+                return
+
     def _next_chunk(self) -> LogChunk | None:
         lines = self._take_lines()
         if not lines:
             return None
-        # a clock that went back must not change the order of the chunks
-        self._last_stored_at = max(self._clock(), self._last_stored_at or self._clock())
         self._number += 1
         self._totals.update(line.level for line in lines)
         return LogChunk(
             part=self._part,
             attempt=self._attempt,
             number=self._number,
-            stored_at=self._last_stored_at,
+            stored_at=self._stamp,
             lines=tuple(lines),
             totals=dict(self._totals),
         )

@@ -1,24 +1,30 @@
 """Read logs: pages of an execution's log lines, in both directions.
 
-A cursor is the position of a line, and stays valid: new lines are only appended. A page reads a limited number of
-lines, so with a filter it may be short or empty and still have a cursor.
+A cursor stays valid: new lines are only appended. A page reads a limited number of lines, so with a filter it may be
+short or empty and still have a cursor. docs/adr/0006 states what followers may rely on.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import Invalid
 from punctual.domain.executions.execution import Execution
-from punctual.domain.executions.execution_log import Level, LogLine, severity_of
-from punctual.domain.instant import to_epoch_ms
+from punctual.domain.executions.execution_log import Level, LogChunk, LogLine, severity_of
 from punctual.domain.status import FINAL
+from punctual.stages.api.log_cursor import (
+    BEGINNING,
+    END,
+    LATEST_STORE,
+    START,
+    Cursor,
+    Position,
+    Seen,
+    decode,
+)
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -28,14 +34,6 @@ MAX_LINES = 1000
 MAX_SCANNED_LINES = 20_000
 """Lines that one request reads."""
 MAX_LOG_PAGE_BYTES = 3_000_000
-SETTLING = timedelta(seconds=0.5)
-"""Parts of an execution store their lines concurrently. A chunk becomes readable after this time, so that none appears
-before a cursor that was returned already."""
-
-Position = tuple[str, int]
-"""The entry of a chunk, and the index of a line in it."""
-START: Position = ("0", -1)
-END: Position = ("~", 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,50 +101,78 @@ class LogReader:
         return self._backward(execution, query) if backward else self._forward(execution, query)
 
     def _forward(self, execution: Execution, query: LogQuery) -> LogPage:
-        since = decode(query.after, "after") if query.after else START
-        chunks = self.logs.chunks(execution.execution_id, since[0], self._readable_until(execution))
-        lines = (
-            FoundLine(position=(chunk.entry, index), part=chunk.part, attempt=chunk.attempt, line=line)
-            for chunk in chunks
-            for index, line in enumerate(chunk.lines)
-        )
-        scan = _scan((one for one in lines if one.position > since), query, query.limit)
+        cursor = decode(query.after, "after") if query.after else BEGINNING
+        seen, now = Seen(cursor.seen), self.clock()
+        chunks = self.logs.chunks(execution.execution_id, cursor.since, END[0], consistent=self._may_change(execution))
+        scan = _scan(_unseen(chunks, seen), query, query.limit)
+        newest = seen.newest if scan.reached_end else scan.last or START
+        entry, index = cursor.newest
         return LogPage(
             lines=scan.found,
-            before=None if since == START else encode((since[0], since[1] + 1)),
-            after=encode(scan.last or since),
+            before=Cursor.at((entry, index + 1)).encode() if cursor.seen else None,
+            after=seen.cursor(newest[0], now).encode(),
             total=self._total(execution, query),
             is_complete=scan.reached_end and execution.status in FINAL,
         )
 
     def _backward(self, execution: Execution, query: LogQuery) -> LogPage:
-        until = decode(query.before, "before") if query.before else END
-        high = min(until[0], self._readable_until(execution))
-        chunks = self.logs.chunks(execution.execution_id, START[0], high, descending=True)
-        lines = (
-            FoundLine(position=(chunk.entry, index), part=chunk.part, attempt=chunk.attempt, line=line)
-            for chunk in chunks
-            for index, line in reversed(list(enumerate(chunk.lines)))
+        until = decode(query.before, "before").newest if query.before else END
+        seen, now = Seen(), self.clock()
+        chunks = self.logs.chunks(
+            execution.execution_id, START[0], until[0], descending=True, consistent=self._may_change(execution)
         )
-        scan = _scan((one for one in lines if one.position < until), query, query.tail or query.limit)
-        newest = scan.first or START if until == END else (until[0], until[1] - 1)
+        lines = _preceding(chunks, until, seen)
+        scan = _scan(lines, query, query.tail or query.limit)
+        if until not in (START, END):
+            seen.add((until[0], until[1] - 1))
+        after = seen.cursor(seen.newest[0], now)
+        for _ in takewhile(lambda one: one.position[0] >= after.since, lines):
+            pass  # notes the writers whose lines are before this page, but not before ``since``
         return LogPage(
             lines=scan.found[::-1],
-            before=None if scan.reached_end or scan.last is None else encode(scan.last),
-            after=encode(newest),
+            before=None if scan.reached_end or scan.last is None else Cursor.at(scan.last).encode(),
+            after=seen.cursor(seen.newest[0], now).encode(),
             total=self._total(execution, query),
             is_complete=until == END and execution.status in FINAL,
         )
+
+    def _may_change(self, execution: Execution) -> bool:
+        """Whether lines may have been stored just now, so that only a consistent read finds all."""
+        ended_at = execution.ended_at if execution.status in FINAL else None
+        return ended_at is None or self.clock() - ended_at < LATEST_STORE
 
     def _total(self, execution: Execution, query: LogQuery) -> int:
         least = severity_of(query.level) if query.level else 0
         totals = self.logs.totals(execution.execution_id)
         return sum(count for level, count in totals.items() if severity_of(level) >= least)
 
-    def _readable_until(self, execution: Execution) -> str:
-        """The highest entry that may be read."""
-        partitioned = execution.batch is not None and execution.batch.partitions is not None
-        return f"{to_epoch_ms(self.clock() - SETTLING):013}" if partitioned else END[0]
+
+def _unseen(chunks: Iterable[LogChunk], seen: Seen) -> Iterator[FoundLine]:
+    """The lines that ``seen`` does not include, which are added to it."""
+    for chunk in chunks:
+        for one in _lines_of(chunk):
+            if not seen.includes(one.position):
+                seen.add(one.position)
+                yield one
+
+
+def _preceding(chunks: Iterable[LogChunk], until: Position, seen: Seen) -> Iterator[FoundLine]:
+    """The lines before ``until``, the newest first, of the newest copy of each chunk. They are added to ``seen``."""
+    lowest: dict[tuple[str, int], int] = {}
+    for chunk in chunks:
+        writer = (chunk.part, chunk.attempt)
+        if chunk.number >= lowest.get(writer, chunk.number + 1):
+            continue
+        lowest[writer] = chunk.number
+        for one in reversed(list(_lines_of(chunk))):
+            if one.position < until:
+                seen.add(one.position)
+                yield one
+
+
+def _lines_of(chunk: LogChunk) -> Iterator[FoundLine]:
+    for index, line in enumerate(chunk.lines):
+        yield FoundLine(position=(chunk.entry, index), part=chunk.part, attempt=chunk.attempt, line=line)
 
 
 def _scan(lines: Iterable[FoundLine], query: LogQuery, limit: int) -> _Scan:
@@ -161,18 +187,3 @@ def _scan(lines: Iterable[FoundLine], query: LogQuery, limit: int) -> _Scan:
             scan.reached_end = False
             break
     return scan
-
-
-def encode(position: Position) -> str:
-    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
-
-
-def decode(cursor: str, name: str) -> Position:
-    """Raises ``Invalid`` for text that ``encode`` did not produce."""
-    try:
-        entry, index = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (binascii.Error, ValueError, TypeError):
-        entry, index = None, None
-    if not isinstance(entry, str) or not isinstance(index, int) or not "0" <= entry[:1] <= "~":
-        raise Invalid(name, "is not a cursor that this log returned: omit it to start with the first page")
-    return entry, index
