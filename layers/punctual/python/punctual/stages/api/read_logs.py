@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from punctual.domain.errors import Invalid
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.execution_log import Level, LogChunk, LogLine, severity_of
-from punctual.domain.status import FINAL
-from punctual.stages.api.log_cursor import (
+from punctual.domain.executions.log_cursor import (
     BEGINNING,
     END,
     LATEST_STORE,
@@ -25,6 +24,7 @@ from punctual.stages.api.log_cursor import (
     Seen,
     decode,
 )
+from punctual.domain.status import FINAL
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.errors import Invalid
-from punctual.stages.api.log_cursor import BEGINNING, LATEST_REPEAT, LATEST_STORE, Seen, decode, entry_at
+from punctual.domain.executions.log_cursor import BEGINNING, LATEST_REPEAT, LATEST_STORE, Seen, decode, entry_at
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 
