@@ -56,6 +56,7 @@ check-types: install
 
 check-console: install
 	@echo "── console" && cd console && ../$(BIN)/biome check --log-level=error && ../$(BIN)/tsc --noEmit && ../$(BIN)/vitest run --reporter=dot
+	@$(PYTEST) tests/integration/test_console_types.py
 
 console-types: install ## generate the console's types from the OpenAPI document
 	@UPDATE_CONSOLE_TYPES=1 $(PYTEST) tests/integration/test_console_types.py

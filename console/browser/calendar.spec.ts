@@ -12,7 +12,12 @@ test("the calendar opens a failed run by keyboard, and shows the dry run of its 
   ended,
 }) => {
   const name = unique("failing-in-the-calendar");
-  const job = await submit({ name, task: "fail", parameters: { times: 9, fatal: true }, schedule: { cron: "0 * * * *" } });
+  const job = await submit({
+    name,
+    task: "fail",
+    parameters: { times: 9, fatal: true },
+    schedule: { cron: "0 * * * *" },
+  });
   const now = new Date();
   const hour = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS);
   await call("POST", `/jobs/${job.job_id}/backfill`, { from: hour.toISOString(), to: now.toISOString() });
@@ -24,7 +29,10 @@ test("the calendar opens a failed run by keyboard, and shows the dry run of its 
   await page.keyboard.press("d");
   await expect(page).toHaveURL(/calendar\?span=day$/);
   await page.getByRole("searchbox", { name: "Search jobs" }).fill(name);
-  await page.getByRole("gridcell", { name: new RegExp(`^${name}: .*ailed`) }).first().focus();
+  await page
+    .getByRole("gridcell", { name: new RegExp(`^${name}: .*ailed`) })
+    .first()
+    .focus();
   await page.keyboard.press("Enter");
   const popover = page.getByRole("dialog", { name });
   await expect(popover.getByText(/^Dry run: .* would run again/)).toBeVisible();

@@ -2,7 +2,12 @@
 
 import { confirm, expect, show, test } from "./stack";
 
-test("an execution is run again with other parameters, and its result is shown", async ({ page, open, submit, ended }) => {
+test("an execution is run again with other parameters, and its result is shown", async ({
+  page,
+  open,
+  submit,
+  ended,
+}) => {
   const job = await submit({ name: "run-again", parameters: { amount: 1 } });
   const { execution_id: id } = await ended(job);
   await open(`/executions/${id}?tab=result`);
@@ -16,14 +21,24 @@ test("an execution is run again with other parameters, and its result is shown",
   await expect(page.getByRole("main").getByText('"amount": 2')).toBeVisible();
 });
 
-test("a failed execution shows its error per attempt and its events, and is retried", async ({ page, open, submit, ended }) => {
+test("a failed execution shows its error per attempt and its events, and is retried", async ({
+  page,
+  open,
+  submit,
+  ended,
+}) => {
   const job = await submit({ name: "failed-once", task: "fail", parameters: { times: 9 }, retry: { max_attempts: 1 } });
   const { execution_id: id } = await ended(job);
   await open(`/executions/${id}?tab=attempts`);
   await expect(page.getByRole("region", { name: "Verdict" })).toBeVisible();
   await expect(page.getByRole("tabpanel").or(page.getByRole("main")).getByText("Failed").first()).toBeVisible();
   await page.getByRole("tab", { name: "Events" }).click();
-  await expect(page.getByRole("main").getByText(/failed/i).first()).toBeVisible();
+  await expect(
+    page
+      .getByRole("main")
+      .getByText(/failed/i)
+      .first(),
+  ).toBeVisible();
   await page.getByRole("link", { name: "Retry…" }).click();
   await confirm(page, "Run again");
   await expect(page).toHaveURL(new RegExp(`${id}-2`));

@@ -6,7 +6,10 @@ test("a job is created by the form, cloned, and edited", async ({ page, open, ca
   const name = unique("created");
   await open("/jobs/new?task=sleep");
   await page.getByLabel("Name").fill(name);
-  await page.getByRole("spinbutton", { name: /seconds/ }).first().fill("1");
+  await page
+    .getByRole("spinbutton", { name: /seconds/ })
+    .first()
+    .fill("1");
   await page.getByText("Cron", { exact: true }).click();
   await page.getByRole("combobox", { name: "Cron" }).fill("0 0 1 1 *");
   await expect(page.getByRole("heading", { name: "Next ten" })).toBeVisible();
@@ -92,9 +95,18 @@ test("a refusal appears at its field, and nothing is stored", async ({ page, ope
 
 test("the graph of a job shows what it waits for, and its definition is shown", async ({ page, open, submit }) => {
   const upstream = await submit({ name: unique("graph-upstream"), schedule: YEARLY });
-  const job = await submit({ name: unique("graph-downstream"), schedule: YEARLY, depends_on: [{ job: upstream.job_id }] });
+  const job = await submit({
+    name: unique("graph-downstream"),
+    schedule: YEARLY,
+    depends_on: [{ job: upstream.job_id }],
+  });
   await open(`/jobs/${job.job_id}?tab=graph`);
-  await expect(page.getByRole("main").getByRole("link", { name: /graph-upstream/ }).first()).toBeVisible();
+  await expect(
+    page
+      .getByRole("main")
+      .getByRole("link", { name: /graph-upstream/ })
+      .first(),
+  ).toBeVisible();
   await show(page, `/jobs/${job.job_id}?tab=definition`);
   await expect(page.getByRole("main").getByText(`"job_id": "${job.job_id}"`)).toBeVisible();
 });

@@ -13,7 +13,10 @@ test("a job is submitted, watched and cancelled with the keyboard only", async (
   await expect(page.getByLabel("Task", { exact: true })).toHaveValue("sleep");
   await page.getByLabel("Name").focus();
   await page.keyboard.type("by-keyboard");
-  await page.getByRole("spinbutton", { name: /seconds/ }).first().focus();
+  await page
+    .getByRole("spinbutton", { name: /seconds/ })
+    .first()
+    .focus();
   await page.keyboard.type("600");
   await expect(page.getByText("No problems")).toBeVisible();
   await page.keyboard.press("Control+Enter");

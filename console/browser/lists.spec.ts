@@ -3,7 +3,8 @@
 import type { Page } from "@playwright/test";
 import { expect, show, test, unique, YEARLY } from "./stack";
 
-const rowsOf = (page: Page, table: string) => page.getByRole("table", { name: table }).locator("tbody").getByRole("row");
+const rowsOf = (page: Page, table: string) =>
+  page.getByRole("table", { name: table }).locator("tbody").getByRole("row");
 
 test("a deep link opened while signed out returns to its target", async ({ page, open }) => {
   await open("/jobs?state=paused");
@@ -30,13 +31,22 @@ test("all jobs that match a filter are paused, and the pause is undone", async (
   await expect(rows.getByText("Paused")).toHaveCount(0);
 });
 
-test("selected executions are retried, and the selection survives a filter by text", async ({ page, open, submit, ended }) => {
+test("selected executions are retried, and the selection survives a filter by text", async ({
+  page,
+  open,
+  submit,
+  ended,
+}) => {
   const prefix = unique("selected");
   for (const one of ["a", "b", "c"]) await ended(await submit({ name: `${prefix}-${one}` }));
   await open(`/executions?job_name=${prefix}`);
   const rows = rowsOf(page, "Executions");
   await expect(rows).toHaveCount(3);
-  for (const one of ["a", "b"]) await rows.filter({ hasText: `${prefix}-${one}` }).getByRole("checkbox").check();
+  for (const one of ["a", "b"])
+    await rows
+      .filter({ hasText: `${prefix}-${one}` })
+      .getByRole("checkbox")
+      .check();
   await page.getByRole("button", { name: "Retry…" }).click();
   await expect(page.getByRole("dialog").getByText("Dry run, just now: 2 match")).toBeVisible();
   await page.getByRole("button", { name: "Retry 2 executions" }).click();

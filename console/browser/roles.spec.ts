@@ -10,7 +10,12 @@ const OFFERED: Record<string, { job: string[]; execution: string[]; ticks: numbe
     ticks: 1,
     canSubmit: true,
   },
-  admin: { job: ["Run now…", "Pause…", "Edit", "Cancel…", "Clone"], execution: ["Run again with changes…", "Run again…"], ticks: 1, canSubmit: true },
+  admin: {
+    job: ["Run now…", "Pause…", "Edit", "Cancel…", "Clone"],
+    execution: ["Run again with changes…", "Run again…"],
+    ticks: 1,
+    canSubmit: true,
+  },
   payments: { job: ["Clone"], execution: [], ticks: 0, canSubmit: true },
 };
 const REFUSED = { viewer: /requires the role operator/, payments: /team|owner|data-quality/ };
@@ -22,7 +27,9 @@ for (const [user, offered] of Object.entries(OFFERED)) {
     await open(`/jobs/${job.job_id}`, user);
     await expect(page.getByRole("heading", { name })).toBeVisible();
     await expect(actions(page)).toHaveText(offered.job);
-    await expect(page.getByRole("banner").getByRole("link", { name: "New job" })).toHaveCount(offered.canSubmit ? 1 : 0);
+    await expect(page.getByRole("banner").getByRole("link", { name: "New job" })).toHaveCount(
+      offered.canSubmit ? 1 : 0,
+    );
     await show(page, `/executions/${execution.execution_id}`);
     await expect(page.getByRole("heading", { name })).toBeVisible();
     await expect(actions(page)).toHaveText(offered.execution);

@@ -22,25 +22,33 @@ import "./styles/queues.css";
 import "./styles/tasks.css";
 import "./state/zone";
 import { render } from "preact";
-import { start } from "./api/auth";
+import { isSignedIn, start } from "./api/auth";
 import { read } from "./api/client";
 import { Problem } from "./api/problem";
 import { App } from "./app";
 import { Failed } from "./components/states";
 import { type Me, me } from "./state/me";
+import { ask } from "./state/watch";
 
 const root = document.getElementById("app") as HTMLElement;
 
-async function open(): Promise<void> {
-  try {
-    if (!(await start())) return; // the browser leaves for the sign-in page
-    me.value = (await read<Me>("/me")).data;
-    render(<App />, root);
-  } catch (error) {
-    const problem =
-      error instanceof Problem ? error : new Problem(0, error instanceof Error ? error.message : String(error));
-    render(<Failed what="The console" problem={problem} retry={() => location.reload()} />, root);
-  }
+/** Whether the user is signed in. If not, the browser leaves for the sign-in page. */
+async function open(): Promise<boolean> {
+  if (!isSignedIn() && !(await start())) return false;
+  me.value = (await read<Me>("/me")).data;
+  return true;
 }
 
-open();
+/** Open the console; while the API is away, say so, and try again. */
+function begin(): void {
+  const stop = ask(open, (outcome) => {
+    if (outcome === true) render(<App />, root);
+    if (outcome instanceof Problem) render(<Failed what="The console" problem={outcome} retry={again} />, root);
+  });
+  const again = () => {
+    stop();
+    begin();
+  };
+}
+
+begin();

@@ -2,11 +2,13 @@
 
 import { BASE } from "../router";
 import { accessToken, renew, signIn } from "./auth";
-import { Problem, problemOf } from "./problem";
+import { isAway, Problem, problemOf } from "./problem";
+import { acceptsKey, isRead, persistently } from "./retry";
 
 /** The address of the API: the console is served below it. */
 export const API = new URL("../", BASE);
-const TRIES = 2;
+/** API Gateway answers within 30 seconds. */
+const ANSWER_MS = 35_000;
 
 export interface Answer<T> {
   data: T;
@@ -46,39 +48,53 @@ export interface Sent<T> {
   data: T;
 }
 
-/** Change something. With an idempotency key, a repeated request has one effect. Raises `Problem`. */
+/** The keys of requests whose outcome is unknown: the same request, sent again by the user, has one effect. */
+const unanswered = new Map<string, string>();
+
+/** Change something, or ask for a dry run. Raises `Problem`. */
 export async function send<T>(
   method: string,
   path: string,
   body?: unknown,
-  headers: HeadersInit = {},
+  headers: Record<string, string> = {},
 ): Promise<Sent<T>> {
-  const all: Record<string, string> = { ...Object.fromEntries(new Headers(headers)) };
-  if (method === "POST") all["Idempotency-Key"] ??= crypto.randomUUID();
-  if (body !== undefined) all["Content-Type"] = "application/json";
-  const response = await request(method, path, all, body === undefined ? undefined : JSON.stringify(body));
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const all = { ...headers };
+  if (text !== undefined) all["Content-Type"] = "application/json";
+  const identity = `${method} ${path} ${text}`;
+  if (acceptsKey(method, path) && !isRead(method, path)) {
+    all["Idempotency-Key"] ??= unanswered.get(identity) ?? crypto.randomUUID();
+    unanswered.set(identity, all["Idempotency-Key"]);
+  }
+  const response = await request(method, path, all, text);
+  if (!isAway(response.status)) unanswered.delete(identity);
   if (!response.ok) throw await problemOf(response);
   return { status: response.status, data: (await response.json()) as T };
 }
 
+/** Reads and requests with an idempotency key are repeated. Raises `Problem` if there is no answer. */
 async function request(
   method: string,
   path: string,
   headers: Record<string, string>,
   body?: string,
 ): Promise<Response> {
-  for (let attempt = 1; ; attempt++) {
-    const token = await accessToken();
-    const sent: RequestInit = { method, headers: { ...headers, Authorization: `Bearer ${token}` }, cache: "no-store" };
-    const response = await fetch(
-      new URL(path.replace(/^\//, ""), API),
-      body === undefined ? sent : { ...sent, body },
-    ).catch(() => null);
-    if (response === null) throw new Problem(0, "The API does not answer.");
-    if (response.status !== 401 || attempt === TRIES) return response;
-    if (!(await renew())) {
-      await signIn();
-      throw new Problem(401, "Signed out.");
-    }
-  }
+  const once = () => authorized(path, { method, headers, cache: "no-store", ...(body === undefined ? {} : { body }) });
+  const response = await (isRead(method, path) || "Idempotency-Key" in headers ? persistently(once) : once());
+  if (response === null) throw new Problem(0, "The API does not answer.");
+  return response;
+}
+
+/** Send with the user's token, which is renewed if the API refuses it. Null if there is no answer. */
+async function authorized(path: string, init: RequestInit): Promise<Response | null> {
+  const once = async () => {
+    const headers = { ...init.headers, Authorization: `Bearer ${await accessToken()}` };
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    return fetch(new URL(path.replace(/^\//, ""), API), { ...init, headers, signal }).catch(() => null);
+  };
+  const response = await once();
+  if (response?.status !== 401) return response;
+  if (await renew()) return once();
+  await signIn();
+  throw new Problem(401, "Signed out.");
 }

@@ -1,12 +1,12 @@
 /** What a change would do, from the API's dry run. Nothing is written. */
 
-import { useEffect, useState } from "preact/hooks";
-import { send } from "../api/client";
 import { Problem } from "../api/problem";
 import type { Changes } from "../api/types";
 import { count } from "../format/duration";
 import { dueOf, when } from "../format/time";
+import { useAnswer } from "../state/resource";
 import { Icon, type IconName } from "./icon";
+import { tryingAgain } from "./states";
 
 interface Props {
   method: string;
@@ -26,35 +26,11 @@ export function dryRunPath(path: string): string {
 
 /** Ask for the dry run and show it. */
 export function DryRun({ method, path, body }: Props) {
-  const [result, setResult] = useState<Changes | Problem | null>(null);
-  const text = JSON.stringify(body);
-  useEffect(() => {
-    let isOver = false;
-    setResult(null);
-    send<Changes>(method, dryRunPath(path), text === undefined ? undefined : JSON.parse(text))
-      .then((sent) => !isOver && setResult(sent.data))
-      .catch((error) => !isOver && setResult(error instanceof Problem ? error : new Problem(0, String(error))));
-    return () => {
-      isOver = true;
-    };
-  }, [method, path, text]);
-  return <ChangesView changes={result} />;
+  return <ChangesView changes={useAnswer<Changes>(method, dryRunPath(path), body)} />;
 }
 
 export function ChangesView({ changes }: { changes: Changes | Problem | null }) {
-  if (changes === null)
-    return (
-      <p class="dim" role="status">
-        Dry run…
-      </p>
-    );
-  if (changes instanceof Problem) {
-    return (
-      <p class="error" role="alert">
-        Dry run refused: {changes.message}
-      </p>
-    );
-  }
+  if (changes === null || changes instanceof Problem) return <NoDryRun problem={changes} />;
   return (
     <div role="status">
       <ul class="changes">
@@ -77,6 +53,22 @@ export function ChangesView({ changes }: { changes: Changes | Problem | null }) 
       {changes.left_out > 0 && <p>and {count(changes.left_out)} more</p>}
       <p class="note">Dry run, just now. Nothing was written.</p>
     </div>
+  );
+}
+
+/** What is shown instead of a dry run: it is under way, was refused, or waits for the API. */
+export function NoDryRun({ problem }: { problem: Problem | null }) {
+  if (problem === null || problem.isAway) {
+    return (
+      <p class="dim" role="status">
+        Dry run… {problem && `${problem.message} ${tryingAgain(problem)}`}
+      </p>
+    );
+  }
+  return (
+    <p class="error" role="alert">
+      Dry run refused: {problem.message}
+    </p>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/problem";
+import { duration } from "../format/duration";
 import { clockSeconds } from "../format/time";
 import type { Resource } from "../state/resource";
 import { Mark } from "./status";
@@ -23,12 +24,17 @@ export function Failed({ what, problem, retry }: { what: string; problem: Proble
       <p>
         {problem.status || "No answer"} at {clockSeconds(problem.at)}: {problem.message}
       </p>
-      {problem.isAway && <p class="dim">Trying again in 5 s.</p>}
+      {problem.isAway && <p class="dim">{tryingAgain(problem)}</p>}
       <button type="button" class="button" onClick={retry}>
         Try again
       </button>
     </div>
   );
+}
+
+/** `Trying again in 5 s.`, or nothing if the answer would be the same. */
+export function tryingAgain({ retryMs }: Problem): string {
+  return retryMs === null ? "" : `Trying again in ${duration(retryMs / 1000)}.`;
 }
 
 /** Show the data of a resource, or why there is none. Old data stay visible when a later read fails. */

@@ -3,8 +3,8 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { navigate } from "../router";
 import { mayOperate } from "../state/me";
-import { freshness } from "../state/resource";
 import { viewKeys } from "../state/view-keys";
+import { freshness } from "../state/watch";
 
 const GO: Record<string, string> = {
   o: "/",

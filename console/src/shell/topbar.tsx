@@ -6,8 +6,8 @@ import { coarse } from "../format/duration";
 import { abbreviation, cityOf, clock, zone } from "../format/time";
 import { now } from "../state/clock";
 import { mayOperate } from "../state/me";
-import { freshness } from "../state/resource";
 import { title } from "../state/title";
+import { freshness } from "../state/watch";
 
 const OLD_SECONDS = 30;
 

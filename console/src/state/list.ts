@@ -42,7 +42,7 @@ export function useList<T, P extends Page<T> = Page<T>>(
   };
   return {
     ...first,
-    items: unique([...(first.data?.items ?? []), ...pages.flatMap((page) => page.items)], idOf),
+    items: joined(first.data ? [first.data, ...pages] : pages, idOf),
     hasMore: Boolean(cursor),
     isLoading: more.isLoading,
     loadMore,
@@ -60,9 +60,11 @@ export function useTotal(path: string): Total | null {
   return data?.total == null ? null : { value: data.total, isExact: data.total_is_exact ?? true };
 }
 
-/** A new item moves others to the next page: each is shown once. */
-function unique<T>(items: T[], idOf: (item: T) => string): T[] {
-  return [...new Map(items.map((item) => [idOf(item), item])).values()];
+/** A new item moves others to the next page: each is shown once, as on the first page, which is read again and again. */
+export function joined<T>(pages: Page<T>[], idOf: (item: T) => string): T[] {
+  const found = new Map<string, T>();
+  for (const item of pages.flatMap((page) => page.items)) if (!found.has(idOf(item))) found.set(idOf(item), item);
+  return [...found.values()];
 }
 
 /** An API address with the parameters that have a value. */

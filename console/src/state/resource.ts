@@ -1,14 +1,12 @@
 /** Data of the API that a view shows: read again every few seconds, and kept with its age if the API is away. */
 
-import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { read, remembered } from "../api/client";
+import { remembered, send } from "../api/client";
 import { Problem } from "../api/problem";
-import { isVisible } from "./clock";
+import { ask, watch } from "./watch";
 
 export const LIST_MS = 5_000;
 export const DETAIL_MS = 2_000;
-const RETRY_MS = 5_000;
 
 export interface Resource<T> {
   data: T | null;
@@ -19,56 +17,16 @@ export interface Resource<T> {
   reload: () => void;
 }
 
-/** When the data of the visible view was confirmed, and since when the API is away: for the age in the top bar. */
-export const freshness = signal<{ at: Date | null; awaySince: Date | null; reload: () => void }>({
-  at: null,
-  awaySince: null,
-  reload: () => {},
-});
-
 /** Read `path` now and every `everyMs`, except in hidden tabs. A null path reads nothing. */
 export function useResource<T>(path: string | null, everyMs: number = LIST_MS): Resource<T> {
   const [state, setState] = useState(() => initial<T>(path));
-  const current = state.path === path ? state : initial<T>(path);
-
   useEffect(() => {
     if (path === null) return undefined;
-    let isOver = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-
-    const load = async () => {
-      clearTimeout(timer);
-      let pause = everyMs;
-      try {
-        const answer = await read<T>(path);
-        if (isOver) return;
-        freshness.value = { at: answer.at, awaySince: null, reload: load };
-        setState({ path, data: answer.data, at: answer.at, problem: null, reload: load });
-      } catch (error) {
-        if (isOver) return;
-        const problem = error instanceof Problem ? error : new Problem(0, String(error));
-        pause = RETRY_MS;
-        if (problem.isAway)
-          freshness.value = { ...freshness.value, awaySince: freshness.value.awaySince ?? problem.at, reload: load };
-        setState((before) => ({ ...(before.path === path ? before : initial<T>(path)), problem, reload: load }));
-      }
-      if (!isOver && everyMs > 0) timer = setTimeout(() => isVisible.value && load(), pause);
-    };
-
-    load();
-    let wasVisible = isVisible.value; // subscribing calls at once: the first read is under way
-    const stopWatching = isVisible.subscribe((visible) => {
-      if (visible && !wasVisible && everyMs > 0) load();
-      wasVisible = visible;
-    });
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-      stopWatching();
-    };
+    return watch<T>(path, everyMs, (outcome, reload) =>
+      setState((before) => after(before.path === path ? before : initial<T>(path), outcome, reload)),
+    );
   }, [path, everyMs]);
-
-  return current;
+  return state.path === path ? state : initial<T>(path);
 }
 
 interface State<T> extends Resource<T> {
@@ -78,4 +36,23 @@ interface State<T> extends Resource<T> {
 function initial<T>(path: string | null): State<T> {
   const before = path === null ? undefined : remembered<T>(path);
   return { path, data: before?.data ?? null, at: before?.at ?? null, problem: null, reload: () => {} };
+}
+
+/** The data of the last answer stay when a later read fails. */
+export function after<T>(before: State<T>, outcome: { data: T; at: Date } | Problem, reload: () => void): State<T> {
+  if (outcome instanceof Problem) return { ...before, problem: outcome, reload };
+  return { ...before, data: outcome.data, at: outcome.at, problem: null, reload };
+}
+
+/** The answer to a request that writes nothing, such as a dry run. Null until there is one, or if `path` is null. */
+export function useAnswer<T>(method: string, path: string | null, body?: unknown): T | Problem | null {
+  const [answer, setAnswer] = useState<T | Problem | null>(null);
+  const text = JSON.stringify(body);
+  useEffect(() => {
+    setAnswer(null);
+    if (path === null) return undefined;
+    const question = async () => (await send<T>(method, path, text === undefined ? undefined : JSON.parse(text))).data;
+    return ask(question, setAnswer);
+  }, [method, path, text]);
+  return answer;
 }

@@ -1,10 +1,12 @@
 /** Asks before a bulk operation: the dry run counts what it would change. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { send } from "../../api/client";
 import { Problem } from "../../api/problem";
 import { setQuery } from "../../router";
+import { useAnswer } from "../../state/resource";
 import { Dialog } from "../dialog";
+import { NoDryRun } from "../dry-run";
 import type { Choice, Kind, Operation, Selected } from "./actions";
 
 interface Props {
@@ -19,18 +21,8 @@ const PRIORITIES = ["high", "normal", "low"];
 
 export function BulkDialog({ kind, choice, items, titleOf, onStarted }: Props) {
   const [priority, setPriority] = useState("low");
-  const [found, setFound] = useState<Selected | Problem | null>(null);
   const body = { action: choice.action, ...items, ...(choice.action === "priority" ? { priority } : {}) };
-  const text = JSON.stringify(body);
-  useEffect(() => {
-    let isOver = false;
-    send<Selected>("POST", `/${kind}/bulk?dry_run=true`, JSON.parse(text))
-      .then((sent) => !isOver && setFound(sent.data))
-      .catch((error) => !isOver && setFound(error instanceof Problem ? error : new Problem(0, String(error))));
-    return () => {
-      isOver = true;
-    };
-  }, [kind, text]);
+  const found = useAnswer<Selected>("POST", `/${kind}/bulk?dry_run=true`, body);
 
   const confirm = async () => {
     const sent = await send<Operation>("POST", `/${kind}/bulk`, body);
@@ -57,20 +49,7 @@ export function BulkDialog({ kind, choice, items, titleOf, onStarted }: Props) {
 }
 
 function Count({ found }: { found: Selected | Problem | null }) {
-  if (found === null) {
-    return (
-      <p class="dim" role="status">
-        Dry run…
-      </p>
-    );
-  }
-  if (found instanceof Problem) {
-    return (
-      <p class="error" role="alert">
-        Dry run refused: {found.message}
-      </p>
-    );
-  }
+  if (found === null || found instanceof Problem) return <NoDryRun problem={found} />;
   return (
     <p class="note" role="status">
       Dry run, just now: {found.count} match. Nothing was written. The operation runs in the background, shows its

@@ -1,13 +1,14 @@
 /** Run missed and failed due instants again: the dry run first, then one click. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { send } from "../../api/client";
 import { Problem } from "../../api/problem";
 import type { Changes } from "../../api/types";
-import { dryRunPath } from "../../components/dry-run";
+import { dryRunPath, NoDryRun } from "../../components/dry-run";
 import { complain, say } from "../../components/toasts";
 import { plural } from "../../format/duration";
+import { useAnswer } from "../../state/resource";
 import type { Row } from "./rows";
 import { isRepairable, type Run } from "./runs";
 import { backfillWords } from "./words";
@@ -30,26 +31,15 @@ export function Backfill({ row, chosen, done, children }: Props) {
   const from = new Date(Math.min(...runs.map((run) => run.at))).toISOString();
   const to = new Date(Math.max(...runs.map((run) => run.at)) + 1).toISOString();
   const path = `/jobs/${row.job.job_id}/backfill`;
-  const [result, setResult] = useState<Changes | Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const canRun = LIVE.has(row.job.state);
-
-  useEffect(() => {
-    if (!canRun) return undefined;
-    let isOver = false;
-    setResult(null);
-    send<Changes>("POST", dryRunPath(path), { from, to, which: "missing_and_failed" })
-      .then((sent) => !isOver && setResult(sent.data))
-      .catch((error) => !isOver && setResult(error instanceof Problem ? error : new Problem(0, String(error))));
-    return () => {
-      isOver = true;
-    };
-  }, [path, from, to, canRun]);
+  const body = { from, to, which: "missing_and_failed" };
+  const result = useAnswer<Changes>("POST", canRun ? dryRunPath(path) : null, body);
 
   const run = async () => {
     setBusy(true);
     try {
-      await send("POST", path, { from, to, which: "missing_and_failed" });
+      await send("POST", path, body);
       say(`${row.name}: ${plural(runs.length, "run")} backfilled`, { text: "Open", to: `/jobs/${row.job.job_id}` });
       done();
     } catch (error) {
@@ -79,13 +69,13 @@ export function Backfill({ row, chosen, done, children }: Props) {
           ))}
         </fieldset>
       )}
-      <p class={`well${result instanceof Problem ? " error" : ""}`} role="status">
-        {result === null
-          ? "Dry run…"
-          : result instanceof Problem
-            ? `Refused: ${result.message}`
-            : `Dry run: ${backfillWords(result)}`}
-      </p>
+      {result === null || result instanceof Problem ? (
+        <NoDryRun problem={result} />
+      ) : (
+        <p class="well" role="status">
+          Dry run: {backfillWords(result)}
+        </p>
+      )}
       <div class="actions">
         <button type="button" class="button is-main" disabled={isBusy || total === 0} onClick={run}>
           Backfill {total > 0 ? plural(total, "run") : ""}

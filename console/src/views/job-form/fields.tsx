@@ -1,4 +1,6 @@
 import type { ComponentChildren } from "preact";
+import type { Problem } from "../../api/problem";
+import { tryingAgain } from "../../components/states";
 import { useResource } from "../../state/resource";
 import { Choice } from "./choice";
 import { DeadlineFields } from "./deadline-fields";
@@ -30,7 +32,12 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
     <>
       <Section title="What">
         <div class="form-grid">
-          <Field id="task" label="Task" note={task?.description?.replaceAll("`", "")} problem={problemAt("task")}>
+          <Field
+            id="task"
+            label="Task"
+            note={task?.description?.replaceAll("`", "")}
+            problem={problemAt("task") ?? notLoaded(tasks.problem)}
+          >
             <select
               id="task"
               class="input"
@@ -111,6 +118,11 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
       </Section>
     </>
   );
+}
+
+/** A failed request must not look like a list without tasks. */
+function notLoaded(problem: Problem | null): string | undefined {
+  return problem ? `Tasks: ${problem.message} ${tryingAgain(problem)}` : undefined;
 }
 
 function Section({ title, children }: { title: string; children: ComponentChildren }) {

@@ -6,6 +6,7 @@ import { Problem } from "../../api/problem";
 import type { Changes, Instant } from "../../api/types";
 import { ChangesView, dryRunPath } from "../../components/dry-run";
 import { CopyableText, Json } from "../../components/json";
+import { ask } from "../../state/watch";
 import { curlOf, type Draft } from "./draft";
 
 const TYPING_MS = 300;
@@ -21,39 +22,34 @@ export function useCheck(method: string, path: string, body: Draft, schedule: un
   const text = JSON.stringify(body);
   const wanted = JSON.stringify(schedule ?? null);
   useEffect(() => {
-    let isOver = false;
-    const timer = setTimeout(async () => {
-      const draft = JSON.parse(text) as Draft;
-      if (!draft.task && method === "POST") {
-        setChecked({ changes: null, instants: [] });
-        return;
-      }
-      const [changes, instants] = await Promise.all([dryRun(method, path, draft), upcoming(JSON.parse(wanted))]);
-      if (!isOver) setChecked({ changes, instants });
+    const draft = JSON.parse(text) as Draft;
+    if (!draft.task && method === "POST") {
+      setChecked({ changes: null, instants: [] });
+      return undefined;
+    }
+    const stops: (() => void)[] = [];
+    const timer = setTimeout(() => {
+      const dryRun = async () => (await send<Changes>(method, dryRunPath(path), draft)).data;
+      stops.push(
+        ask(dryRun, (changes) => setChecked((before) => ({ ...before, changes }))),
+        ask(
+          () => upcoming(JSON.parse(wanted)),
+          (found) => setChecked((before) => ({ ...before, instants: found instanceof Problem ? [] : found })),
+        ),
+      );
     }, TYPING_MS);
     return () => {
-      isOver = true;
       clearTimeout(timer);
+      for (const stop of stops) stop();
     };
   }, [method, path, text, wanted]);
   return checked;
 }
 
-async function dryRun(method: string, path: string, body: Draft): Promise<Changes | Problem> {
-  try {
-    return (await send<Changes>(method, dryRunPath(path), body)).data;
-  } catch (error) {
-    return error instanceof Problem ? error : new Problem(0, String(error));
-  }
-}
-
+/** If the schedule is refused, the dry run names the field. */
 async function upcoming(schedule: unknown): Promise<Instant[]> {
   if (!schedule || (schedule as Record<string, unknown>).queue) return [];
-  try {
-    return (await send<{ items: Instant[] }>("POST", "/schedules/preview", { schedule, count: 10 })).data.items;
-  } catch {
-    return []; // the dry run names the field
-  }
+  return (await send<{ items: Instant[] }>("POST", "/schedules/preview", { schedule, count: 10 })).data.items;
 }
 
 export function RequestText({ method, path, body }: { method: string; path: string; body: Draft }) {

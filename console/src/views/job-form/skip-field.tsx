@@ -1,6 +1,7 @@
 /** Dates on which the job does not run: named calendars, read when the field is opened. */
 
 import { useState } from "preact/hooks";
+import { tryingAgain } from "../../components/states";
 import { useResource } from "../../state/resource";
 
 interface Props {
@@ -11,7 +12,10 @@ interface Props {
 
 export function SkipField({ skip, problem, onChange }: Props) {
   const [isOpen, setOpen] = useState(false);
-  const { data } = useResource<{ items: { name: string; dates: string[] }[] }>(isOpen ? "/calendars" : null, 0);
+  const { data, problem: away } = useResource<{ items: { name: string; dates: string[] }[] }>(
+    isOpen ? "/calendars" : null,
+    0,
+  );
   const names = [...new Set([...(data?.items ?? []).map((one) => one.name), ...skip])];
   const set = (name: string, isSkipped: boolean) => {
     const next = isSkipped ? [...skip, name] : skip.filter((one) => one !== name);
@@ -37,7 +41,9 @@ export function SkipField({ skip, problem, onChange }: Props) {
             </label>
           </li>
         ))}
-        {isOpen && !data && <li class="dim">Loading calendars…</li>}
+        {isOpen && !data && (
+          <li class="dim">{away ? `Calendars: ${away.message} ${tryingAgain(away)}` : "Loading calendars…"}</li>
+        )}
       </ul>
     </details>
   );

@@ -9,6 +9,7 @@ import { Failed } from "../../components/states";
 import { complain, say } from "../../components/toasts";
 import { navigate, place } from "../../router";
 import { useTitle } from "../../state/title";
+import { ask } from "../../state/watch";
 import { InstantList, zoneNames } from "../job/next";
 import { Conflict } from "./conflict";
 import { changedFields, type Draft, draftOf, EMPTY } from "./draft";
@@ -18,16 +19,14 @@ import { DryRunCard, RequestText, useCheck } from "./preview";
 
 export function JobFormView({ id }: { id?: string }) {
   const from = id ?? place.value.query.get("from");
-  const [original, setOriginal] = useState<Job | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [original, setOriginal] = useState<Job | Problem | null>(null);
   useTitle(id ? "Edit job" : "New job", { text: "Jobs", to: "/jobs" });
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
-    if (!from) return;
-    read<Job>(`/jobs/${from}`)
-      .then((answer) => setOriginal(answer.data))
-      .catch((error) => setProblem(error instanceof Problem ? error : new Problem(0, String(error))));
-  }, [from]);
-  if (problem) return <Failed what="Job" problem={problem} retry={() => location.reload()} />;
+    if (!from) return undefined;
+    return ask(async () => (await read<Job>(`/jobs/${from}`)).data, setOriginal);
+  }, [from, turn]);
+  if (original instanceof Problem) return <Failed what="Job" problem={original} retry={() => setTurn(turn + 1)} />;
   if (from && !original)
     return (
       <p class="state" role="status" aria-busy="true">
@@ -56,7 +55,7 @@ function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
     if (!canSave) return;
     setBusy(true);
     try {
-      const headers: HeadersInit = isEdit ? { "If-Match": String(revision) } : {};
+      const headers: Record<string, string> = isEdit ? { "If-Match": String(revision) } : {};
       const { data } = await send<Job>(method, path, body, headers);
       say(isEdit ? "Job saved" : "Job created");
       navigate(`/jobs/${data.job_id}`);

@@ -1,14 +1,14 @@
 /** Ask an execution to release its slots, after a dry run that says who gets them. */
 
-import { useEffect, useState } from "preact/hooks";
 import { send } from "../../api/client";
 import { Problem } from "../../api/problem";
 import type { LanePart, YieldForecast } from "../../api/types";
 import { closeDialog, Dialog } from "../../components/dialog";
-import { dryRunPath } from "../../components/dry-run";
+import { dryRunPath, NoDryRun } from "../../components/dry-run";
 import { say } from "../../components/toasts";
 import { coarse, plural } from "../../format/duration";
 import { place } from "../../router";
+import { useAnswer } from "../../state/resource";
 import { type Holder, partName } from "./holders";
 
 interface Props {
@@ -25,16 +25,7 @@ export function MakeRoom({ holders, waiting, reload }: Props) {
 
 function Question({ holder, waiting, reload }: { holder: Holder; waiting: LanePart[]; reload: () => void }) {
   const path = `/executions/${holder.executionId}/yield`;
-  const [forecast, setForecast] = useState<YieldForecast | Problem | null>(null);
-  useEffect(() => {
-    let isOver = false;
-    send<YieldForecast>("POST", dryRunPath(path))
-      .then((sent) => !isOver && setForecast(sent.data))
-      .catch((error) => !isOver && setForecast(error instanceof Problem ? error : new Problem(0, String(error))));
-    return () => {
-      isOver = true;
-    };
-  }, [path]);
+  const forecast = useAnswer<YieldForecast>("POST", dryRunPath(path));
   const confirm = async () => {
     await send("POST", path);
     closeDialog();
@@ -49,13 +40,13 @@ function Question({ holder, waiting, reload }: { holder: Holder; waiting: LanePa
         is lost.{" "}
         {laxity > 0 ? `It can wait ${coarse(laxity)} and still meet its deadline.` : "It then misses its deadline."}
       </p>
-      <p class={`well${forecast instanceof Problem ? " error" : ""}`} role="status">
-        {forecast === null
-          ? "Dry run…"
-          : forecast instanceof Problem
-            ? `Refused: ${forecast.message}`
-            : `Dry run: ${yieldWords(forecast, waiting)}`}
-      </p>
+      {forecast === null || forecast instanceof Problem ? (
+        <NoDryRun problem={forecast} />
+      ) : (
+        <p class="well" role="status">
+          Dry run, just now: {yieldWords(forecast, waiting)}
+        </p>
+      )}
     </Dialog>
   );
 }
