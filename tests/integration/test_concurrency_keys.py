@@ -16,7 +16,7 @@ from tests.integration.world import World
 
 
 def test_a_key_limits_concurrent_executions_across_jobs(world: World) -> None:
-    jobs = [submit(world) for _ in range(4)]
+    jobs = [submit(world, name=f"export {number}") for number in range(4)]
     other = submit(world, customer=2)
     orders = work_orders(world)
     assert len(orders) == 5
@@ -32,6 +32,7 @@ def test_a_key_limits_concurrent_executions_across_jobs(world: World) -> None:
         assert sorted(one["ahead"] for one in reasons) == [0, 1]
         assert {one["detail"] for one in reasons} == {"2 executions with the same concurrency key are running"}
         assert len(reasons[0]["executions"]) == 2
+        assert {reasons[0]["job_names"][one] for one in reasons[0]["executions"]} == {"export 0", "export 1"}
 
     by_job = {json.loads(order["body"])["job_id"]: order for order in orders}
     orders = [by_job[job] for job in [*jobs, other]]

@@ -237,7 +237,8 @@ def test_a_waiting_part_names_the_executions_ahead_of_it_and_when_it_is_expected
     start_part(lane, resources={"vcpu": 4}, expected_seconds=3600)
     ids = []
     for hours in (20, 10, 30):
-        job = lane.submit(resources={"vcpu": 4}, expected_seconds=1800, deadline={"within_seconds": hours * 3600})
+        rules = {"expected_seconds": 1800, "deadline": {"within_seconds": hours * 3600}}
+        job = lane.submit(name=f"within-{hours}", resources={"vcpu": 4}, **rules)
         lane.next_parts(job)
         lane.request_slot(job)
         ids.append(lane.execution(job)["execution_id"])
@@ -245,6 +246,7 @@ def test_a_waiting_part_names_the_executions_ahead_of_it_and_when_it_is_expected
     world.monitor_tick()
     waiting = world.execution(ids[2])["waiting_for"]
     assert (waiting["what"], waiting["ahead"], waiting["executions_ahead"]) == ("slot", 2, [ids[1], ids[0]])
+    assert waiting["job_names"] == {ids[1]: "within-10", ids[0]: "within-20"}
     assert waiting["until"] == to_text(world.now + timedelta(seconds=3600 + 2 * 1800))
 
 

@@ -54,6 +54,7 @@ def test_after_its_backoff_an_execution_waits_for_a_worker_of_the_queue_with_its
         "ahead": None,
         "executions_ahead": [],
         "executions": [],
+        "job_names": {},
         "as_of": None,
     }
     assert len(world.receive("normal")) == 1
@@ -196,6 +197,7 @@ def test_a_queued_execution_shows_the_queue_length_and_when_it_was_counted(world
         "ahead": None,
         "executions_ahead": [],
         "executions": [],
+        "job_names": {},
         "as_of": None,
     }
     world.monitor_tick()

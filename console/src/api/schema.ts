@@ -1637,6 +1637,11 @@ export interface components {
             job_name: string | null;
             lane: components["schemas"]["Lane"];
             /**
+             * Lease Until
+             * @description Of a running attempt: its worker renews the lease before then, or is taken for dead.
+             */
+            lease_until: string | null;
+            /**
              * Median End
              * @description 50% of the forecasts end before it. Only for a single live execution with recorded run times or `expected_seconds`.
              */
@@ -2916,6 +2921,11 @@ export interface components {
              */
             latest_start: string;
             /**
+             * Lease Until
+             * @description Of a running attempt: heartbeats renew the lease until then.
+             */
+            lease_until: string | null;
+            /**
              * Part
              * @description `all`, the number of a partition, or `collect` for the final step.
              */
@@ -3999,6 +4009,13 @@ export interface components {
              * @description The first 20 executions that go first, as far as they are known.
              */
             executions_ahead: string[];
+            /**
+             * Job Names
+             * @description The names of the jobs of these executions, by execution.
+             */
+            job_names: {
+                [key: string]: string;
+            };
             /**
              * Until
              * @description When the wait ends, or is expected to end; null if unknown.

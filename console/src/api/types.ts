@@ -42,3 +42,5 @@ export type ClockChange = Schemas["ClockChange"];
 export type LaneHour = Schemas["HourOfSlots"];
 export type YieldForecast = Schemas["YieldForecast"];
 export type QueueJob = Schemas["QueueJob"];
+export type TimelineEvent = Schemas["TimelineEvent"];
+export type Remedy = Schemas["Remedy"];

@@ -171,6 +171,7 @@ class Part(BaseModel):
     kept_from: str | None = Field(description="The earlier execution whose result or checkpoint it keeps.")
     attempt: int
     worker_id: str | None
+    lease_until: str | None = Field(description="Of a running attempt: heartbeats renew the lease until then.")
     value: Any = None
     window: DataWindow | None
     latest_start: str = Field(description="When it has to start to meet the deadline.")
@@ -201,6 +202,7 @@ class WaitingFor(BaseModel):
     ahead: int | None = Field(description="How many others go first, at a gate at most 200; null if unknown.")
     executions_ahead: list[str] = Field(description="The first 20 executions that go first, as far as they are known.")
     executions: list[str] = Field(description="The executions that have to end first.")
+    job_names: dict[str, str] = Field(description="The names of the jobs of these executions, by execution.")
     as_of: str | None = Field(description="When `ahead` was counted; null if just now.")
 
 
@@ -235,6 +237,9 @@ class Execution(BaseModel):
     retry_at: str | None
     attempt: int
     worker_id: str | None
+    lease_until: str | None = Field(
+        description="Of a running attempt: its worker renews the lease before then, or is taken for dead."
+    )
     window: DataWindow | None
     progress: Progress | None
     deadline: ExecutionDeadline | None

@@ -29,7 +29,7 @@ export function DeadlineRow({ execution, axis }: { execution: Execution; axis: A
         <div>
           <DeadlineStatus isOwnColumn state={deadline.state} probability={deadline.probability} />
           <span class="note">
-            by <Time at={deadline.at} />
+            by <Time at={deadline.at} jobZone={execution.timezone} />
           </span>
         </div>
         <DeadlineBar isCompact deadline={deadline} startedAt={execution.started_at} axis={axis} />

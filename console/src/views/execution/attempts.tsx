@@ -1,10 +1,10 @@
 import type { Execution } from "../../api/types";
-import { Link } from "../../components/link";
 import { Preformatted } from "../../components/preformatted";
 import { Empty } from "../../components/states";
 import { words } from "../../components/status";
 import { Time } from "../../components/time";
 import { duration } from "../../format/duration";
+import { WorkerLink } from "./part-details";
 
 export function Attempts({ execution }: { execution: Execution }) {
   if (execution.attempts.length === 0) return <Empty title="No attempt has ended yet" />;
@@ -18,16 +18,13 @@ export function Attempts({ execution }: { execution: Execution }) {
               <span class="dim">
                 {" "}
                 after {duration((Date.parse(attempt.ended_at) - Date.parse(attempt.started_at)) / 1000)}, ended{" "}
-                <Time at={attempt.ended_at} />
+                <Time at={attempt.ended_at} jobZone={execution.timezone} />
               </span>
             )}
           </p>
           {attempt.worker_id && (
             <p class="note">
-              Worker{" "}
-              <Link to={`/executions?worker_id=${encodeURIComponent(attempt.worker_id)}`} class="mono linked">
-                {attempt.worker_id}
-              </Link>
+              Worker <WorkerLink id={attempt.worker_id} />
             </p>
           )}
           {attempt.error && (

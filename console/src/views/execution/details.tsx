@@ -3,8 +3,11 @@ import type { Execution } from "../../api/types";
 import { Link } from "../../components/link";
 import { ExecutionStatus, words } from "../../components/status";
 import { Time } from "../../components/time";
-import { withZone, zone } from "../../format/time";
+import { duration } from "../../format/duration";
+import { abbreviation, withZone, zone } from "../../format/time";
+import { WorkerLink } from "./part-details";
 import { nameOf } from "./view";
+import { pastWaits } from "./waits";
 
 export function Details({ execution }: { execution: Execution }) {
   const rows: [string, ComponentChildren][] = [
@@ -19,7 +22,8 @@ export function Details({ execution }: { execution: Execution }) {
     [
       "Due",
       <>
-        {withZone(new Date(execution.scheduled_at))}
+        <Time at={execution.scheduled_at} jobZone={execution.timezone} />{" "}
+        {abbreviation(new Date(execution.scheduled_at))}
         {otherZones(execution.timezone).map((name) => (
           <span key={name} class="note">
             {withZone(new Date(execution.scheduled_at), name)}
@@ -31,18 +35,20 @@ export function Details({ execution }: { execution: Execution }) {
     ["Lane", `${words(execution.lane)}, priority ${execution.priority}`],
     ["Attempt", execution.attempt || "None yet"],
   ];
-  if (execution.worker_id)
+  if (execution.worker_id) rows.push(["Worker", <WorkerLink key="worker" id={execution.worker_id} />]);
+  if (execution.lease_until)
     rows.push([
-      "Worker",
-      <span key="worker" class="mono">
-        {execution.worker_id}
-      </span>,
+      "Lease",
+      <>
+        until <Time at={execution.lease_until} jobZone={execution.timezone} />, renewed before
+      </>,
     ]);
   if (execution.window)
     rows.push([
       "Data window",
       <>
-        <Time at={execution.window.start} /> to <Time at={execution.window.end} />
+        <Time at={execution.window.start} jobZone={execution.timezone} /> to{" "}
+        <Time at={execution.window.end} jobZone={execution.timezone} />
       </>,
     ]);
   if (execution.retry_of)
@@ -78,6 +84,7 @@ export function Details({ execution }: { execution: Execution }) {
         </dl>
       </section>
       <Upstreams execution={execution} />
+      <PastWaits execution={execution} />
       <Dependants execution={execution} />
     </aside>
   );
@@ -103,6 +110,27 @@ function Upstreams({ execution }: { execution: Execution }) {
             </Link>{" "}
             {one.status ? <ExecutionStatus status={one.status} /> : <span class="dim">not planned yet</span>}
             <span class="note"> until it has {one.condition === "finished" ? "ended" : one.condition}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What it has waited for, and how long. */
+function PastWaits({ execution }: { execution: Execution }) {
+  const waits = pastWaits(execution);
+  if (waits.length === 0) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>Waited for</h2>
+      </header>
+      <ul class="body stack-small">
+        {waits.map(({ reason, seconds }) => (
+          <li key={reason} class="between">
+            <span>{reason}</span>
+            <span class="dim">{duration(seconds)}</span>
           </li>
         ))}
       </ul>

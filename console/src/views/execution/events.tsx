@@ -1,58 +1,55 @@
 /** What happened to an execution, in order: due, waits with their reasons, attempts, preemptions, end. */
 
-import type { Execution } from "../../api/types";
+import type { Execution, TimelineEvent } from "../../api/types";
 import { Icon, type IconName } from "../../components/icon";
+import { Link } from "../../components/link";
 import { Empty } from "../../components/states";
-import { words } from "../../components/status";
 import { Time } from "../../components/time";
-import { duration } from "../../format/duration";
 import { now } from "../../state/clock";
+import { partNames, reasonOf, sentence } from "./timeline/words";
 
-type Event = NonNullable<Execution["events"]>[number];
-
-const ICONS: Record<string, IconName> = {
+const ICONS: Record<TimelineEvent["kind"], IconName> = {
   requested: "user",
   due: "scheduled",
   queued: "queued",
   waited: "waiting",
   attempt: "running",
-  preempted: "skipped",
+  preempted: "paused",
   stopping: "cancelled",
   ended: "flag",
 };
 
-export function Events({ execution }: { execution: Execution }) {
-  const events = execution.events ?? [];
-  if (events.length === 0) return <Empty title="Nothing has happened yet" />;
+interface Props {
+  execution: Execution;
+  /** Only what happened to the whole execution, not to one of several parts. */
+  isOwn?: boolean;
+}
+
+export function Events({ execution, isOwn = false }: Props) {
+  const names = partNames(execution);
+  const all = execution.events ?? [];
+  const events = isOwn ? all.filter((event) => !event.part || event.part === "all") : all;
+  if (events.length === 0) {
+    if (isOwn) return null;
+    return <Empty title="Nothing has happened yet" />;
+  }
   return (
     <ol class="list-rows">
       {events.map((event, position) => (
         <li key={`${event.kind}-${event.at}-${event.part}-${position}`} class="event">
-          <Icon name={ICONS[event.kind] ?? "scheduled"} />
-          <span class="dim">{event.at ? <Time at={event.at} /> : "Not recorded"}</span>
+          <Icon name={ICONS[event.kind]} />
+          <span class="dim">{event.at ? <Time at={event.at} jobZone={execution.timezone} /> : "Not recorded"}</span>
           <span>
-            {sentence(event)}
-            {event.reason && <span class="dim"> {event.reason}</span>}
+            {sentence(event, now.value.getTime(), names)}
+            {reasonOf(event) && <span class="dim"> {reasonOf(event)}</span>}
           </span>
-          <span class="number dim">{event.at && lasted(event)}</span>
+          {event.worker_id && (
+            <Link to={`/executions?worker_id=${encodeURIComponent(event.worker_id)}`} class="mono dim worker">
+              {event.worker_id}
+            </Link>
+          )}
         </li>
       ))}
     </ol>
   );
-}
-
-/** `Attempt 2 of part Mon: failed`. */
-export function sentence({ kind, attempt, part, outcome, until }: Event): string {
-  const place = part && part !== "all" ? ` of part ${part}` : "";
-  if (kind === "attempt") {
-    const end = outcome ? `: ${words(outcome).toLowerCase()}` : until ? "" : ", runs";
-    return `Attempt ${attempt ?? ""}${place}${end}`;
-  }
-  if (kind === "waited") return `${until ? "Waited" : "Waits"}${place}`;
-  return `${words(kind)}${place}`;
-}
-
-function lasted({ kind, at, until }: Event): string {
-  if (kind !== "waited" && kind !== "attempt") return "";
-  return duration(((until ? Date.parse(until) : now.value.getTime()) - Date.parse(at ?? "")) / 1000);
 }

@@ -6,6 +6,7 @@ import { Problem } from "../../api/problem";
 import type { Execution, LogLine, Logs } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Empty } from "../../components/states";
+import { zonesOf } from "../../components/time";
 import { complain } from "../../components/toasts";
 import { count } from "../../format/duration";
 import { clockMilliseconds } from "../../format/time";
@@ -95,20 +96,29 @@ export function Log({ execution }: { execution: Execution }) {
           The log was not loaded: {problem}
         </p>
       )}
-      {shown && <Lines shown={shown} names={names} loadBefore={loadBefore} isFiltered={isFiltered} />}
+      {shown && (
+        <Lines
+          shown={shown}
+          timezone={execution.timezone}
+          names={names}
+          loadBefore={loadBefore}
+          isFiltered={isFiltered}
+        />
+      )}
     </>
   );
 }
 
 interface LinesProps {
   shown: Shown;
+  timezone: string;
   /** The names of the parts by their ids. */
   names: Map<string, string>;
   loadBefore: () => void;
   isFiltered: boolean;
 }
 
-function Lines({ shown, names, loadBefore, isFiltered }: LinesProps) {
+function Lines({ shown, timezone, names, loadBefore, isFiltered }: LinesProps) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const last = shown.lines.length;
@@ -132,7 +142,9 @@ function Lines({ shown, names, loadBefore, isFiltered }: LinesProps) {
         )}
         {shown.lines.map((line, position) => (
           <p key={`${line.at}${position}`} class={tintOf(line.level)}>
-            <time dateTime={line.at}>{clockMilliseconds(new Date(line.at))}</time>
+            <time dateTime={line.at} title={zonesOf(new Date(line.at), timezone)}>
+              {clockMilliseconds(new Date(line.at))}
+            </time>
             <b>{line.level === "WARNING" ? "WARN" : line.level}</b>
             {line.part && names.size > 1 && <span class="dim part">{names.get(line.part) ?? line.part}</span>}
             <span>

@@ -6,11 +6,11 @@ import { DeadlineBar } from "../../components/deadline-bar";
 import { Icon } from "../../components/icon";
 import { Link } from "../../components/link";
 import { DeadlineStatus } from "../../components/status";
-import { Time } from "../../components/time";
+import { Relative, Time } from "../../components/time";
 import { coarse } from "../../format/duration";
-import { dueOf, when } from "../../format/time";
 import { now } from "../../state/clock";
 import { FINAL } from "./final";
+import { nameOfWaited, waitingWords } from "./waits";
 
 const MOST_NAMED = 5;
 
@@ -21,7 +21,7 @@ export function Verdict({ execution }: { execution: Execution }) {
   return (
     <section class="card verdict" aria-label="Verdict">
       <div>
-        {waiting && <Waiting waiting={waiting} />}
+        {waiting && <WaitingSentence waiting={waiting} timezone={execution.timezone} />}
         {isLive && deadline && <DeadlineForecast execution={execution} deadline={deadline} />}
         {isLive && execution.progress && <Progress execution={execution} />}
         {error && (
@@ -34,8 +34,8 @@ export function Verdict({ execution }: { execution: Execution }) {
       {isLive && (deadline?.cause || waiting) && (
         <div class="stack-small">
           <Advice cause={deadline?.cause} remedy={deadline?.remedy} />
-          {waiting && <Before title="Waits for" ids={waiting.executions} />}
-          {waiting && <Before title="Go first" ids={waiting.executions_ahead} />}
+          {waiting && <Before title="Have to end first" ids={waiting.executions} names={waiting.job_names} />}
+          {waiting && <Before title="Go first" ids={waiting.executions_ahead} names={waiting.job_names} />}
           {execution.lane === "long" && (waiting?.what === "slot" || deadline?.cause) && (
             <Link to="/lane" class="button">
               Open long lane
@@ -47,22 +47,22 @@ export function Verdict({ execution }: { execution: Execution }) {
   );
 }
 
-function Waiting({ waiting }: { waiting: NonNullable<Execution["waiting_for"]> }) {
+type Waiting = NonNullable<Execution["waiting_for"]>;
+
+function WaitingSentence({ waiting, timezone }: { waiting: Waiting; timezone: string }) {
   return (
     <p class="waiting">
       <span class="mark hue-wait strong">
         <Icon name="waiting" />
-        <span>{capitalised(waiting.detail)}</span>
+        <span>{waitingWords(waiting)}</span>
       </span>
-      <span class="dim">
-        {waiting.ahead != null && ` ${waiting.ahead} ahead`}
-        {waiting.until && (
-          <>
-            {" "}
-            until about <Time at={waiting.until} />
-          </>
-        )}
-      </span>
+      {waiting.until && (
+        <span class="dim">
+          {" "}
+          until {waiting.what === "time" || waiting.what === "rest" ? "" : "about "}
+          <Time at={waiting.until} jobZone={timezone} />, <Relative at={waiting.until} />
+        </span>
+      )}
     </p>
   );
 }
@@ -99,7 +99,7 @@ function DeadlineForecast({
   );
 }
 
-function Before({ title, ids }: { title: string; ids: string[] }) {
+function Before({ title, ids, names }: { title: string; ids: string[]; names: Waiting["job_names"] }) {
   if (ids.length === 0) return null;
   return (
     <div>
@@ -108,7 +108,7 @@ function Before({ title, ids }: { title: string; ids: string[] }) {
         {ids.slice(0, MOST_NAMED).map((id) => (
           <li key={id}>
             <Link to={`/executions/${id}`} class="linked">
-              {nameOfId(id)}
+              {nameOfWaited(id, names)}
             </Link>
           </li>
         ))}
@@ -116,12 +116,6 @@ function Before({ title, ids }: { title: string; ids: string[] }) {
       </ul>
     </div>
   );
-}
-
-/** The API names them by id only: the due instant and the end of the id are enough to tell them apart. */
-function nameOfId(id: string): string {
-  const due = dueOf(id);
-  return due ? `due ${when(due)} · …${id.slice(-6)}` : id;
 }
 
 /** How much is done, and how much usually is by now. */
@@ -137,8 +131,4 @@ function Progress({ execution }: { execution: Execution }) {
       </span>
     </p>
   );
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

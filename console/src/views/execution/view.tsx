@@ -9,7 +9,7 @@ import { ExecutionStatus } from "../../components/status";
 import { selectedTab, type Tab, Tabs } from "../../components/tabs";
 import { Time } from "../../components/time";
 import { duration } from "../../format/duration";
-import { when } from "../../format/time";
+import { cityOf, clock, when, zone } from "../../format/time";
 import { withQuery } from "../../router";
 import { mayManage } from "../../state/me";
 import { DETAIL_MS, useResource } from "../../state/resource";
@@ -22,7 +22,7 @@ import { FINAL, MOST_ROWS } from "./final";
 import { Log } from "./log";
 import { Parts } from "./parts";
 import { Result } from "./result";
-import { Timeline } from "./timeline";
+import { Timeline } from "./timeline/timeline";
 import { Verdict } from "./verdict";
 
 export function ExecutionView({ id }: { id: string }) {
@@ -40,7 +40,7 @@ export function ExecutionView({ id }: { id: string }) {
           <Head execution={data} />
           <div class="stack">
             <Verdict execution={data} />
-            {data.started_at && <Timeline execution={data} />}
+            <Timeline execution={data} />
             {data.parts && data.parts.length > MOST_ROWS && <Parts parts={data.parts} timezone={data.timezone} />}
             <div class="columns">
               <Content execution={data} />
@@ -65,21 +65,26 @@ function Head({ execution }: { execution: Execution }) {
     <div class="head">
       <div>
         <h1>
-          {nameOf(execution)} <span class="dim">{when(new Date(execution.scheduled_at))}</span>
+          {nameOf(execution)}{" "}
+          <span class="dim">
+            <Time at={execution.scheduled_at} jobZone={execution.timezone} />
+            {isElsewhere(execution.timezone) && ` · ${inZone(execution)}`}
+          </span>
         </h1>
         <p class="facts">
           <ExecutionStatus status={execution.status} detail={percent} />
+          {partsInWords(execution) && <span>{partsInWords(execution)}</span>}
           {execution.started_at && (
             <span>
-              started <Time at={execution.started_at} />, {startDelay(execution)} after due
+              started <Time at={execution.started_at} jobZone={execution.timezone} />, {startDelay(execution)} after due
             </span>
           )}
           {execution.ended_at && (
             <span>
-              ended <Time at={execution.ended_at} />
+              ended <Time at={execution.ended_at} jobZone={execution.timezone} />
             </span>
           )}
-          {execution.reason && <span>{execution.reason}</span>}
+          {execution.reason && !execution.waiting_for && <span>{execution.reason}</span>}
         </p>
         <button type="button" class="button is-plain id" onClick={() => copy(execution.execution_id, "Id")}>
           <span class="mono">{execution.execution_id}</span> <Icon name="copy" label="Copy the id" />
@@ -106,6 +111,25 @@ function Head({ execution }: { execution: Execution }) {
       )}
     </div>
   );
+}
+
+/** Whether the job's wall clock differs from the viewer's. */
+function isElsewhere(timezone: string): boolean {
+  return timezone !== "UTC" && timezone !== zone.value;
+}
+
+function inZone({ scheduled_at: at, timezone }: Execution): string {
+  return `${clock(new Date(at), timezone)} ${cityOf(timezone)}`;
+}
+
+/** `4 of 7 parts done, 2 run, 1 waits`. */
+function partsInWords({ parts, status }: Execution): string {
+  const all = (parts ?? []).filter((one) => one.part !== "all");
+  if (all.length === 0 || FINAL.has(status)) return "";
+  const number = (...statuses: string[]) => all.filter((one) => statuses.includes(one.status)).length;
+  const [run, wait] = [number("running", "starting"), number("waiting", "queued", "retrying")];
+  const rest = [run && `${run} ${run === 1 ? "runs" : "run"}`, wait && `${wait} ${wait === 1 ? "waits" : "wait"}`];
+  return [`${number("succeeded")} of ${all.length} parts done`, ...rest].filter(Boolean).join(", ");
 }
 
 function startDelay(execution: Execution): string {

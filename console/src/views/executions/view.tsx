@@ -138,7 +138,7 @@ export const COLUMNS: Column<Execution>[] = [
       />
     ),
   },
-  { title: "Due", cell: (one) => <Time at={one.scheduled_at} /> },
+  { title: "Due", cell: (one) => <Time at={one.scheduled_at} jobZone={one.timezone} /> },
   { title: "Start delay", class: "number narrow-hidden until-medium", cell: startDelay },
   { title: "Run time", class: "number", cell: runTime },
   {

@@ -53,7 +53,11 @@ export function DueCard({ executions }: { executions: DueExecution[] }) {
                   <Relative at={one.scheduled_at} />
                 </td>
                 <td class="narrow-hidden">
-                  {one.deadline ? <Time at={one.deadline.median_end} none="Unknown" /> : <span class="dim">–</span>}
+                  {one.deadline ? (
+                    <Time at={one.deadline.median_end} jobZone={one.timezone} none="Unknown" />
+                  ) : (
+                    <span class="dim">–</span>
+                  )}
                 </td>
                 <td class="narrow-hidden">
                   {one.deadline ? (
@@ -92,7 +96,7 @@ export function LateCard({ late }: { late: Overview["late"] }) {
               {one.job_name ?? one.task}
             </Link>
             <span class="dim">
-              due <Time at={one.scheduled_at} />
+              due <Time at={one.scheduled_at} jobZone={one.timezone} />
             </span>
             {one.reason && <span class="note">{sentence(one.reason)}</span>}
           </li>

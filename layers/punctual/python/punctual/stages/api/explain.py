@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -49,6 +49,8 @@ class WaitingFor:
     """The first of them, as far as they are known."""
     executions: tuple[str, ...] = ()
     """The executions that have to end first, for ``executions``, ``key`` and ``upstream``."""
+    job_names: Mapping[str, str] = field(default_factory=dict)
+    """Of these executions: the names of their jobs, if they have one."""
     as_of: datetime | None = None
     """When ``ahead`` was counted; ``None`` if just now."""
 
@@ -119,6 +121,7 @@ class Explain:
             ahead=len(ahead) if execution.turn else None,
             executions_ahead=tuple(ahead[:MAX_NAMED]),
             executions=holders,
+            job_names=_names_of(existing[one] for one in (*ahead[:MAX_NAMED], *holders)),
         )
 
     def _for_upstreams(self, upstreams: Sequence[Upstream]) -> WaitingFor:
@@ -129,6 +132,7 @@ class Explain:
             detail=known or "all upstream executions have ended: it will be queued or skipped in a moment",
             ahead=len(ahead) if upstreams else None,
             executions=tuple(one.execution.execution_id for one in ahead if one.execution is not None),
+            job_names=_names_of(one.execution for one in ahead if one.execution is not None),
         )
 
     def _for_rate(self, execution: Execution, starts_at: datetime, now: datetime) -> WaitingFor:
@@ -142,12 +146,14 @@ class Explain:
         latest_starts = [part.latest_start for part in parts if part.status is Status.WAITING]
         known = lane is not None and bool(latest_starts)
         before = self._parts_before(execution.execution_id) if latest_starts else None
+        named = tuple(dict.fromkeys(part.execution_id for part in before or ()))[:MAX_NAMED]
         return WaitingFor(
             what="slot",
             detail=execution.reason or "waits for a slot of the long lane",
             until=lane.start_of(min(latest_starts), self.clock()) if lane and known else None,
             ahead=len(before) if before is not None else lane.ahead_of(min(latest_starts)) if lane and known else None,
-            executions_ahead=tuple(dict.fromkeys(part.execution_id for part in before or ()))[:MAX_NAMED],
+            executions_ahead=named,
+            job_names=_names_of(self.executions.read_many(named).values()),
         )
 
     def _parts_before(self, execution_id: str) -> list[Part] | None:
@@ -171,6 +177,10 @@ class Explain:
             ahead=backlog.depth if backlog else None,
             as_of=fresh.at if fresh and known else None,
         )
+
+
+def _names_of(executions: Iterable[Execution]) -> dict[str, str]:
+    return {one.execution_id: one.job_name for one in executions if one.job_name}
 
 
 def _expected_start(backlog: Backlog, at: datetime) -> datetime | None:
