@@ -65,8 +65,7 @@ export function Details({ execution }: { execution: Execution }) {
         {execution.covered_by}
       </Link>,
     ]);
-  if (execution.cost)
-    rows.push(["Cost", `about $${execution.cost.dollars.toFixed(execution.cost.dollars < 0.01 ? 6 : 2)}`]);
+  if (execution.cost) rows.push(["Cost", costWords(execution.cost.dollars)]);
   for (const [key, value] of Object.entries(execution.tags ?? {})) rows.push([`Tag ${key}`, value]);
   return (
     <aside class="stack">
@@ -88,6 +87,10 @@ export function Details({ execution }: { execution: Execution }) {
       <Dependants execution={execution} />
     </aside>
   );
+}
+
+function costWords(dollars: number): string {
+  return dollars === 0 ? "None yet" : `about $${dollars.toFixed(dollars < 0.01 ? 6 : 2)}`;
 }
 
 /** The zone of the job and UTC, unless they are the viewer's. */

@@ -43,7 +43,7 @@ export function Events({ execution, isOwn = false }: Props) {
             {sentence(event, now.value.getTime(), names)}
             {reasonOf(event) && <span class="dim"> {reasonOf(event)}</span>}
           </span>
-          {event.worker_id && (
+          {event.worker_id && !isOwn && (
             <Link to={`/executions?worker_id=${encodeURIComponent(event.worker_id)}`} class="mono dim worker">
               {event.worker_id}
             </Link>

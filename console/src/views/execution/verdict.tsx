@@ -5,7 +5,7 @@ import { Advice } from "../../components/advice";
 import { DeadlineBar } from "../../components/deadline-bar";
 import { Icon } from "../../components/icon";
 import { Link } from "../../components/link";
-import { DeadlineStatus } from "../../components/status";
+import { DeadlineStatus, Mark } from "../../components/status";
 import { Relative, Time } from "../../components/time";
 import { coarse } from "../../format/duration";
 import { now } from "../../state/clock";
@@ -50,6 +50,14 @@ export function Verdict({ execution }: { execution: Execution }) {
 type Waiting = NonNullable<Execution["waiting_for"]>;
 
 function WaitingSentence({ waiting, timezone }: { waiting: Waiting; timezone: string }) {
+  if (waiting.what === "time" && waiting.until)
+    return (
+      <p class="waiting">
+        <Mark hue="idle" icon="scheduled">
+          Due <Time at={waiting.until} jobZone={timezone} />, <Relative at={waiting.until} />
+        </Mark>
+      </p>
+    );
   return (
     <p class="waiting">
       <span class="mark hue-wait strong">
@@ -59,7 +67,7 @@ function WaitingSentence({ waiting, timezone }: { waiting: Waiting; timezone: st
       {waiting.until && (
         <span class="dim">
           {" "}
-          until {waiting.what === "time" || waiting.what === "rest" ? "" : "about "}
+          until {waiting.what === "rest" ? "" : "about "}
           <Time at={waiting.until} jobZone={timezone} />, <Relative at={waiting.until} />
         </span>
       )}

@@ -37,13 +37,12 @@ it("shows the due instant, waits and attempts of the events, and the forecast", 
   expect(row?.p95).toBe(NOW + 30 * 60_000);
 });
 
-it("shows an execution before its due instant: until when it waits, and its forecast", () => {
+it("shows an execution before its due instant, with its forecast", () => {
   const waiting_for = { what: "time", until: at(30), detail: "", ahead: null, executions: [], executions_ahead: [] };
   const one = execution({ status: "scheduled", scheduled_at: at(30), waiting_for, median_end: at(40) });
   const [row] = rowsOf(one, NOW);
   expect(row?.points.map(({ kind, at }) => [kind, at])).toEqual([["due", NOW + 30 * 60_000]]);
   expect(row?.segments.map((one) => [one.kind, one.from, one.to])).toEqual([
-    ["expected-wait", NOW, NOW + 30 * 60_000],
     ["forecast", NOW + 30 * 60_000, NOW + 40 * 60_000],
   ]);
 });

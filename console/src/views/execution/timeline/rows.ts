@@ -141,20 +141,26 @@ function forecastOf(item: Execution | Part, end: number | null, expected: number
   if (FINAL.has(item.status)) return [];
   const isRunning = item.status === "running";
   const start = isRunning ? now : Math.max(now, expected);
+  const due = "scheduled_at" in item ? Date.parse(item.scheduled_at) : now;
   const segments: Segment[] = [];
-  if (!isRunning && start > now)
-    segments.push({ kind: "expected-wait", from: now, to: start, said: "Expected to wait until then" });
+  if (!isRunning && start > Math.max(now, due))
+    segments.push({ kind: "expected-wait", from: Math.max(now, due), to: start, said: "Expected to wait until then" });
   if (end !== null && end > start) segments.push({ kind: "forecast", from: start, to: end, said: "Forecast" });
   return segments;
 }
 
 function pointsOf(execution: Execution, events: TimelineEvent[], lease: string | null, now: number): Point[] {
-  const points = events.filter((event) => !isOfPart(event)).flatMap((event) => pointOf(event));
   const due = Date.parse(execution.scheduled_at);
+  const points = events.filter((event) => !isOfPart(event) && !isEarly(event, due)).flatMap((event) => pointOf(event));
   const isPlanned = !points.some((one) => one.kind === "due" || one.kind === "requested");
   if (isPlanned && due > now) points.unshift({ kind: "due", at: due, said: "Due" });
   if (lease) points.push(leasePoint(lease, now));
   return points;
+}
+
+/** Queued minutes before its due instant, as usual: it would only squeeze what follows. */
+function isEarly({ kind, at: queued }: TimelineEvent, due: number): boolean {
+  return kind === "queued" && queued !== null && Date.parse(queued) < due;
 }
 
 function pointOf(event: TimelineEvent): Point[] {
