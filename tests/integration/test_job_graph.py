@@ -1,9 +1,13 @@
-"""``GET /jobs/{id}?include=graph``: the direct upstreams and dependants of a job."""
+"""``GET /jobs/{id}?include=graph``: the upstreams and dependants of a job, direct and indirect."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+import pytest
+
+from punctual.stages.api import job_graph
 from tests.integration.test_statistics import YEARLY, a_job, get, run
 from tests.integration.world import World
 
@@ -52,3 +56,52 @@ def test_the_dependants_of_a_job_follow_edits_and_ends(world: World) -> None:
         f"#dependant#{ids[1]}#{edited['job_id']}": False,
         f"#dependant#{ids[1]}#{deleted['job_id']}": True,
     }
+
+
+def graph_of(world: World, job: dict[str, Any]) -> dict[str, Any]:
+    graph: dict[str, Any] = get(world, f"/jobs/{job['job_id']}?include=graph")["graph"]
+    return graph
+
+
+def chain_of(world: World, length: int) -> list[dict[str, Any]]:
+    jobs = [a_job(world)]
+    while len(jobs) < length:
+        jobs.append(a_job(world, depends_on=[{"job": jobs[-1]["job_id"], "condition": "finished"}]))
+    return jobs
+
+
+def test_the_graph_has_indirect_jobs_in_both_directions_with_their_edges(world: World) -> None:
+    first, second, third, fourth, fifth = chain_of(world, 5)
+    side = a_job(world, depends_on=[{"job": first["job_id"]}])
+    run(world, first, 1, succeeds=False)
+    graph = graph_of(world, third)
+    assert [one["job_id"] for one in graph["upstreams"]] == [second["job_id"]]
+    assert [one["job_id"] for one in graph["dependants"]] == [fourth["job_id"]]
+    assert [(one["job_id"], one["last_status"]) for one in graph["indirect"]] == [
+        (first["job_id"], "failed"),
+        (fifth["job_id"], None),
+    ]
+    chain = [first, second, third, fourth, fifth]
+    assert {(one["upstream"], one["dependant"]) for one in graph["edges"]} == {
+        (one["job_id"], other["job_id"]) for one, other in pairwise(chain)
+    }
+    assert {one["condition"] for one in graph["edges"]} == {"finished"}
+    assert graph["is_complete"]
+    assert side["job_id"] not in str(graph)
+
+
+def test_the_graph_says_when_it_is_not_complete(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = chain_of(world, 5)
+    monkeypatch.setattr(job_graph, "MAX_JOBS", 2)
+    graph = graph_of(world, jobs[2])
+    assert [len(graph[name]) for name in ("upstreams", "dependants", "indirect", "edges")] == [1, 1, 0, 2]
+    assert not graph["is_complete"]
+    monkeypatch.setattr(job_graph, "MAX_JOBS", 99)
+    monkeypatch.setattr(job_graph, "MAX_READ", 1)
+    assert [one["job_id"] for one in graph_of(world, jobs[0])["dependants"]] == [jobs[1]["job_id"]]
+    assert not graph_of(world, jobs[0])["is_complete"]
+    monkeypatch.setattr(job_graph, "MAX_READ", 125)
+    monkeypatch.setattr(job_graph, "MAX_SEARCHES", 2)
+    graph = graph_of(world, jobs[0])
+    assert [one["job_id"] for one in graph["indirect"]] == [jobs[2]["job_id"]]
+    assert not graph["is_complete"]

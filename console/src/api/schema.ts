@@ -1976,6 +1976,35 @@ export interface components {
             message: string;
         };
         /**
+         * GraphEdge
+         * @description An execution of `dependant` waits for the one of `upstream`.
+         */
+        GraphEdge: {
+            condition: components["schemas"]["Condition"];
+            /** Dependant */
+            dependant: string;
+            /** Upstream */
+            upstream: string;
+        };
+        /**
+         * GraphJob
+         * @description A job that this one waits for, or that waits for this one, directly or not.
+         */
+        GraphJob: {
+            deadline_state: components["schemas"]["DeadlineState"] | null;
+            /** Job Id */
+            job_id: string;
+            /** @description The status of the execution that ended last. */
+            last_status: components["schemas"]["Status"] | null;
+            /** Name */
+            name: string | null;
+            /** Owner */
+            owner: string;
+            /** Running */
+            running: number;
+            state: components["schemas"]["JobState"];
+        };
+        /**
          * Grouping
          * @enum {string}
          */
@@ -2287,6 +2316,21 @@ export interface components {
              * @description The latest 50, of any team, without deleted and cancelled jobs.
              */
             dependants: components["schemas"]["RelatedJob"][];
+            /**
+             * Edges
+             * @description Between all these jobs and this one, by job id.
+             */
+            edges: components["schemas"]["GraphEdge"][];
+            /**
+             * Indirect
+             * @description Upstreams of upstreams and dependants of dependants, those with the fewest steps first.
+             */
+            indirect: components["schemas"]["GraphJob"][];
+            /**
+             * Is Complete
+             * @description False if there are more jobs than shown: 100 with this one.
+             */
+            is_complete: boolean;
             /** Upstreams */
             upstreams: components["schemas"]["RelatedJob"][];
         };

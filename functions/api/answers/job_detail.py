@@ -12,22 +12,40 @@ from punctual.domain.jobs.job import JobState
 from punctual.domain.status import Status
 
 
-class RelatedJob(BaseModel):
-    """A job that this one waits for, or that waits for this one."""
+class GraphJob(BaseModel):
+    """A job that this one waits for, or that waits for this one, directly or not."""
 
     job_id: str
     name: str | None
     owner: str
     state: JobState
-    condition: Condition
     running: int
     last_status: Status | None = Field(description="The status of the execution that ended last.")
     deadline_state: DeadlineState | None
 
 
+class RelatedJob(GraphJob):
+    """A job that this one waits for, or that waits for this one."""
+
+    condition: Condition
+
+
+class GraphEdge(BaseModel):
+    """An execution of `dependant` waits for the one of `upstream`."""
+
+    upstream: str
+    dependant: str
+    condition: Condition
+
+
 class JobGraph(BaseModel):
     upstreams: list[RelatedJob]
     dependants: list[RelatedJob] = Field(description="The latest 50, of any team, without deleted and cancelled jobs.")
+    indirect: list[GraphJob] = Field(
+        description="Upstreams of upstreams and dependants of dependants, those with the fewest steps first."
+    )
+    edges: list[GraphEdge] = Field(description="Between all these jobs and this one, by job id.")
+    is_complete: bool = Field(description="False if there are more jobs than shown: 100 with this one.")
 
 
 class JobDetail(Job):

@@ -44,7 +44,7 @@ IncludeQuery = Annotated[
     responses=openapi_responses(answers.Job | JobDetail, HTTPStatus.NOT_FOUND),
 )
 def get_job(job_id: str, include: IncludeQuery = None) -> answers.Job | JobDetail:
-    """With `include`, also `statistics` by day, the `next` ten instants, and the `graph` of direct dependencies."""
+    """With `include`, also `statistics` by day, the `next` ten instants, and the `graph` of dependencies."""
     authorize(router)
     job, now = find.job(job_id), instant.now()
     [pulse] = statistics.pulses([job])
@@ -59,5 +59,5 @@ def get_job(job_id: str, include: IncludeQuery = None) -> answers.Job | JobDetai
         occurrences = preview(job.schedule, now, NEXT_INSTANTS) if job.state is JobState.ACTIVE else []
         detail.next = [occurrence_view(one) for one in occurrences]
     if Include.GRAPH in include:
-        detail.graph = graph_view(job_graph.neighbours(job))
+        detail.graph = graph_view(job, job_graph.graph(job))
     return detail

@@ -1,4 +1,4 @@
-/** The jobs that this one waits for and those that wait for it, with their live status. A click opens one. */
+/** What this job waits for and what waits for it, with live status. A click opens a job. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { components } from "../../api/schema";
@@ -6,32 +6,32 @@ import type { Job } from "../../api/types";
 import { Link } from "../../components/link";
 import { Empty } from "../../components/states";
 import { DeadlineStatus, ExecutionStatus, JobState, words } from "../../components/status";
+import { complain } from "../../components/toasts";
 import { nameOf } from "../jobs/view";
+import { drawnOf } from "./graph-drawn";
 import type { Placed } from "./graph-layout";
 
 type JobGraph = components["schemas"]["JobGraph"];
+type GraphJob = components["schemas"]["GraphJob"];
 type RelatedJob = components["schemas"]["RelatedJob"];
 
 export function Graph({ job, graph }: { job: Job; graph: JobGraph }) {
   const [placed, setPlaced] = useState<Placed | null>(null);
-  const { upstreams, dependants } = graph;
-  const ids = [...upstreams.map(idOf), job.job_id, ...dependants.map(idOf)];
-  const edges = [
-    ...upstreams.map((one) => ({ from: one.job_id, to: job.job_id })),
-    ...dependants.map((one) => ({ from: job.job_id, to: one.job_id })),
-  ];
-  const shape = JSON.stringify([ids, edges]);
+  const { upstreams, dependants, indirect } = graph;
+  const shape = JSON.stringify(drawnOf(job.job_id, graph));
   useEffect(() => {
     let isOver = false;
-    import("./graph-layout").then(({ place }) => {
-      const [nodes, arrows] = JSON.parse(shape);
-      if (!isOver) setPlaced(place([...new Set<string>(nodes)], arrows));
-    });
+    import("./graph-layout")
+      .then(({ place }) => {
+        const { ids, edges } = JSON.parse(shape) as ReturnType<typeof drawnOf>;
+        if (!isOver) setPlaced(place(ids, edges));
+      })
+      .catch(complain);
     return () => {
       isOver = true;
     };
   }, [shape]);
-  if (edges.length === 0) {
+  if (graph.edges.length === 0) {
     return (
       <Empty title="No dependencies">
         <p>This job waits for no other job, and no job waits for it.</p>
@@ -41,18 +41,19 @@ export function Graph({ job, graph }: { job: Job; graph: JobGraph }) {
   return (
     <div class="body padded">
       <div class="scroll wide-only">{placed && <Drawing job={job} graph={graph} placed={placed} />}</div>
+      {!graph.is_complete && <p class="note">There are more jobs than shown. Open one to see those around it.</p>}
       <List title="Waits for" jobs={upstreams} />
       <List title="Waits for this" jobs={dependants} />
+      <List title="Further away" jobs={indirect} />
     </div>
   );
 }
 
 function Drawing({ job, graph, placed }: { job: Job; graph: JobGraph; placed: Placed }) {
-  const condition = new Map([
-    ...graph.upstreams.map((one) => [`${one.job_id} ${job.job_id}`, one.condition] as const),
-    ...graph.dependants.map((one) => [`${job.job_id} ${one.job_id}`, one.condition] as const),
-  ]);
-  const related = new Map([...graph.upstreams, ...graph.dependants].map((one) => [one.job_id, one]));
+  const condition = new Map(graph.edges.map((one) => [`${one.upstream} ${one.dependant}`, one.condition]));
+  const related = new Map<string, GraphJob>(
+    [...graph.upstreams, ...graph.dependants, ...graph.indirect].map((one) => [one.job_id, one]),
+  );
   return (
     <svg
       width={placed.width}
@@ -101,7 +102,7 @@ function Drawing({ job, graph, placed }: { job: Job; graph: JobGraph; placed: Pl
   );
 }
 
-function List({ title, jobs }: { title: string; jobs: RelatedJob[] }) {
+function List({ title, jobs }: { title: string; jobs: (GraphJob | RelatedJob)[] }) {
   if (jobs.length === 0) return null;
   return (
     <>
@@ -112,7 +113,7 @@ function List({ title, jobs }: { title: string; jobs: RelatedJob[] }) {
             <Link to={`/jobs/${one.job_id}`} class="name">
               {one.name ?? one.job_id}
             </Link>
-            <span class="dim">if {words(one.condition).toLowerCase()}</span>
+            {"condition" in one && <span class="dim">if {words(one.condition).toLowerCase()}</span>}
             <Status job={one} />
             {one.deadline_state && <DeadlineStatus state={one.deadline_state} />}
           </li>
@@ -122,13 +123,9 @@ function List({ title, jobs }: { title: string; jobs: RelatedJob[] }) {
   );
 }
 
-function Status({ job }: { job: RelatedJob }) {
+function Status({ job }: { job: GraphJob }) {
   if (job.running > 0)
     return <ExecutionStatus status="running" detail={job.running > 1 ? String(job.running) : undefined} />;
   if (job.last_status) return <ExecutionStatus status={job.last_status} />;
   return <JobState state={job.state} />;
-}
-
-function idOf(job: RelatedJob): string {
-  return job.job_id;
 }
