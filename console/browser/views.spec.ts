@@ -55,6 +55,8 @@ for (const width of [360, 1440]) {
 
 test("each view sends at most two requests for its first display", async ({ page, open, submit, call, ended }) => {
   const views = await everyView("few-requests", submit, call, ended);
+  const job = views.find((view) => /^\/jobs\/(?!new)[^/]+$/.test(view));
+  views.push(`${job}?tab=revisions`, `${job}?tab=graph`);
   await open("/nothing");
   for (const view of views) {
     await show(page, "/nothing"); // it reads nothing, and stops what the view before reads again and again

@@ -1,7 +1,7 @@
 /** An instant in the viewer's zone; the title shows all zones. */
 
 import { relative } from "../format/duration";
-import { cityOf, when, withZone, zone } from "../format/time";
+import { cityOf, clock, when, withZone, zone } from "../format/time";
 import { now } from "../state/clock";
 
 interface Props {
@@ -23,12 +23,23 @@ export function Time({ at, jobZone, none = "None" }: Props) {
 }
 
 /** `in 46 s`. */
-export function Relative({ at }: { at: string | Date }) {
+export function Relative({ at, jobZone }: { at: string | Date; jobZone?: string | undefined }) {
   const instant = new Date(at);
   return (
-    <time dateTime={instant.toISOString()} title={zonesOf(instant)}>
+    <time dateTime={instant.toISOString()} title={zonesOf(instant, jobZone)}>
       {relative(now.value, instant)}
     </time>
+  );
+}
+
+/** `07:00 Berlin`: the wall clock of the job's zone, if it differs from the viewer's. */
+export function JobClock({ at, jobZone }: { at: string; jobZone: string | undefined }) {
+  const instant = new Date(at);
+  if (!jobZone || clock(instant) === clock(instant, jobZone)) return null;
+  return (
+    <span class="nowrap">
+      {clock(instant, jobZone)} {cityOf(jobZone)}
+    </span>
   );
 }
 

@@ -13,5 +13,9 @@ export function inWords(value: number, one: string, many = `${one}s`): string {
 export function sentence(text: string): string {
   const trimmed = text.trim();
   if (!trimmed) return "";
-  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?…]$/.test(trimmed) ? "" : ".");
+  return capitalised(trimmed) + (/[.!?…]$/.test(trimmed) ? "" : ".");
+}
+
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

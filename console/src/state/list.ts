@@ -14,12 +14,12 @@ export interface List<T, P extends Page<T> = Page<T>> extends Resource<P> {
 }
 
 export function useList<T, P extends Page<T> = Page<T>>(
-  path: string,
+  path: string | null,
   idOf: (item: T) => string,
   everyMs = LIST_MS,
 ): List<T, P> {
   const first = useResource<P>(path, everyMs);
-  const [more, setMore] = useState<{ path: string; pages: Page<T>[]; isLoading: boolean }>({
+  const [more, setMore] = useState<{ path: string | null; pages: Page<T>[]; isLoading: boolean }>({
     path,
     pages: [],
     isLoading: false,
@@ -28,7 +28,7 @@ export function useList<T, P extends Page<T> = Page<T>>(
   const cursor = pages.length ? pages.at(-1)?.cursor : first.data?.cursor;
 
   const loadMore = async () => {
-    if (!cursor || more.isLoading) return;
+    if (!path || !cursor || more.isLoading) return;
     setMore({ path, pages, isLoading: true });
     try {
       const { data } = await read<Page<T>>(

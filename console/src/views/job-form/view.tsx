@@ -95,7 +95,7 @@ function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
               <h2>Next ten</h2>
               <span class="note aside">{zoneNames(zoneOf(draft.schedule))}</span>
             </header>
-            <InstantList items={instants} />
+            <InstantList items={instants} timezone={zoneOf(draft.schedule)} />
           </section>
         )}
         {draft.task ? <DryRunCard changes={changes} /> : null}

@@ -5,17 +5,19 @@ import { Icon } from "../../components/icon";
 import { words } from "../../components/status";
 import { Relative, zonesOf } from "../../components/time";
 import { cityOf, clock, day } from "../../format/time";
+import { zoneOf } from "../jobs/view";
 
 export function NextInstants({ job }: { job: JobDetail }) {
   const items = job.state === "active" ? job.next : null;
   if (!items?.length) return null;
+  const timezone = zoneOf(job) ?? "UTC";
   return (
     <section class="card">
       <header>
         <h2>Next ten</h2>
-        <span class="note aside">{zoneNames(String(job.schedule?.timezone ?? "UTC"))}</span>
+        <span class="note aside">{zoneNames(timezone)}</span>
       </header>
-      <InstantList items={items} />
+      <InstantList items={items} timezone={timezone} />
     </section>
   );
 }
@@ -25,17 +27,19 @@ export function zoneNames(timezone: string): string {
   return timezone === "UTC" ? "UTC" : `${cityOf(timezone)} and UTC`;
 }
 
-export function InstantList({ items }: { items: Instant[] }) {
+export function InstantList({ items, timezone }: { items: Instant[]; timezone: string }) {
   return (
     <ol class="instants body">
       {items.map((one) => (
         <li key={one.local + one.at}>
-          <span class="strong" title={one.at ? zonesOf(new Date(one.at)) : undefined}>
+          <span class="strong" title={one.at ? zonesOf(new Date(one.at), timezone) : undefined}>
             {one.flag && <Icon name="at_risk" class="hue-warn" />} {dayOf(one.local)}
           </span>
           <span class="strong">{one.local.slice(11, 16)}</span>
           <span class="dim">{one.at ? `${clock(new Date(one.at), "UTC")} UTC` : "none"}</span>
-          <span class="dim number">{one.flag ? words(one.flag) : one.at && <Relative at={one.at} />}</span>
+          <span class="dim number">
+            {one.flag ? words(one.flag) : one.at && <Relative at={one.at} jobZone={timezone} />}
+          </span>
         </li>
       ))}
     </ol>

@@ -11,6 +11,7 @@ import { say } from "../../components/toasts";
 import { place, withQuery } from "../../router";
 import { useList } from "../../state/list";
 import { mayManage } from "../../state/me";
+import { zoneOf } from "../jobs/view";
 import { fieldsBefore, type Revision } from "./restore";
 
 export function Revisions({ job }: { job: JobDetail }) {
@@ -27,7 +28,7 @@ export function Revisions({ job }: { job: JobDetail }) {
                 <p class="facts">
                   <b>Revision {one.revision}</b>
                   <span>{one.by}</span>
-                  <Time at={one.at} />
+                  <Time at={one.at} jobZone={zoneOf(job)} />
                   {mayRestore && one.changes.length > 0 && fieldsBefore(list.items, one.revision) && (
                     <Link to={withQuery({ restore: String(one.revision) })} class="underlined">
                       Restore revision {one.revision - 1}…

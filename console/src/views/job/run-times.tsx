@@ -1,34 +1,14 @@
-/** The run times of a job's last executions against their median, P95 and deadline. */
+/** The run times of a job's last executions against their median, P95 and deadlines. */
 
-import type { Execution, Job } from "../../api/types";
+import type { Job } from "../../api/types";
 import { Chart, type Line } from "../../components/chart";
 import { duration } from "../../format/duration";
-import { FINAL } from "../execution/final";
+import { isDeadlineDrawn, type Run } from "./runs";
 
-export interface Run {
-  at: number;
-  seconds: number;
-  isBad: boolean;
-}
-
-/** The executions that ran and have ended, oldest first. */
-export function runsOf(executions: Execution[]): Run[] {
-  return executions
-    .filter((one) => one.started_at && one.ended_at && FINAL.has(one.status))
-    .map((one) => ({
-      at: Date.parse(one.scheduled_at),
-      seconds: (Date.parse(one.ended_at ?? "") - Date.parse(one.started_at ?? "")) / 1000,
-      isBad: one.status !== "succeeded",
-    }))
-    .sort((one, other) => one.at - other.at);
-}
-
-export function RunTimes({ job, executions }: { job: Job; executions: Execution[] }) {
-  const runs = runsOf(executions);
+export function RunTimes({ job, runs }: { job: Job; runs: Run[] }) {
   if (runs.length < 2) return null;
   const failed = runs.filter((one) => one.isBad).length;
   const flat = (seconds: number) => runs.map(() => seconds);
-  const within = Number(job.deadline?.within_seconds ?? Number.NaN);
   const lines: Line[] = [
     {
       title: "Succeeded",
@@ -47,13 +27,16 @@ export function RunTimes({ job, executions }: { job: Job; executions: Execution[
     lines.push({ title: "Median", token: "live-fill", kind: "line", values: flat(job.median_seconds) });
   if (job.p95_seconds != null)
     lines.push({ title: "P95", token: "live-fill", kind: "dashed", values: flat(job.p95_seconds) });
-  if (!Number.isNaN(within)) lines.push({ title: "Deadline", token: "text", kind: "line", values: flat(within) });
+  const allowed = [...runs].reverse().find((one) => one.allowed !== null)?.allowed;
+  const isDrawn = isDeadlineDrawn(runs);
+  if (isDrawn) lines.push({ title: "Deadline", token: "text", kind: "line", values: runs.map((one) => one.allowed) });
   return (
     <section class="card">
       <header>
         <h2>Run time</h2>
         <span class="note">
           last {runs.length} runs, {failed} failed
+          {allowed != null && !isDrawn && `; the deadline, ${duration(allowed)} after the start, is above the chart`}
         </span>
         {job.median_seconds != null && (
           <span class="note aside">

@@ -1,6 +1,7 @@
 /** One job: its definition, its next instants, its history, and what can be done with it. */
 
-import type { Execution, JobDetail } from "../../api/types";
+import { remembered } from "../../api/client";
+import type { Execution, JobDetail, Page } from "../../api/types";
 import { Json } from "../../components/json";
 import { Link } from "../../components/link";
 import { Empty, Loaded } from "../../components/states";
@@ -9,20 +10,22 @@ import { Table } from "../../components/table";
 import { selectedTab, Tabs } from "../../components/tabs";
 import { Time } from "../../components/time";
 import { duration, plural } from "../../format/duration";
-import { scheduleWords } from "../../format/schedule";
+import { deadlineWords, scheduleWords } from "../../format/schedule";
+import { capitalised } from "../../format/text";
 import { place, withQuery } from "../../router";
 import { type List, useList } from "../../state/list";
 import { mayManage, mayOperate } from "../../state/me";
 import { useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
 import { addressOf, COLUMNS } from "../executions/view";
-import { nameOf } from "../jobs/view";
+import { nameOf, zoneOf } from "../jobs/view";
 import { JobDialog } from "./dialog";
 import { Graph } from "./graph";
 import { HeatMap } from "./heat-map";
 import { NextInstants } from "./next";
 import { Revisions } from "./revisions";
 import { RunTimes } from "./run-times";
+import { recentRunsOf, runsOf } from "./runs";
 
 const TABS = [
   { id: "history", title: "History" },
@@ -36,10 +39,11 @@ const JOB_MS = 10_000;
 export function JobView({ id }: { id: string }) {
   const job = useResource<JobDetail>(`/jobs/${id}?include=statistics,next,graph`, JOB_MS);
   const status = place.value.query.get("status");
-  const history = useList<Execution>(
-    `/jobs/${id}/executions?limit=50${status ? `&status=${status}` : ""}`,
-    (one) => one.execution_id,
-  );
+  const historyPath = `/jobs/${id}/executions?limit=50${status ? `&status=${status}` : ""}`;
+  // a view sends two requests: the revisions take the place of the history
+  const isHistoryRead = selectedTab(TABS) !== "revisions";
+  const history = useList<Execution>(isHistoryRead ? historyPath : null, (one) => one.execution_id);
+  const executions = history.data?.items ?? remembered<Page<Execution>>(historyPath)?.data.items;
   useTitle(job.data ? nameOf(job.data) : "Job", { text: "Jobs", to: "/jobs" });
   return (
     <Loaded what="Job" of={job}>
@@ -48,7 +52,10 @@ export function JobView({ id }: { id: string }) {
           <Head job={data} />
           <div class="columns">
             <div class="stack">
-              <RunTimes job={data} executions={history.items} />
+              <RunTimes
+                job={data}
+                runs={executions ? runsOf(executions) : recentRunsOf(data.recent_executions ?? [])}
+              />
               {data.statistics && <HeatMap job={data} statistics={data.statistics} />}
               <section class="card">
                 <Tabs tabs={TABS} label="Job" />
@@ -116,10 +123,10 @@ function Tab({ job, history }: { job: JobDetail; history: List<Execution> }) {
   if (selected === "definition") return <Definition job={job} />;
   if (selected === "revisions") return <Revisions job={job} />;
   if (selected === "graph") return job.graph ? <Graph job={job} graph={job.graph} /> : null;
-  return <History list={history} />;
+  return <History job={job} list={history} />;
 }
 
-function History({ list }: { list: List<Execution> }) {
+function History({ job, list }: { job: JobDetail; list: List<Execution> }) {
   return (
     <Loaded what="History" of={list}>
       {() =>
@@ -130,7 +137,7 @@ function History({ list }: { list: List<Execution> }) {
             label="Executions of this job"
             list={list}
             columns={[
-              { title: "Due", cell: (one: Execution) => <Time at={one.scheduled_at} /> },
+              { title: "Due", cell: (one: Execution) => <Time at={one.scheduled_at} jobZone={zoneOf(job)} /> },
               ...COLUMNS.filter((one) => one.title !== "Job" && one.title !== "Due"),
             ]}
             idOf={(one) => one.execution_id}
@@ -157,12 +164,13 @@ function definitionOf({ statistics: _, next: __, graph: ___, ...job }: JobDetail
 
 function Rules({ job }: { job: JobDetail }) {
   const rows: [string, preact.ComponentChildren][] = [
+    ["Deadline", job.deadline ? capitalised(deadlineWords(job.deadline)) : "None"],
     ["Lane", `${words(job.lane)}, priority ${job.priority}`],
     ["Time limit", `${duration(job.timeout_seconds)} per attempt`],
     ["Retry", `Up to ${plural(job.retry.max_attempts ?? 1, "attempt")}`],
     ["Overlap", words(job.overlap)],
     ["Misfire", job.misfire.policy ? words(job.misfire.policy) : "None"],
-    ["Created", <Time key="created" at={job.created_at} />],
+    ["Created", <Time key="created" at={job.created_at} jobZone={zoneOf(job)} />],
     ["By", job.created_by],
   ];
   return (

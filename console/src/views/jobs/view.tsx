@@ -10,17 +10,18 @@ import { Sparkline } from "../../components/sparkline";
 import { Empty, Loaded } from "../../components/states";
 import { DeadlineStatus, ExecutionStatus, JobState } from "../../components/status";
 import { type Column, Table } from "../../components/table";
-import { Relative, Time } from "../../components/time";
+import { JobClock, Relative, Time } from "../../components/time";
 import { Matches } from "../../components/views/matches";
 import { SavedViews } from "../../components/views/saved-views";
 import { Sort } from "../../components/views/sort";
-import { duration } from "../../format/duration";
+import { count, duration } from "../../format/duration";
 import { scheduleWords } from "../../format/schedule";
 import { place } from "../../router";
 import { useList, useTotal, withParameters } from "../../state/list";
 import { mayManage, mayOperate } from "../../state/me";
 import { useSelection } from "../../state/selection";
 import { useTitle } from "../../state/title";
+import { isLoadedOrder, sorted } from "./order";
 
 const FILTERS = [
   { name: "state", title: "State", options: ["active", "paused", "done", "cancelled", "deleted"] },
@@ -37,14 +38,21 @@ const STANDARD = [
   { name: "Paused", query: "state=paused" },
   { name: "High priority", query: "priority=high" },
 ];
-const ORDERS = { newest: "Newest first", oldest: "Oldest first", name: "Name" };
+/** Of these, the API sorts all jobs; the others sort the jobs that are loaded. */
+const SERVED = { newest: "Newest first", oldest: "Oldest first", name: "Name" };
+const ORDERS = { ...SERVED, next: "Next run", last: "Last run", duration: "Run time" };
 
 export function JobsView() {
   useTitle("Jobs");
   const selection = useSelection();
   const { query } = place.value;
-  const parameters = Object.fromEntries([...NAMES, "sort"].map((name) => [name, query.get(name)]));
-  const list = useList<Job>(withParameters("/jobs", { ...parameters, limit: "50" }), idOf);
+  const sort = query.get("sort") ?? "";
+  const parameters = {
+    ...Object.fromEntries(NAMES.map((name) => [name, query.get(name)])),
+    sort: isLoadedOrder(sort) ? null : sort,
+  };
+  const loaded = useList<Job>(withParameters("/jobs", { ...parameters, limit: "50" }), idOf);
+  const list = { ...loaded, items: isLoadedOrder(sort) ? sorted(loaded.items, sort) : loaded.items };
   const total = useTotal(withParameters("/jobs", { ...parameters, limit: "1", total: "true" }));
   const filter = bulkFilter(query, NAMES);
   return (
@@ -61,16 +69,24 @@ export function JobsView() {
           list.items.length === 0 && !list.hasMore ? (
             <NoJobs isFiltered={query.size > 0} />
           ) : (
-            <Table
-              label="Jobs"
-              list={list}
-              columns={COLUMNS}
-              idOf={idOf}
-              nameOf={nameOf}
-              to={(job) => `/jobs/${job.job_id}`}
-              selection={mayOperate.value ? selection : undefined}
-              isSelectable={(job) => mayManage(job.owner)}
-            />
+            <>
+              {isLoadedOrder(sort) && list.hasMore && (
+                <p class="note sorted-note">
+                  The {count(list.items.length)} loaded jobs are sorted. Filter, or load more, to sort the others with
+                  them.
+                </p>
+              )}
+              <Table
+                label="Jobs"
+                list={list}
+                columns={COLUMNS}
+                idOf={idOf}
+                nameOf={nameOf}
+                to={(job) => `/jobs/${job.job_id}`}
+                selection={mayOperate.value ? selection : undefined}
+                isSelectable={(job) => mayManage(job.owner)}
+              />
+            </>
           )
         }
       </Loaded>
@@ -138,7 +154,7 @@ const COLUMNS: Column<Job>[] = [
         <>
           <ExecutionStatus status={job.last_execution.status} />
           <span class="note">
-            <Time at={job.last_execution.scheduled_at} />
+            <Time at={job.last_execution.scheduled_at} jobZone={zoneOf(job)} />
             {job.last_execution.run_seconds !== null && `, ${duration(job.last_execution.run_seconds)}`}
           </span>
         </>
@@ -169,6 +185,10 @@ const COLUMNS: Column<Job>[] = [
   { title: "Priority", class: "narrow-hidden until-wide", cell: (job) => job.priority },
 ];
 
+export function zoneOf(job: Job): string | undefined {
+  return job.schedule?.timezone as string | undefined;
+}
+
 function nextRun(job: Job) {
   if (job.state !== "active") return <JobState state={job.state} />;
   if (!job.next_due_at) {
@@ -176,9 +196,9 @@ function nextRun(job: Job) {
   }
   return (
     <>
-      <Time at={job.next_due_at} jobZone={job.schedule?.timezone as string | undefined} />
+      <Time at={job.next_due_at} jobZone={zoneOf(job)} />
       <span class="note">
-        <Relative at={job.next_due_at} />
+        <Relative at={job.next_due_at} jobZone={zoneOf(job)} /> <JobClock at={job.next_due_at} jobZone={zoneOf(job)} />
       </span>
     </>
   );

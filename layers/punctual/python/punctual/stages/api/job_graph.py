@@ -104,7 +104,9 @@ class JobGraphReader:
         pulses = self.statistics.pulses(found[name] for name in shown)
         nodes = {name: GraphNode(found[name], pulse) for name, pulse in zip(shown, pulses, strict=True)}
         return JobGraph(
-            *([nodes[name] for name in names if name in nodes] for names in (upstreams, dependants, indirect)),
+            upstreams=[nodes[name] for name in upstreams if name in nodes],
+            dependants=[nodes[name] for name in dependants if name in nodes],
+            indirect=[nodes[name] for name in indirect if name in nodes],
             edges=list(_edges([job, *(found[name] for name in shown)])),
             is_complete=above.is_complete and below.is_complete and len(shown) == len(found),
         )
