@@ -341,6 +341,24 @@ def test_a_freed_gate_goes_to_the_waiter_before_a_new_execution(world: World) ->
     assert world.items("gates") == []
 
 
+def test_a_manual_run_that_waits_alone_precedes_the_executions_of_a_later_rule(world: World) -> None:
+    job_id = submit(world, "queue_one")
+    answers: list[dict[str, Any]] = []
+
+    def wait_under_two_rules(_context: Context) -> None:
+        answers.append(run(world, job_id))
+        world.run_until_idle()
+        assert world.request("PATCH", f"/jobs/{job_id}", {"overlap": "queue_all"})[0] == 200
+        pass_minutes(world, 2)
+
+    order: list[str] = []
+    TASK_BODIES.extend([wait_under_two_rules, *[lambda context: order.append(context.execution_id)] * 3])
+    pass_minutes(world, 1)
+    manual = execution_id_of(answers[0])
+    assert len(order) >= 2
+    assert order[0] == manual
+
+
 def execution_id_of(answer: dict[str, Any]) -> str:
     return str(answer["execution"]["execution_id"])
 

@@ -25,8 +25,8 @@ UNCLEARED, HELD = "uncleared", "held"
 """After an edit that added an upstream: queued, with no work order yet, and waiting for the upstream."""
 TO_CLAIM = (QUEUED, DUE)
 NOWHERE = -1
-ONLY = 1000
-"""The sort key of an execution whose rule lets only one wait: the last one."""
+ONLY = -1
+"""The sort key of an execution whose rule lets only one wait: the first one."""
 
 
 GRANTING = ("grant", "first", "clear", "give", "drop")

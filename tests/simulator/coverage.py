@@ -79,8 +79,10 @@ PARTS: dict[str, Callable[[Part | None, Part], bool]] = {
 }
 OTHERS = (
     *("holder evicted", "gate contention", "TTL removed a timer", "answered 2xx", "answered 4xx"),
-    *("bulk step", "bulk step lost"),
+    *("bulk step", "bulk step lost", "overtakes at a gate"),
 )
+NEVER = {Lane.SHORT: (Outcome.PREEMPTED, Outcome.INTERRUPTED), Lane.LONG: ()}
+"""The outcomes that no attempt of a lane has: no worker of the short lane is asked to release a slot."""
 
 
 @dataclass
@@ -88,7 +90,7 @@ class Coverage:
     counts: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        outcomes = [f"{lane} attempt {outcome}" for lane in Lane for outcome in Outcome]
+        outcomes = [f"{lane} attempt {outcome}" for lane in Lane for outcome in Outcome if outcome not in NEVER[lane]]
         self.counts.update(dict.fromkeys([*EXECUTIONS, *PARTS, *OTHERS, *outcomes], 0))
 
     def execution_changed(self, old: Old, new: Execution) -> None:

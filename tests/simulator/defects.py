@@ -29,11 +29,11 @@ from punctual.aws.dynamodb.parts import LANE
 from punctual.aws.dynamodb.table import WriteResult
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.work_order import WorkOrder
-from punctual.domain.identity import job_of
+from punctual.domain.identity import due_key, job_of
 from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.gate import Gate, Waiter
 from punctual.domain.jobs.job import Job
-from punctual.domain.lane import Lane
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.long_lane.laxity import admission_key
 from punctual.domain.long_lane.part import Part
 from punctual.domain.long_lane.parts_status import outcome_when_cancelled
@@ -46,6 +46,7 @@ from punctual.stages.long_lane.conduct import Conductor
 from punctual.stages.long_lane.reconcile import Reconciler
 from punctual.stages.plan import plan
 from punctual.stages.plan.intake import Intake
+from punctual.stages.run import work
 from punctual.stages.run.gates import Gatekeeper
 from punctual.stages.run.work import Worker
 from punctual.stages.settle.after_execution import Settler
@@ -279,6 +280,40 @@ def parts_added_during_a_cancellation() -> Patches:
     yield mock.patch.object(DynamoConductedParts, "_attached_check", _is_attached)
 
 
+def order_reversed() -> Patches:
+    """A free place goes to the last waiter of the queue."""
+
+    def first_waiter(table: gates.DynamoGates, name: str) -> Waiter | None:
+        pages = table.table.query("#gate = :gate", {"gate": f"queue#{name}"}, consistent=True, descending=True)
+        return next((gates._waiter(item) for page in pages for item in page), None)
+
+    yield mock.patch.object(gates.DynamoGates, "first_waiter", first_waiter)
+
+
+def waiting_does_not_raise_the_priority() -> Patches:
+    """The queue of a gate is sorted by priority first, so that executions of high priority starve the others."""
+
+    def queue_key(execution_id: str, earliest_start: datetime, priority: Priority) -> str:
+        return f"{list(Priority).index(priority)}#{due_key(earliest_start)}#{execution_id}"
+
+    yield mock.patch.object(work, "queue_key", queue_key)
+
+
+def alone_behind_all_others() -> Patches:
+    """An execution that waits alone is overtaken by all executions that wait under a later rule."""
+    yield mock.patch.object(gates, "ONLY", "only")
+
+
+def stale_read_of_the_queue() -> Patches:
+    """The process that gives a place reads the queue eventually consistently."""
+
+    def first_waiter(table: gates.DynamoGates, name: str) -> Waiter | None:
+        page = next(table.table.query("#gate = :gate", {"gate": f"queue#{name}"}, page_size=1))
+        return gates._waiter(page[0]) if page else None
+
+    yield mock.patch.object(gates.DynamoGates, "first_waiter", first_waiter)
+
+
 def rate_ignored() -> Patches:
     """An execution starts without a reservation at its rate limit."""
     yield mock.patch.object(Gatekeeper, "_may_start_now", return_value=True)
@@ -366,6 +401,10 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
     one.__name__: one
     for one in (
         two_at_once,
+        order_reversed,
+        waiting_does_not_raise_the_priority,
+        alone_behind_all_others,
+        stale_read_of_the_queue,
         place_handed_on,
         edit_plans_the_past,
         place_kept_while_retrying,
@@ -399,6 +438,10 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
 
 FOUND_IN = {
     "two_at_once": "executions wait for a key",
+    "order_reversed": "executions of all priorities wait for a key",
+    "waiting_does_not_raise_the_priority": "executions of all priorities wait for a key",
+    "alone_behind_all_others": "the overlap rule changes while executions wait",
+    "stale_read_of_the_queue": "executions of all priorities wait for a key",
     "place_handed_on": "a place is passed to the next waiter",
     "edit_plans_the_past": "the schedule is edited",
     "place_kept_while_retrying": "attempts fail and messages come twice",

@@ -38,6 +38,8 @@ MESSAGES_PER_BATCH = {"intake": 10}
 TICKS = (("dispatcher", {"shard": 0}), ("monitor", {"do": "tick"}), ("admission", {"do": "tick"}))
 RECONCILE_INTERVAL = 300.0
 """Seconds between two runs of the reconciler: more often than on AWS, so that runs are shorter."""
+REORDERED_WITHIN, REORDER_GAP = timedelta(minutes=2), timedelta(milliseconds=50)
+"""Messages that become visible within this time may be received in another order."""
 STREAM_DELAY, QUEUE_DELAY, RETRY_DELAY = 0.1, 0.05, 2.0
 
 
@@ -192,9 +194,13 @@ class QueueSource:
         self.poll()
 
     def _visible(self) -> list[Any]:
-        visible = self.account.sqs.queues[self.queue].visible(self.invoker.kernel.now)
-        if len(visible) > 1 and self.invoker.faults.happens("reorder", self.queue):
-            visible.reverse()
+        """The messages that can be received. The next one may overtake the first, even if it comes later."""
+        queue, now = self.account.sqs.queues[self.queue], self.invoker.kernel.now
+        if visible := queue.visible(now):
+            soon = [one for one in queue.visible(now + REORDERED_WITHIN) if not one.receives or one.visible_at <= now]
+            if len(soon) > 1 and self.invoker.faults.happens("reorder", self.queue):
+                soon[0].visible_at = soon[1].visible_at + REORDER_GAP
+                visible = queue.visible(now)
         return visible
 
     def _deliver(self, messages: list[Any]) -> None:

@@ -139,6 +139,7 @@ class Operator:
             "schedule": schedule,
             "concurrency": self.choose(f"{where}/key", self._keys),
             "priority": self.choose(f"{where}/priority", ("normal", "normal", "high", "low")),
+            "timeout_seconds": self.choose(f"{where}/timeout", (None, None, None, 60)),
         }
         if schedule:
             rules = MESSAGE_MISFIRES if schedule.get("queue") else MISFIRES

@@ -14,11 +14,13 @@ from datetime import datetime, timedelta
 from itertools import chain
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
 from punctual.aws.dynamodb.items import plain
 from punctual.aws.dynamodb.job_item import item_to_job
 from punctual.domain.jobs.job import REMOVED_STATES
 from punctual.domain.status import FINAL
+from punctual.stages.run import gates
 from tests.permissions import PERMISSIONS, refused
 from tests.simulator.at_rest import AtRest
 from tests.simulator.aws.account import Account
@@ -29,6 +31,7 @@ from tests.simulator.contention import ContentionObserver
 from tests.simulator.deployment import Deployment, installed
 from tests.simulator.event_sources import QUEUES, Invoker, OneTimeSchedules, QueueSource, Streams, Ticks
 from tests.simulator.faults import Faults
+from tests.simulator.grant_order import GrantOrderObserver
 from tests.simulator.kernel import START, Kernel
 from tests.simulator.long_lane import LongLaneObserver
 from tests.simulator.observer import Observer, describe
@@ -50,6 +53,8 @@ DEPLOYMENT_INTERVAL = 45.0
 ABORT_INTERVAL = 70.0
 """Seconds between two instants at which a state machine run may be stopped."""
 EXPIRY_DELAYS = (timedelta(minutes=1), timedelta(minutes=40))
+GATE_TRIES = (20, 20, 2)
+"""After how many failed tries a process gives up at a gate. The first one is that of production."""
 LATE_EXPIRY, LATE_TAIL = timedelta(hours=3), timedelta(hours=4, minutes=30)
 """In some runs TTL is hours late, and the run goes on for so long."""
 
@@ -104,7 +109,7 @@ def simulate(
     with installed(kernel, account) as deployment:
         simulation = Simulation(kernel, account, deployment, choices, frozenset(without))
         try:
-            with simulation.contention.observed():
+            with simulation.contention.observed(), mock.patch.object(gates, "MAX_GATE_TRIES", simulation.gate_tries):
                 simulation.run()
         finally:
             simulation.stop()
@@ -152,6 +157,7 @@ class Simulation:
         self.observer = Observer(kernel, account, on_change=self._on_change)
         self.observer.starts.may_be_frozen = self.faults.probability["delay"] > 0
         self.contention = ContentionObserver(self.observer)
+        self.grant_order = GrantOrderObserver(self.observer, self.observer.coverage.counts)
         self.long_lane = LongLaneObserver(self.observer)
         self.invoker = Invoker(kernel, deployment, self.faults, self.observer.process_ended, self._on_change)
         self.streams = Streams(account, self.invoker, self._delivered)
@@ -161,6 +167,7 @@ class Simulation:
         self.schedules = OneTimeSchedules(account, self.invoker)
         self.operator = Operator(self.invoker, self.observer, choices.any("requests", REQUESTS))
         self.at_rest = AtRest(account, self.observer)
+        self.gate_tries = choices.any("gates/tries", GATE_TRIES)
         self._is_expiry_late = choices.happens("expiry/late", 0.05)
         self._workers = 0
         deployment.prepare["worker"] = self._prepare_worker
@@ -277,6 +284,7 @@ class Simulation:
             is_eviction = update.get("TableName") == "gates" and "REMOVE" in update["UpdateExpression"]
             self.observer.coverage.counts["holder evicted"] += is_eviction
         self.observer.poll()
+        self.grant_order.after_call(operation, parameters)
         self.faults.after_call(service, operation, parameters, outcome)
 
     def _on_change(self) -> None:

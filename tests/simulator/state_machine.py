@@ -26,6 +26,8 @@ LAMBDA, LAMBDA_CALLBACK, ECS_CALLBACK = (
     "arn:aws:states:::ecs:runTask.waitForTaskToken",
 )
 SERVICE_ERROR = "Lambda.ServiceException"
+SLOT_TIMEOUTS = (None, None, None, 200)
+"""After how many seconds a request for a slot times out; ``None``: after the two weeks of the definition."""
 Data = dict[str, Any]
 
 
@@ -190,6 +192,8 @@ class StateMachines:
         """Wait for the callback, a missed heartbeat, or the timeout."""
         kernel, process = self.invoker.kernel, self._current
         seconds = state.get("TimeoutSeconds") or _path(state["TimeoutSecondsPath"], data)
+        if "TimeoutSeconds" in state:
+            seconds = self.invoker.faults.choices.any("slot/timeout", SLOT_TIMEOUTS) or seconds
         timeout_at = kernel.now + timedelta(seconds=seconds)
         beat = (
             timedelta(seconds=_path(state["HeartbeatSecondsPath"], data)) if "HeartbeatSecondsPath" in state else None

@@ -4,7 +4,7 @@
 
     holders#<shard>   <gate>   one item per gate with holders or waiters: the number of holders, the claim number of
                                each, and ``enqueued``, which exists while the queue may have waiters
-    queue#<gate>      <turn>   one item per waiter; <turn> is ``only`` for an execution that waits alone
+    queue#<gate>      <turn>   one item per waiter; <turn> is ``0`` for an execution that waits alone
     rate              <gate>   the instant until which starts are reserved
 
 docs/gates.md specifies the operations, and why each of their conditions is needed.

@@ -125,7 +125,7 @@ class Waiter:
 
     execution_id: str
     turn: str
-    """Its position: the lowest is next. ``ONLY``, which comes last, if its rule lets at most one execution wait."""
+    """Its position: the lowest is next. ``ONLY`` if its rule lets at most one execution wait."""
     attempt: int
     """The attempt that it is about to start."""
     revision: int
@@ -156,7 +156,9 @@ def claim_number(revision: int, attempt: int) -> int:
     return revision * MAX_ATTEMPT + attempt
 
 
-ONLY = "only"
+ONLY = "0"
+"""Precedes all other turns: after an edit that lets several executions wait, later ones must not overtake it for ever.
+"""
 
 OF_JOB = "job#"
 OF_KEY = "key#"
