@@ -3,6 +3,8 @@ import { Advice } from "../../components/advice";
 import type { Axis } from "../../components/deadline-axis";
 import { DeadlineBar } from "../../components/deadline-bar";
 import { Link } from "../../components/link";
+import { Steps } from "../../components/remedies/buttons";
+import { stepsOfDeadline } from "../../components/remedies/steps";
 import { DeadlineStatus, ExecutionStatus } from "../../components/status";
 import { Time } from "../../components/time";
 import { duration } from "../../format/duration";
@@ -38,9 +40,9 @@ export function DeadlineRow({ execution, axis }: { execution: Execution; axis: A
       {isInDanger && (
         <div class="deadline-more">
           <Advice cause={deadline.cause} remedy={deadline.remedy} />
-          <Link to={address} class="button">
-            Open
-          </Link>
+          <div class="actions">
+            <Steps steps={stepsOfDeadline(execution.execution_id, deadline.remedies)} owner={execution.owner} />
+          </div>
         </div>
       )}
     </li>

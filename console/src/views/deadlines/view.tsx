@@ -3,6 +3,7 @@
 import type { DeadlinePage } from "../../api/types";
 import { Filters } from "../../components/filters";
 import { Link } from "../../components/link";
+import { RemedyDialog } from "../../components/remedies/dialog";
 import { Empty, Loaded } from "../../components/states";
 import { count } from "../../format/duration";
 import { place, withQuery } from "../../router";
@@ -31,6 +32,12 @@ export function DeadlinesView() {
   const list = useList<DeadlinePage["items"][number]>(
     withParameters("/deadlines", { ...filters, limit: "50" }),
     (one) => one.execution_id,
+  );
+  const names = new Map(
+    list.items.flatMap((one) => [
+      [one.execution_id, one.job_name ?? one.task],
+      [one.job_id, one.job_name ?? one.task],
+    ]),
   );
   const counts = (list.data as DeadlinePage | null)?.counts;
   const deadlines = list.items.flatMap((one) => (one.deadline ? [one.deadline.at] : []));
@@ -67,6 +74,7 @@ export function DeadlinesView() {
           )
         }
       </Loaded>
+      <RemedyDialog names={names} reload={list.reload} />
       {list.hasMore && (
         <p class="more">
           <button type="button" class="button" disabled={list.isLoading} onClick={list.loadMore}>

@@ -5,6 +5,7 @@ import { send } from "../../api/client";
 import type { Execution, RunResponse } from "../../api/types";
 import { closeDialog, Dialog } from "../../components/dialog";
 import { DryRun } from "../../components/dry-run";
+import { RemedyDialog } from "../../components/remedies/dialog";
 import { say } from "../../components/toasts";
 import { navigate, place } from "../../router";
 import { nameOf } from "./view";
@@ -14,7 +15,7 @@ export function ExecutionDialog({ execution, reload }: { execution: Execution; r
   if (wanted === "cancel") return <Cancel execution={execution} reload={reload} />;
   if (wanted === "retry") return <Retry execution={execution} />;
   if (wanted === "again") return <Retry execution={execution} hasChanges />;
-  return null;
+  return <RemedyDialog names={new Map([[execution.job_id, nameOf(execution)]])} reload={reload} />;
 }
 
 function Cancel({ execution, reload }: { execution: Execution; reload: () => void }) {

@@ -5,6 +5,8 @@ import { Advice } from "../../components/advice";
 import { DeadlineBar } from "../../components/deadline-bar";
 import { Icon } from "../../components/icon";
 import { Link } from "../../components/link";
+import { Steps } from "../../components/remedies/buttons";
+import { opens, type Step, stepsOf } from "../../components/remedies/steps";
 import { DeadlineStatus, Mark } from "../../components/status";
 import { Relative, Time } from "../../components/time";
 import { coarse } from "../../format/duration";
@@ -36,11 +38,9 @@ export function Verdict({ execution }: { execution: Execution }) {
           <Advice cause={deadline?.cause} remedy={deadline?.remedy} />
           {waiting && <Before title="Have to end first" ids={waiting.executions} names={waiting.job_names} />}
           {waiting && <Before title="Go first" ids={waiting.executions_ahead} names={waiting.job_names} />}
-          {execution.lane === "long" && (waiting?.what === "slot" || deadline?.cause) && (
-            <Link to="/lane" class="button">
-              Open long lane
-            </Link>
-          )}
+          <div class="actions">
+            <Steps steps={stepsHere(execution)} owner={execution.owner} />
+          </div>
         </div>
       )}
     </section>
@@ -124,6 +124,13 @@ function Before({ title, ids, names }: { title: string; ids: string[]; names: Wa
       </ul>
     </div>
   );
+}
+
+/** What helps its deadline; the log is on this page. */
+function stepsHere({ execution_id: id, job_id: job, lane, waiting_for: waiting, deadline }: Execution): Step[] {
+  const steps = stepsOf(deadline?.remedies ?? [], job).filter((one) => one.to !== `/executions/${id}`);
+  const needsSlot = lane === "long" && waiting?.what === "slot" && !steps.some((one) => one.to === "/lane");
+  return needsSlot ? [...steps, opens("Open long lane", "/lane")] : steps;
 }
 
 /** How much is done, and how much usually is by now. */

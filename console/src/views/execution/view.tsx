@@ -14,7 +14,7 @@ import { withQuery } from "../../router";
 import { mayManage } from "../../state/me";
 import { DETAIL_MS, useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
-import { Attempts } from "./attempts";
+import { Attempts, attemptsOf } from "./attempts";
 import { Details } from "./details";
 import { ExecutionDialog } from "./dialog";
 import { Events } from "./events";
@@ -140,7 +140,7 @@ function Content({ execution }: { execution: Execution }) {
   const tabs: Tab[] = [
     { id: "log", title: "Log" },
     { id: "result", title: "Result" },
-    { id: "attempts", title: "Attempts", count: execution.attempts.length },
+    { id: "attempts", title: "Attempts", count: attemptsOf(execution).length },
     { id: "events", title: "Events" },
     { id: "parameters", title: "Parameters" },
     { id: "json", title: "JSON" },

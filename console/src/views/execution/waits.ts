@@ -29,6 +29,9 @@ export function nameOfWaited(id: string, names: Waiting["job_names"]): string {
   return name ? `${name}, due ${when(due)}` : `due ${when(due)} · …${id.slice(-6)}`;
 }
 
+/** A shorter wait delays nothing. */
+const LEAST_SECONDS = 0.1;
+
 export interface PastWait {
   reason: string;
   seconds: number;
@@ -45,6 +48,7 @@ export function pastWaits({ events }: Pick<Execution, "events">): PastWait[] {
   }
   return [...byReason]
     .map(([reason, parts]) => ({ reason: titleOf(reason), seconds: Math.max(...parts.values()) }))
+    .filter((one) => one.seconds >= LEAST_SECONDS)
     .sort((one, other) => other.seconds - one.seconds);
 }
 

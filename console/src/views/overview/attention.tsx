@@ -5,20 +5,17 @@ import type { AttentionItem, Queue } from "../../api/types";
 import { Advice } from "../../components/advice";
 import { DeadlineBar } from "../../components/deadline-bar";
 import { Gauge } from "../../components/gauge";
-import { Link } from "../../components/link";
+import { Steps } from "../../components/remedies/buttons";
+import { RemedyDialog } from "../../components/remedies/dialog";
 import { Badge, DeadlineStatus, words } from "../../components/status";
 import { Time } from "../../components/time";
 import { complain, say } from "../../components/toasts";
 import { sentence } from "../../format/text";
 import { mayManage, mayOperate } from "../../state/me";
 import { alarmTitle } from "./alarm-title";
+import { stepsOfItem } from "./steps";
 
 const SNOOZE_MS = 8 * 3_600_000;
-const ADDRESSES: Record<string, (id: string) => string> = {
-  job: (id) => `/jobs/${id}`,
-  execution: (id) => `/executions/${id}`,
-  queue: () => "/queues",
-};
 
 interface Props {
   items: AttentionItem[];
@@ -28,50 +25,54 @@ interface Props {
 
 export function AttentionList({ items, queues, reload }: Props) {
   const open = items.filter((one) => one.acknowledgement === null);
+  const names = new Map(items.map(({ subject }) => [subject.id, subject.name ?? subject.id]));
   if (open.length === 0) return null;
   return (
-    <ul class="card rows" aria-label="What needs you">
-      {open.map((item) => (
-        <li key={item.id} class={`endangered${hasEvidence(item) ? "" : " is-compact"}`}>
-          <div>
-            <h2 class="chips">
-              <span class="strong">{titleOf(item)}</span>
-              {item.deadline ? (
-                <DeadlineStatus state={item.deadline.state} probability={item.deadline.probability} />
-              ) : (
-                <Badge hue="warn" icon={item.kind === "alarm" ? "bell" : "at_risk"}>
-                  {words(item.kind)}
-                </Badge>
-              )}
-            </h2>
-            <p class="facts">
-              {item.subject.owner && <span>{item.subject.owner}</span>}
-              {item.since && (
-                <span>
-                  since <Time at={item.since} />
-                </span>
-              )}
-            </p>
-            {!hasEvidence(item) && <p>{causeOf(item)}</p>}
-            {item.deadline && <DeadlineBar deadline={item.deadline} />}
-            {item.subject.type === "queue" && (
-              <QueueGauge queue={queues.find((one) => one.queue === item.subject.id)} />
-            )}
-          </div>
-          <div>
-            <Advice cause={hasEvidence(item) ? item.cause : null} remedy={item.remedy} />
-            <div class="actions">
-              <Open item={item} />
-              {(item.subject.owner ? mayManage(item.subject.owner) : mayOperate.value) && (
-                <button type="button" class="button" onClick={() => snooze(item, reload)}>
-                  Snooze for 8 h
-                </button>
+    <>
+      <ul class="card rows" aria-label="What needs you">
+        {open.map((item, position) => (
+          <li key={item.id} class={`endangered${hasEvidence(item) ? "" : " is-compact"}`}>
+            <div>
+              <h2 class="chips">
+                <span class="strong">{titleOf(item)}</span>
+                {item.deadline ? (
+                  <DeadlineStatus state={item.deadline.state} probability={item.deadline.probability} />
+                ) : (
+                  <Badge hue="warn" icon={item.kind === "alarm" ? "bell" : "at_risk"}>
+                    {words(item.kind)}
+                  </Badge>
+                )}
+              </h2>
+              <p class="facts">
+                {item.subject.owner && <span>{item.subject.owner}</span>}
+                {item.since && (
+                  <span>
+                    since <Time at={item.since} />
+                  </span>
+                )}
+              </p>
+              {!hasEvidence(item) && <p>{causeOf(item)}</p>}
+              {item.deadline && <DeadlineBar deadline={item.deadline} />}
+              {item.subject.type === "queue" && (
+                <QueueGauge queue={queues.find((one) => one.queue === item.subject.id)} />
               )}
             </div>
-          </div>
-        </li>
-      ))}
-    </ul>
+            <div>
+              <Advice cause={hasEvidence(item) ? item.cause : null} remedy={item.remedy} />
+              <div class="actions">
+                <Steps steps={stepsOfItem(item)} owner={item.subject.owner} hasMain={position === 0} />
+                {(item.subject.owner ? mayManage(item.subject.owner) : mayOperate.value) && (
+                  <button type="button" class="button" onClick={() => snooze(item, reload)}>
+                    Snooze for 8 h
+                  </button>
+                )}
+              </div>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <RemedyDialog names={names} reload={reload} />
+    </>
   );
 }
 
@@ -93,16 +94,6 @@ function titleOf({ kind, subject }: AttentionItem): string {
 
 function QueueGauge({ queue }: { queue: Queue | undefined }) {
   return queue ? <Gauge queue={queue} /> : null;
-}
-
-function Open({ item }: { item: AttentionItem }) {
-  const address = ADDRESSES[item.subject.type];
-  if (!address) return null;
-  return (
-    <Link to={address(item.subject.id)} class="button is-main">
-      Open
-    </Link>
-  );
 }
 
 async function snooze(item: AttentionItem, reload: () => void): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Summary } from "../../api/types";
 import { Chart, type Line } from "../../components/chart";
-import { coarse, duration } from "../../format/duration";
+import { coarse, count, duration } from "../../format/duration";
 
 const COLOURS: Record<string, string> = { high: "ok-fill", normal: "live-fill", low: "idle-fill", long: "wait-fill" };
 const GOAL_SECONDS = 2;
@@ -33,7 +33,7 @@ export function DelayChart({ buckets }: { buckets: Summary["items"] }) {
       </header>
       <div class="body">
         <Chart
-          label={`Start delay by queue, last 24 hours: ${queues.join(", ")}`}
+          label={`Start delay by queue, last 24 hours: ${queues.map((name) => inWords(name, buckets)).join("; ")}`}
           times={buckets.map((one) => Date.parse(one.start))}
           lines={[...lines, goal]}
           isLogarithmic
@@ -44,7 +44,14 @@ export function DelayChart({ buckets }: { buckets: Summary["items"] }) {
   );
 }
 
-/** Of long delays, the largest unit is enough: `17 min`. */
+/** `normal at most 17 min, last 0.4 s`. */
+function inWords(queue: string, buckets: Summary["items"]): string {
+  const delays = buckets.flatMap((one) => one.start_delay_p99_seconds[queue] ?? []);
+  return `${queue} at most ${short(Math.max(...delays))}, last ${short(delays.at(-1) ?? 0)}`;
+}
+
+/** The axis names powers of ten; of other long delays, the largest unit is enough: `17 min`. */
 function short(seconds: number): string {
+  if (Number.isInteger(Math.log10(seconds))) return `${count(seconds)}\u00a0s`;
   return seconds < 10 ? duration(seconds) : coarse(seconds);
 }

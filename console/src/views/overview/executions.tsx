@@ -3,7 +3,7 @@
 import type { DueExecution, Overview } from "../../api/types";
 import { Icon, type IconName } from "../../components/icon";
 import { Link } from "../../components/link";
-import { DeadlineStatus } from "../../components/status";
+import { DeadlineStatus, words } from "../../components/status";
 import { Relative, Time } from "../../components/time";
 import { count, plural } from "../../format/duration";
 import { sentence } from "../../format/text";
@@ -106,6 +106,19 @@ export function LateCard({ late }: { late: Overview["late"] }) {
   );
 }
 
+type Failure = Overview["failed_today"]["items"][number];
+
+/** The latest failure of each job, and how many of those listed it has. */
+function byJob(items: Failure[]): { latest: Failure; number: number }[] {
+  const jobs = new Map<string, { latest: Failure; number: number }>();
+  for (const one of items)
+    jobs.set(one.job_id, {
+      latest: jobs.get(one.job_id)?.latest ?? one,
+      number: (jobs.get(one.job_id)?.number ?? 0) + 1,
+    });
+  return [...jobs.values()].slice(0, MOST_FAILED);
+}
+
 export function FailedCard({ failed }: { failed: Overview["failed_today"] }) {
   return (
     <section class="card">
@@ -119,12 +132,20 @@ export function FailedCard({ failed }: { failed: Overview["failed_today"] }) {
         <p class="body dim">None.</p>
       ) : (
         <ul class="list-rows failed-rows">
-          {failed.items.slice(0, MOST_FAILED).map((one) => (
+          {byJob(failed.items).map(({ latest: one, number }) => (
             <li key={one.execution_id}>
-              <Icon name={one.status as IconName} class="hue-bad" />
-              <Link to={`/executions/${one.execution_id}`} class="name">
-                {one.job_name ?? one.task}
-              </Link>
+              <Icon name={one.status as IconName} class="hue-bad" label={words(one.status)} />
+              <span>
+                <Link to={`/executions/${one.execution_id}`} class="name">
+                  {one.job_name ?? one.task}
+                </Link>
+                {number > 1 && (
+                  <span class="dim" title="Of the latest failures">
+                    {" "}
+                    {count(number)} times
+                  </span>
+                )}
+              </span>
               <span class="dim">
                 <Time at={one.ended_at ?? one.scheduled_at} jobZone={one.timezone} />
               </span>

@@ -1,13 +1,11 @@
 /** The queue jobs with the most waiting messages: who fills the queues, and what helps. */
 
-import { send } from "../../api/client";
 import type { QueueJob, Queues } from "../../api/types";
-import { closeDialog, Dialog } from "../../components/dialog";
-import { DryRun } from "../../components/dry-run";
 import { Link } from "../../components/link";
+import { RemedyDialog } from "../../components/remedies/dialog";
+import { actionIn } from "../../components/remedies/steps";
 import { Empty } from "../../components/states";
 import { JobState, Mark } from "../../components/status";
-import { say } from "../../components/toasts";
 import { coarse, count, plural } from "../../format/duration";
 import { place, withQuery } from "../../router";
 import { mayManage } from "../../state/me";
@@ -54,7 +52,11 @@ export function Fillers({ queues, reload }: { queues: Queues; reload: () => void
           </tbody>
         </table>
       )}
-      <Question jobs={queues.jobs} reload={reload} />
+      <RemedyDialog
+        names={new Map(queues.jobs.map((one) => [one.job_id, one.job_name ?? one.job_id]))}
+        reload={reload}
+        wanted={wantedOf(queues.jobs)}
+      />
     </section>
   );
 }
@@ -109,37 +111,18 @@ function Actions({ job }: { job: QueueJob }) {
           Pause…
         </Link>
       )}
+      {job.state === "paused" && (
+        <Link to={withQuery({ do: `resume.${job.job_id}` })} class="button">
+          Resume…
+        </Link>
+      )}
     </span>
   );
 }
 
-function Question({ jobs, reload }: { jobs: QueueJob[]; reload: () => void }) {
-  const [action, id] = (place.value.query.get("do") ?? "").split(".");
-  const job = jobs.find((one) => one.job_id === id);
-  if (!job || (action !== "low" && action !== "pause")) return null;
-  const isPause = action === "pause";
-  const name = job.job_name ?? job.job_id;
-  const change = isPause
-    ? { method: "POST", path: `/jobs/${job.job_id}/pause` }
-    : { method: "PATCH", path: `/jobs/${job.job_id}`, body: { priority: "low" } };
-  const confirm = async () => {
-    await send(change.method, change.path, change.body);
-    closeDialog();
-    reload();
-    say(isPause ? `${name} is paused` : `${name} has the priority low`, { text: "Open", to: `/jobs/${job.job_id}` });
-  };
-  return (
-    <Dialog
-      title={isPause ? `Pause ${name}?` : `Set ${name} to low?`}
-      verb={isPause ? "Pause the job" : "Set to low"}
-      onConfirm={confirm}
-    >
-      <p>
-        {isPause
-          ? "Its messages are kept, and run when it is resumed."
-          : "Its next messages go to the queue low, so that they delay no job of another priority."}
-      </p>
-      <DryRun {...change} />
-    </Dialog>
-  );
+/** The overview asks for a lower priority of the job that fills the queues most. */
+function wantedOf(jobs: QueueJob[]) {
+  const fullest = jobs.find((one) => one.depth > 0 && one.state === "active");
+  if (place.value.query.get("do") === "low") return fullest ? { action: "low" as const, id: fullest.job_id } : null;
+  return actionIn(place.value.query);
 }

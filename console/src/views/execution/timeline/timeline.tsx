@@ -19,6 +19,7 @@ import { inWords, isNear, type Row, rowsOf } from "./rows";
 const ROW = 28;
 const MARGIN = 0.03;
 const HOUR_MS = 3_600_000;
+const SHORT_MS = 300_000;
 
 export function Timeline({ execution }: { execution: Execution }) {
   const hatch = useId();
@@ -27,12 +28,13 @@ export function Timeline({ execution }: { execution: Execution }) {
   const isLive = !FINAL.has(execution.status);
   const { axis, from, until, deadline } = spanOf(execution, rows, isLive ? current : null);
   const x = (at: number) => positionOn(axis, at);
+  const text = until - from < SHORT_MS ? clockSeconds : when;
   return (
     <section class="card" aria-label="Timeline">
       <header>
         <h2>Timeline</h2>
         <span class="note">
-          {when(new Date(from))} to {when(new Date(until))}
+          {text(new Date(from))} to {text(new Date(until))}
         </span>
         <Legend rows={rows} />
       </header>
