@@ -141,11 +141,11 @@ def test_the_cost_of_a_short_execution_counts_its_seconds_and_attempts(world: Wo
     TASK_BODIES.append(lambda _: world.pass_time(100))
     world.run_until_idle()
     cost = only_execution(world, job)["cost"]
-    assert cost["compute"] == pytest.approx(100 * 0.5 * 0.0000133334, abs=1e-6)
-    assert cost["dollars"] == pytest.approx(cost["compute"] + cost["requests"], abs=1e-6)
+    assert cost["compute_dollars"] == pytest.approx(100 * 0.5 * 0.0000133334, abs=1e-6)
+    assert cost["dollars"] == pytest.approx(cost["compute_dollars"] + cost["requests_dollars"], abs=1e-6)
     later = world.submit(schedule={"at": to_text(world.now + timedelta(days=1))})
     world.run_until_idle()
-    assert only_execution(world, later)["cost"] == {"dollars": 0, "compute": 0, "requests": 0}
+    assert only_execution(world, later)["cost"] == {"dollars": 0, "compute_dollars": 0, "requests_dollars": 0}
 
 
 def test_the_timeline_of_a_long_execution_has_slots_attempts_preemptions_and_its_cost(
@@ -183,8 +183,8 @@ def test_the_timeline_of_a_long_execution_has_slots_attempts_preemptions_and_its
         None,
         second.task_arn.rpartition("/")[2],
     )
-    assert shown["cost"]["compute"] == pytest.approx(4 * 0.03238 + 8 * 0.00356, rel=1e-3)  # one hour
-    assert shown["cost"]["requests"] > 0
+    assert shown["cost"]["compute_dollars"] == pytest.approx(4 * 0.03238 + 8 * 0.00356, rel=1e-3)  # one hour
+    assert shown["cost"]["requests_dollars"] > 0
 
 
 def test_a_partitioned_execution_forecasts_each_partition(world: World, lane: LongLane) -> None:

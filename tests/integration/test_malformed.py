@@ -108,7 +108,7 @@ def unexpected_response(name: str, answer: tuple[int, Any], status: int, field: 
             {"task": "fail", "parameters": {"tims": 1}},
             "parameters.tims",
             "is not a parameter of the task 'fail': remove it, or use one of times, fatal, partition: "
-            "did you mean 'times'?",
+            "did you mean 'times'?; for example {\"times\": 0}",
         ),
     ],
 )

@@ -222,6 +222,33 @@ def test_every_percentage_of_an_answer_is_rounded(world: World) -> None:
     assert {"percent", "usual_percent", "success_percent", "failure_percent"} <= found
 
 
+UNIT = re.compile(r"(_|^)(seconds|minutes|percent|dollars|vcpus?|mb|per_(second|minute|month))(_until_breach)?$")
+WITHOUT_UNIT = {
+    "backoff_rate": "a factor",
+    "done": "in the units of the task",
+    "probability": "a share, as usual of probabilities",
+    "tasks": "a number of containers, on average over an hour",
+    "total": "in the units of the task",
+}
+"""The fractional numbers whose name has no unit, and why."""
+
+
+def test_the_name_of_a_fractional_number_has_its_unit(world: World) -> None:
+    found: dict[str, set[str]] = {}
+    for component, schema in document(world)["components"]["schemas"].items():
+        for name, value in schema.get("properties", {}).items():
+            if is_fractional(value) and not UNIT.search(name):
+                found.setdefault(name, set()).add(component)
+    assert found.keys() == WITHOUT_UNIT.keys(), found
+
+
+def is_fractional(schema: dict[str, Any]) -> bool:
+    """Whether a value, each of its items, or each value of a map may be a fraction."""
+    inner = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    inner += [schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict)]
+    return schema.get("type") == "number" or any(map(is_fractional, inner))
+
+
 FILTERS = {"JobSelection", "ExecutionSelection"}
 """They accept several values of a field."""
 TWO_TYPES = {

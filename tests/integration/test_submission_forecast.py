@@ -34,7 +34,7 @@ def test_a_declared_run_time_gives_end_deadline_and_cost(world: World) -> None:
     assert found["p95_end"] > found["median_end"]
     assert (found["deadline"]["at"], found["deadline"]["state"]) == ("2026-11-17T04:00:00.000Z", "on_track")
     each = 2 * 0.03238 + 4 * 0.00356
-    assert found["cost"]["compute"] == pytest.approx(each, rel=1e-3)
+    assert found["cost"]["compute_dollars"] == pytest.approx(each, rel=1e-3)
     assert found["executions_per_month"] == 30
     assert found["dollars_per_month"] == pytest.approx(30 * found["cost"]["dollars"], rel=1e-3)
 
@@ -48,7 +48,7 @@ def test_a_deadline_that_is_too_tight_is_named_with_cause(world: World) -> None:
 def test_partitions_cost_their_sum(world: World) -> None:
     spec = {"lane": "long", "expected_seconds": 600, "resources": {"vcpu": 1, "memory_mb": 2048}}
     one, six = forecast(world, **spec)["cost"], forecast(world, partitions={"count": 6}, **spec)["cost"]
-    assert six["compute"] == pytest.approx(6 * one["compute"], rel=1e-3)
+    assert six["compute_dollars"] == pytest.approx(6 * one["compute_dollars"], rel=1e-3)
 
 
 def test_without_a_known_run_time_there_is_no_end_and_no_cost(world: World) -> None:

@@ -1290,17 +1290,17 @@ export interface components {
          */
         Cost: {
             /**
-             * Compute
+             * Compute Dollars
              * @description Lambda or Fargate.
              */
-            compute: number;
+            compute_dollars: number;
             /** Dollars */
             dollars: number;
             /**
-             * Requests
+             * Requests Dollars
              * @description DynamoDB, SQS, Lambda and Step Functions.
              */
-            requests: number;
+            requests_dollars: number;
         };
         /** DataWindow */
         DataWindow: {

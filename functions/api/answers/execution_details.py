@@ -28,8 +28,8 @@ class Cost(BaseModel):
     """An estimate at the list prices of us-east-1, without free tiers."""
 
     dollars: float
-    compute: float = Field(description="Lambda or Fargate.")
-    requests: float = Field(description="DynamoDB, SQS, Lambda and Step Functions.")
+    compute_dollars: float = Field(description="Lambda or Fargate.")
+    requests_dollars: float = Field(description="DynamoDB, SQS, Lambda and Step Functions.")
 
 
 class Dependant(BaseModel):

@@ -28,8 +28,8 @@ def event_views(events: Iterable[TimelineEvent]) -> list[answers.execution_detai
 def cost_view(estimated: cost.Cost) -> Cost:
     return Cost(
         dollars=round(estimated.dollars, COST_DIGITS),
-        compute=round(estimated.compute, COST_DIGITS),
-        requests=round(estimated.requests, COST_DIGITS),
+        compute_dollars=round(estimated.compute_dollars, COST_DIGITS),
+        requests_dollars=round(estimated.requests_dollars, COST_DIGITS),
     )
 
 

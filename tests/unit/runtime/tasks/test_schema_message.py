@@ -64,7 +64,8 @@ def test_an_unknown_parameter_is_answered_with_the_nearest_known_one() -> None:
     schema = {"type": "object", "properties": {"seconds": {}, "b": {}}, "additionalProperties": False}
     assert refusal(schema, {"second": 1}) == (
         "parameters.second",
-        "is not a parameter of the task 't': remove it, or use one of seconds, b: did you mean 'seconds'?",
+        "is not a parameter of the task 't': remove it, or use one of seconds, b: did you mean 'seconds'?; "
+        'for example {"seconds": "text"}',
     )
 
 
@@ -72,7 +73,7 @@ def test_an_unknown_parameter_is_named_with_those_that_are_known() -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": False}
     assert refusal(schema, {"c": 1}) == (
         "parameters.c",
-        "is not a parameter of the task 't': remove it, or use one of a, b",
+        'is not a parameter of the task \'t\': remove it, or use one of a, b; for example {"a": "text"}',
     )
 
 

@@ -39,17 +39,17 @@ CONTAINER_SECOND_DOLLARS = 2e-6 / 30
 class Cost:
     """Estimated dollars."""
 
-    compute: float
+    compute_dollars: float
     """Lambda or Fargate."""
-    requests: float
+    requests_dollars: float
     """DynamoDB, SQS, Lambda and Step Functions."""
 
     @property
     def dollars(self) -> float:
-        return self.compute + self.requests
+        return self.compute_dollars + self.requests_dollars
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.compute + other.compute, self.requests + other.requests)
+        return Cost(self.compute_dollars + other.compute_dollars, self.requests_dollars + other.requests_dollars)
 
 
 NOTHING = Cost(0.0, 0.0)

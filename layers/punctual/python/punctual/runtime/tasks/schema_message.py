@@ -8,7 +8,7 @@ from typing import Any
 
 from fastjsonschema import JsonSchemaException, JsonSchemaValueException, compile
 
-from punctual.domain.suggestion import one_of
+from punctual.domain.suggestion import closest, one_of
 
 _TYPES = {
     "integer": "a whole number",
@@ -64,7 +64,7 @@ def explain(error: JsonSchemaValueException, task: str) -> tuple[str, str]:
             name = next(name for name in error.value if name not in known)
             allowed = one_of(known, name) or "none"
             message = f"is not a parameter of the task {task!r}: remove it, or use one of {allowed}"
-            return ".".join([*path, name]), message
+            return ".".join([*path, name]), f"{message}{_for_example(_with_one(schema, name))}"
         case rule:
             asked = _RULES[rule](error.rule_definition) if rule in _RULES else _plain(error.message)
             return ".".join(path), f"{asked}, for the task {task!r}{_for_example(schema)}"
@@ -72,12 +72,20 @@ def explain(error: JsonSchemaValueException, task: str) -> tuple[str, str]:
 
 def _for_example(schema: Any) -> str:
     """An example that matches ``schema``; empty if none can be derived."""
-    example = _example(schema)
-    try:
-        compile(schema)(example)
-    except (JsonSchemaException, TypeError, ValueError):
-        return ""
-    return f"; for example {_text(example)}"
+    for example in (_example(schema), None):
+        try:
+            compile(schema)(example)
+        except (JsonSchemaException, TypeError, ValueError):
+            continue
+        return f"; for example {_text(example)}"
+    return ""
+
+
+def _with_one(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The schema of an object that has a field: the one that is closest to ``name``, if none is required."""
+    known = schema.get("properties", {})
+    shown = closest(name, known) or next(iter(known), None)
+    return schema if schema.get("required") or shown is None else {**schema, "required": [shown]}
 
 
 def _example(schema: Any) -> Any:
@@ -90,7 +98,7 @@ def _example(schema: Any) -> Any:
     ]
     if given:
         return given[0]
-    kind = _listed(schema.get("type", "null"))[0]
+    kind = _listed(schema.get("type", "string"))[0]
     if kind == "object":
         return {name: _example(schema.get("properties", {}).get(name, {})) for name in schema.get("required", ())}
     if kind == "array" and schema.get("minItems"):
