@@ -22,6 +22,7 @@ from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import PlannerSettings
 from punctual.runtime.lambdas.streams import Change, StreamLag, changes_in, process_each
 from punctual.stages.dispatch.send import ExecutionSender
+from punctual.stages.plan.expire_revisions import RevisionExpirer
 from punctual.stages.plan.finish_job import JobFinisher
 from punctual.stages.plan.plan import Planner
 from punctual.stages.plan.planned_executions import PlannedExecutions
@@ -58,6 +59,7 @@ planner = Planner(
     finisher=JobFinisher(jobs=jobs, executions=executions, clock=instant.now),
     clock=instant.now,
 )
+revision_expirer = RevisionExpirer(wiring.revisions(settings))
 sender = ExecutionSender(
     planner=planner,
     planned=planned,
@@ -98,10 +100,8 @@ def _plan_job(change: Change) -> None:
 
 
 def _expire_revisions(change: Change) -> None:
-    """Let the revisions of a job that has ended expire with it."""
-    job = change.new or {}
-    if "expires_at" in job and "revised_at" in job:
-        wiring.revisions(settings).expire(job["job_id"], job["expires_at"])  # imported on first use: rarely needed
+    item = change.new or {}
+    revision_expirer.job_changed(item_to_job(item), item.get("expires_at"))
 
 
 def _check_timer(change: Change) -> None:

@@ -1,0 +1,23 @@
+"""Expire revisions: the revisions of an edited job expire with the job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from punctual.domain.jobs.job import Job
+    from punctual.ports.revisions import RevisionExpiry
+
+
+@dataclass(frozen=True)
+class RevisionExpirer:
+    revisions: RevisionExpiry
+
+    def job_changed(self, job: Job, expires_at: int | None) -> None:
+        """Let the revisions of ``job`` expire at ``expires_at``, in seconds since 1970, if the job has ended.
+
+        Idempotent. A job that has never been edited has no revisions.
+        """
+        if expires_at is not None and job.revised_at is not None:
+            self.revisions.expire(job.job_id, expires_at)
