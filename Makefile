@@ -10,6 +10,9 @@ ifdef PORT
 export PUNCTUAL_PORT := $(PORT)
 endif
 
+# Node 20 still works; the warning of the CDK would hide what matters.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
+
 BIN := node_modules/.bin
 
 .PHONY: help install up down status logs notices demo test check docs deploy bench clean constraints \
@@ -45,8 +48,9 @@ check: check-style check-types check-console test-unit ## run style and type che
 test: check-style check-types check-console ## run all checks and tests, suites in parallel: about 12 minutes
 	@$(PY) -m tests.run
 
-docs: install ## regenerate the diagrams and tables of docs/
+docs: install ## regenerate the diagrams and tables of docs/, and the example of a stage's settings
 	@$(PY) docs/generate.py
+	@$(PY) stages/generate.py
 
 check-style: install
 	@echo "── style" && $(PY) -m ruff check . && $(PY) -m ruff format --check .
@@ -83,8 +87,9 @@ SEEDS ?= 1 100
 simulate: install ## run the engine under random schedules and faults (SEEDS="1 1000": first and last seed; SEEDS="1 10000 --short": short schedules)
 	@PYTHONPATH=layers/punctual/python:. $(PY) -m tests.simulator $(SEEDS)
 
-deploy: install ## deploy Punctual to the AWS account of your credentials
-	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" cdk deploy -c stage=prod
+STAGE ?= prod
+deploy: install ## deploy a stage to the AWS account of your credentials (STAGE=test: with the settings of stages/test.toml)
+	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" cdk deploy -c stage=$(STAGE)
 
 bench: install ## measure cost, lateness and import times, and draw the dashboard (PARTS="cost week" runs only some)
 	@PYTHONPATH=layers/punctual/python:. $(PY) -m bench $(PARTS)

@@ -1,5 +1,6 @@
 """The CDK application: `cdk deploy` deploys Punctual to the account and Region of your credentials."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -8,14 +9,19 @@ from aws_cdk import App
 # The stack derives event filters from the engine (punctual.domain.triggers).
 sys.path.append(str(Path(__file__).parent / "layers" / "punctual" / "python"))
 
-from cdk.settings import for_stage
 from cdk.stack import PunctualStack
+from cdk.stages import for_stage
 from cdk.task_check import TasksBroken, check_tasks
 from cdk.validation import validate
 
 app = App()
-settings = for_stage(app.node.try_get_context("stage") or "prod")
-stack = PunctualStack(app, "Punctual", settings=settings)
+try:
+    settings = for_stage(app.node.try_get_context("stage") or "prod")
+except ValueError as error:
+    sys.exit(f"\n{error}\n")
+if settings.is_emulated and "AWS_ENDPOINT_URL" not in os.environ:
+    sys.exit("\nthe stage `local` is for the emulator: use `make up`\n")
+stack = PunctualStack(app, settings=settings)
 if stack.bundling_required:  # not by commands that deploy nothing
     try:
         check_tasks()

@@ -21,7 +21,7 @@ from typing import Any
 from bench.picture import COLOURS, save
 from bench.report import Report
 from punctual.domain.instant import to_epoch_ms
-from punctual.domain.metrics import NAMESPACE, DashboardMetric, Metric
+from punctual.domain.metrics import DashboardMetric, Metric, namespace
 from tests.e2e.punctual import Punctual
 
 SECONDS, SAMPLE_SECONDS = 300, 10
@@ -161,7 +161,7 @@ def _minutes(began: datetime, at: datetime) -> float:
 
 def _short(alarm: str) -> str:
     """The alarm name without the stack name."""
-    return alarm.partition("-")[2]
+    return alarm.removeprefix("Punctual-local-")
 
 
 def _report(widgets: list[dict[str, Any]], run: MeasuredRun) -> Report:
@@ -222,7 +222,7 @@ def _widget(widget: dict[str, Any], run: MeasuredRun) -> tuple[int, list[str]]:
 
 
 def _is_own(widget: dict[str, Any]) -> bool:
-    return any(namespace == NAMESPACE for namespace, *_ in widget["properties"].get("metrics", ()))
+    return any(source == namespace("local") for source, *_ in widget["properties"].get("metrics", ()))
 
 
 def _section(markdown: str) -> tuple[int, list[str]]:

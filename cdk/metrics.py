@@ -1,5 +1,6 @@
 """The CloudWatch metrics of alarms and dashboard. punctual/domain/metrics.py names Punctual's own metrics."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from aws_cdk import Duration
@@ -7,7 +8,7 @@ from aws_cdk import aws_apigatewayv2 as http
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from cdk.components.function import Function
-from punctual.domain.metrics import NAMESPACE, DashboardMetric, Metric
+from punctual.domain.metrics import DashboardMetric, Metric, namespace
 
 MINUTE = Duration.minutes(1)
 
@@ -33,9 +34,14 @@ SUMMED = {
 }
 
 
-def measured(metric: Metric | DashboardMetric, **dimensions: str) -> cloudwatch.Metric:
-    """A metric that Punctual publishes."""
-    return _metric(NAMESPACE, metric, dimensions)
+@dataclass(frozen=True)
+class OwnMetrics:
+    """The metrics that the functions of a stage publish."""
+
+    stage: str
+
+    def __call__(self, metric: Metric | DashboardMetric, **dimensions: str) -> cloudwatch.Metric:
+        return _metric(namespace(self.stage), metric, dimensions)
 
 
 def of_function(metric: OfFunction, function: Function) -> cloudwatch.Metric:
@@ -54,10 +60,10 @@ def server_errors(api: http.HttpApi) -> cloudwatch.Metric:
 
 
 def _metric(
-    namespace: str, metric: Metric | DashboardMetric | OfFunction, dimensions: dict[str, str]
+    source: str, metric: Metric | DashboardMetric | OfFunction, dimensions: dict[str, str]
 ) -> cloudwatch.Metric:
     return cloudwatch.Metric(
-        namespace=namespace,
+        namespace=source,
         metric_name=metric.value,
         dimensions_map=dimensions,
         statistic=cloudwatch.Stats.SUM if metric in SUMMED else cloudwatch.Stats.MAXIMUM,

@@ -1,21 +1,57 @@
-"""Settings of each stage: capacity, subscribers of alerts, platform, retention.
+"""The settings of a stage, with their defaults. A file `stages/<stage>.toml` changes them; see `cdk/stages.py`.
 
-Everything else is the same on every stage. Choose a stage with `cdk deploy -c stage=local`.
+The docstring of each setting is its documentation in `stages/prod.toml.example`, which `make docs` generates.
 """
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from ipaddress import ip_network
+from typing import Any, ClassVar
 
 from aws_cdk import Duration
 from aws_cdk import aws_logs as logs
 
 from cdk.addresses import read_address
 
+WHEELS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
+LOG_RETENTIONS = {
+    1: logs.RetentionDays.ONE_DAY,
+    3: logs.RetentionDays.THREE_DAYS,
+    7: logs.RetentionDays.ONE_WEEK,
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    90: logs.RetentionDays.THREE_MONTHS,
+    180: logs.RetentionDays.SIX_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+}
+IMAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+STAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
+E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+
+
+def between(least: int, most: int, default: int) -> Any:
+    """A number with its bounds."""
+    return field(default=default, metadata={"bounds": (least, most)})
+
 
 @dataclass(frozen=True, kw_only=True)
+class Section:
+    """A group of settings. Raises `ValueError`, which names the setting, for a number outside its bounds."""
+
+    path: ClassVar[str] = ""
+    """The prefix of the settings in messages."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            least, most = one.metadata.get("bounds", (None, None))
+            value = getattr(self, one.name)
+            if least is not None and not least <= value <= most:
+                raise ValueError(f"{self.path}{one.name}: {value:,} is not between {least:,} and {most:,}")
+
+
+@dataclass(frozen=True)
 class Platform:
     """The platform of the functions, which decides the wheels of their layer."""
 
@@ -26,13 +62,19 @@ class Platform:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkerConcurrency:
-    """The maximum number of concurrent function instances per queue. Lambda requires at least 2."""
+class WorkerConcurrency(Section):
+    """The maximum number of concurrent function instances per queue. Their sum must stay below the account's quota."""
 
-    high: int
-    normal: int
-    low: int
-    intake: int
+    path: ClassVar[str] = "concurrency."
+
+    high: int = between(2, 1000, 200)
+    """Of the queue for jobs with the priority `high`."""
+    normal: int = between(2, 1000, 100)
+    """Of the queue for jobs with the priority `normal`."""
+    low: int = between(2, 1000, 20)
+    """Of the queue for jobs with the priority `low`."""
+    intake: int = between(2, 1000, 20)
+    """Of the intake queue, which turns messages into executions."""
 
     @property
     def limits(self) -> dict[str, str]:
@@ -41,23 +83,23 @@ class WorkerConcurrency:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongLane:
+class LongLane(Section):
     """Limits of the long lane. Parts that exceed them wait for a slot, in order of laxity."""
 
-    vcpus: int
+    path: ClassVar[str] = "long."
+
+    vcpus: int = between(1, 100_000, 256)
     """Of all containers together. Keep it below the account's quota of Fargate vCPUs; Spot has a separate quota."""
-    tasks: int
+    tasks: int = between(1, 100_000, 256)
     """The maximum number of concurrent containers."""
-    starts_per_second: int
+    starts_per_second: int = between(1, 1000, 15)
     """ECS accepts 20 task starts per second for the whole account: leave some for other applications."""
-    heartbeat_seconds: int
+    heartbeat_seconds: int = between(5, 300, 30)
     """The heartbeat interval of a container. A container without a heartbeat for three intervals is considered dead."""
-    image: str | None
-    """The image of Punctual's own runner. `None` builds it from the Dockerfile, which requires Docker."""
-    images: Mapping[str, str]
+    image: str | None = None
+    """The image of Punctual's own runner. Without one, a deployment builds it from the Dockerfile with Docker."""
+    images: Mapping[str, str] = field(default_factory=dict)
     """Alternative images, by the name that jobs use. They must be built for the architecture of the functions."""
-    events_from: tuple[str, ...]
-    """The accepted sources of ECS task state change events."""
 
     @property
     def limits(self) -> dict[str, str]:
@@ -65,29 +107,30 @@ class LongLane:
         return {"LONG_VCPUS": str(self.vcpus), "LONG_TASKS": str(self.tasks)}
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in self.images:
-            if not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", name) or name == "runner":
+            if not IMAGE_NAME.fullmatch(name) or name == "runner":
                 raise ValueError(
                     f"long.images: {name!r} is not a valid name; use a-z, 0-9 and hyphens, but not 'runner'"
                 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alerts:
+class Alerts(Section):
     """Subscribers of alerts, thresholds of the backlog alarms, and the address of the runbook."""
 
-    page: tuple[str, ...]
+    path: ClassVar[str] = "alerts."
+
+    page: tuple[str, ...] = ()
     """Subscribers of urgent alerts: each `mailto:someone@example.com`, `https://…`, or the ARN of an SQS queue."""
-    notice: tuple[str, ...]
+    notice: tuple[str, ...] = ()
     """Subscribers of other alerts, in the same forms."""
-    backlog_minutes: int
+    backlog_minutes: int = between(1, 10_080, 30)
     """The alarm threshold for the estimated time to drain a queue of the short lane."""
-    backlog_messages: int
+    backlog_messages: int = between(1, 1_000_000_000, 100_000)
     """The alarm threshold for the number of messages in a queue of the short lane."""
-    runbook: str
+    runbook: str = "docs/operations.md"
     """The address of docs/operations.md, preferably https://. Each alarm links to its section."""
-    on_aws_metrics: bool = True
-    """Whether alarms also watch metrics of AWS. The emulator evaluates such alarms wrongly: it ignores dimensions."""
 
     @property
     def backlog_limits(self) -> dict[str, str]:
@@ -95,45 +138,66 @@ class Alerts:
         return {"BACKLOG_MINUTES": str(self.backlog_minutes), "BACKLOG_MESSAGES": str(self.backlog_messages)}
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for setting, addresses in (("alerts.page", self.page), ("alerts.notice", self.notice)):
             for address in addresses:
                 read_address(setting, address)
                 if addresses.count(address) > 1:
                     raise ValueError(f"{setting}: {address!r} is listed twice; remove one")
-        for setting, limit in (("minutes", self.backlog_minutes), ("messages", self.backlog_messages)):
-            if limit < 1:
-                raise ValueError(f"alerts.backlog_{setting}: {limit} is not a limit; use an integer of at least 1")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Section):
     stage: str
-    platform: Platform
-    concurrency: WorkerConcurrency
-    long: LongLane
-    alerts: Alerts
-    timer_shards: int
+    is_emulated: bool = False
+
+    architecture: str = "arm64"
+    """Of functions and containers: `arm64` or `x86_64`."""
+    timer_shards: int = between(1, 1024, 1)
     """The number of parallel timer sweeps. One shard handles about 150 timers per second."""
-    stream_parallelization: int
+    stream_parallelization: int = between(1, 10, 4)
     """Concurrent batches per stream shard; items with the same key still stay in order."""
-    retention_days: int
+    retention_days: int = between(1, 3650, 90)
     """The retention of executions and results after their end."""
-    log_retention: logs.RetentionDays
-    requests_per_second: int
-    request_burst: int
-    token_validity: Duration
-    password_sign_in: bool
-    """Whether clients may sign in with user name and password without SRP: for demo users only."""
-    is_emulated: bool
-    """Whether the stack runs on the emulator, which serves the API below a path, and the sign-in page
-    at its own address."""
-    keep_data: bool
+    log_retention_days: int = 30
+    """The retention of logs: 1, 3, 7, 14, 30, 90, 180 or 365."""
+    requests_per_second: int = between(1, 100_000, 200)
+    """The rate at which the API accepts requests."""
+    request_burst: int = between(1, 100_000, 400)
+    """The number of requests that the API accepts at once."""
+    token_minutes: int = between(5, 1440, 60)
+    """The validity of a token."""
+    keep_data: bool = True
     """Whether tables, results and users survive the deletion of the stack."""
     http_call_networks: tuple[str, ...] = ()
     """Networks without public addresses that the task `http.call` may connect to, such as `10.1.0.0/16`."""
-
     email_sender: str | None = None
-    """The address from which jobs send notices by e-mail: verify it, or its domain, in SES. `None` sends no e-mail."""
+    """The address from which jobs send notices by e-mail: verify it, or its domain, in SES. Without it, no e-mail."""
+
+    concurrency: WorkerConcurrency = WorkerConcurrency()
+    long: LongLane = LongLane()
+    alerts: Alerts = Alerts()
+
+    @property
+    def stack_name(self) -> str:
+        return f"Punctual-{self.stage}"
+
+    @property
+    def platform(self) -> Platform:
+        return Platform(self.architecture, None if self.is_emulated else WHEELS[self.architecture])
+
+    @property
+    def log_retention(self) -> logs.RetentionDays:
+        return LOG_RETENTIONS[self.log_retention_days]
+
+    @property
+    def token_validity(self) -> Duration:
+        return Duration.minutes(self.token_minutes)
+
+    @property
+    def events_from(self) -> list[str]:
+        """The accepted sources of ECS task state change events; the second is the emulation of Fargate."""
+        return ["aws.ecs", "punctual.fargate"] if self.is_emulated else ["aws.ecs"]
 
     @property
     def of_email(self) -> dict[str, str]:
@@ -150,7 +214,15 @@ class Settings:
         return f"/_aws/execute-api/{api_id}" if self.is_emulated else ""
 
     def __post_init__(self) -> None:
-        if self.email_sender is not None and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", self.email_sender):
+        super().__post_init__()
+        if not STAGE_NAME.fullmatch(self.stage):
+            raise ValueError(f"stage: {self.stage!r} is not a valid name; use up to 20 of a-z, 0-9 and hyphens")
+        if self.architecture not in WHEELS:
+            raise ValueError(f"architecture: {self.architecture!r} is not one of {', '.join(WHEELS)}")
+        if self.log_retention_days not in LOG_RETENTIONS:
+            allowed = ", ".join(map(str, LOG_RETENTIONS))
+            raise ValueError(f"log_retention_days: {self.log_retention_days} is not one of {allowed}")
+        if self.email_sender is not None and not E_MAIL.fullmatch(self.email_sender):
             raise ValueError(f"email_sender: {self.email_sender!r} is not an e-mail address; write it as a@example.com")
         for network in self.http_call_networks:
             try:
@@ -161,7 +233,8 @@ class Settings:
 
 LOCAL = Settings(
     stage="local",
-    platform=Platform(architecture="x86_64", wheels=None),
+    is_emulated=True,
+    architecture="x86_64",
     concurrency=WorkerConcurrency(high=10, normal=10, low=4, intake=2),
     long=LongLane(
         vcpus=4,
@@ -170,59 +243,17 @@ LOCAL = Settings(
         heartbeat_seconds=5,
         image="punctual-runner:local",
         images={"shell": "punctual-shell:local"},
-        # The second source is the local simulation of Fargate: see local/fargate.py.
-        events_from=("aws.ecs", "punctual.fargate"),
     ),
-    alerts=Alerts(
-        page=(),
-        notice=(),
-        backlog_minutes=1,
-        backlog_messages=100_000,
-        runbook="docs/operations.md",
-        on_aws_metrics=False,
-    ),
-    timer_shards=1,
+    alerts=Alerts(backlog_minutes=1),
     stream_parallelization=1,
     retention_days=30,
-    log_retention=logs.RetentionDays.ONE_WEEK,
+    log_retention_days=7,
     requests_per_second=1000,
     request_burst=2000,
-    token_validity=Duration.hours(24),
-    password_sign_in=True,
-    is_emulated=True,
+    token_minutes=1440,
     keep_data=False,
 )
+"""The stage of `make up`."""
 
-PROD = Settings(
-    stage="prod",
-    platform=Platform(architecture="arm64", wheels="aarch64-manylinux2014"),
-    concurrency=WorkerConcurrency(high=200, normal=100, low=20, intake=20),
-    long=LongLane(
-        vcpus=256,
-        tasks=256,
-        starts_per_second=15,
-        heartbeat_seconds=30,
-        image=None,
-        images={},
-        events_from=("aws.ecs",),
-    ),
-    alerts=Alerts(page=(), notice=(), backlog_minutes=30, backlog_messages=100_000, runbook="docs/operations.md"),
-    timer_shards=1,
-    stream_parallelization=4,
-    retention_days=90,
-    log_retention=logs.RetentionDays.ONE_MONTH,
-    requests_per_second=200,
-    request_burst=400,
-    token_validity=Duration.hours(1),
-    password_sign_in=False,
-    is_emulated=False,
-    keep_data=True,
-)
-
-
-def for_stage(name: str) -> Settings:
-    """The settings of the stage called `name`; raises `ValueError` for an unknown stage."""
-    stages = {settings.stage: settings for settings in (LOCAL, PROD)}
-    if name not in stages:
-        raise ValueError(f"no stage {name!r}: choose one of {', '.join(sorted(stages))}")
-    return stages[name]
+PROD = Settings(stage="prod")
+"""The stage of `make deploy`, with all defaults."""

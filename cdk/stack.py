@@ -46,9 +46,12 @@ FUNCTIONS = (
 class PunctualStack(Stack):
     """Punctual in the account and Region of the deploying credentials."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+    def __init__(self, scope: Construct, *, settings: Settings) -> None:
         super().__init__(
-            scope, construct_id, description="Punctual: a serverless job scheduler", tags={"app": "punctual"}
+            scope,
+            settings.stack_name,
+            description=f"Punctual: a serverless job scheduler, stage {settings.stage}",
+            tags={"app": "punctual", "stage": settings.stage},
         )
         # Shared resources.
         self.identity = Identity(self, "Identity", settings=settings)
@@ -131,7 +134,7 @@ class PunctualStack(Stack):
 
         # metrics, alarms ─▶ dashboard
         self.dashboard = Dashboard(
-            self, "Board", alarms=self.alarms, functions=self.functions, queues=queues, api=self.api
+            self, "Board", settings=settings, alarms=self.alarms, functions=self.functions, queues=queues, api=self.api
         )
 
         publish(self)

@@ -17,7 +17,7 @@ from local.aws import DUMMY_CREDENTIALS, client
 from local.errors import DeployFailed
 from local.places import ACCOUNT, REGION, ROOT, Places
 
-STACK = "Punctual"
+STACK = "Punctual-local"
 DEPLOYED = "/punctual/local/deployed"
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
 # Inputs of the synthesised stack.

@@ -15,9 +15,9 @@ READ_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetSh
 READ_QUEUE = ("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 
 HERE = "AWS::Region:AWS::AccountId"
-STATE_MACHINE = f"arn:AWS::Partition:states:{HERE}:stateMachine:Punctual-long"
-RUNS = f"arn:AWS::Partition:states:{HERE}:execution:Punctual-long:*"
-SCHEDULES = f"arn:AWS::Partition:scheduler:{HERE}:schedule/Punctual-long/*"
+STATE_MACHINE = f"arn:AWS::Partition:states:{HERE}:stateMachine:Punctual-prod-long"
+RUNS = f"arn:AWS::Partition:states:{HERE}:execution:Punctual-prod-long:*"
+SCHEDULES = f"arn:AWS::Partition:scheduler:{HERE}:schedule/Punctual-prod-long/*"
 EVERY_SCHEDULE = f"arn:AWS::Partition:scheduler:{HERE}:schedule/*/*"
 TASKS = f"arn:AWS::Partition:ecs:{HERE}:task/FargateCluster/*"
 DEFINITIONS = f"arn:AWS::Partition:ecs:{HERE}:task-definition"

@@ -16,7 +16,7 @@ from constructs import Construct
 from cdk.components.api import Api
 from cdk.components.function import Function
 from cdk.components.topics import Topics
-from cdk.metrics import OfFunction, measured, of_function, server_errors
+from cdk.metrics import OfFunction, OwnMetrics, of_function, server_errors
 from cdk.names import alarm_name
 from cdk.settings import Alerts, Settings
 from punctual.domain.metrics import Metric
@@ -52,6 +52,7 @@ class Alarms(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.all: dict[str, cloudwatch.Alarm] = {}
+        self._measured = OwnMetrics(settings.stage)
         self._runbook = settings.alerts.runbook
         self._deadlines(topics)
         self._backlog(topics, settings.alerts)
@@ -59,21 +60,21 @@ class Alarms(Construct):
         self._streams(topics)
         self._failures(topics)
         self._capacity(topics)
-        if settings.alerts.on_aws_metrics:
+        if not settings.is_emulated:  # it evaluates them wrongly
             self._aws_metrics(topics, functions, api)
 
     def _deadlines(self, topics: Topics) -> None:
         self._alarm(
             "DeadlineAtRisk",
             "An execution will probably miss its deadline.",
-            metric=measured(Metric.DEADLINES_AT_RISK),
+            metric=self._measured(Metric.DEADLINES_AT_RISK),
             above=0,
             notify=topics.notice,
         )
         self._alarm(
             "DeadlineMissed",
             "An execution has passed its deadline and is not finished.",
-            metric=measured(Metric.DEADLINES_MISSED),
+            metric=self._measured(Metric.DEADLINES_MISSED),
             above=0,
             notify=topics.page,
         )
@@ -82,14 +83,14 @@ class Alarms(Construct):
         self._alarm(
             "BacklogDrainTime",
             f"The backlog of a short-lane queue takes more than {alerts.backlog_minutes} minutes to drain.",
-            metric=measured(Metric.BACKLOG_DRAIN_MINUTES),
+            metric=self._measured(Metric.BACKLOG_DRAIN_MINUTES),
             above=alerts.backlog_minutes,
             notify=topics.page,
         )
         self._alarm(
             "BacklogSize",
             f"More than {alerts.backlog_messages:,} messages wait in a short-lane queue.",
-            metric=measured(Metric.BACKLOG_MESSAGES),
+            metric=self._measured(Metric.BACKLOG_MESSAGES),
             above=alerts.backlog_messages,
             notify=topics.page,
         )
@@ -98,7 +99,7 @@ class Alarms(Construct):
         self._alarm(
             "OldestMessage",
             f"A message in a short-lane queue is overdue by more than {seconds} seconds and has not started.",
-            metric=measured(Metric.OLDEST_MESSAGE_SECONDS),
+            metric=self._measured(Metric.OLDEST_MESSAGE_SECONDS),
             above=seconds,
             bad=2,
             of=2,
@@ -109,7 +110,7 @@ class Alarms(Construct):
         self._alarm(
             "DispatchLate",
             f"1% of executions start more than {LATENESS_SECONDS} seconds after their due instant.",
-            metric=measured(Metric.DISPATCH_LATENESS_P99),
+            metric=self._measured(Metric.DISPATCH_LATENESS_P99),
             above=LATENESS_SECONDS,
             bad=3,
             of=5,
@@ -119,7 +120,7 @@ class Alarms(Construct):
         self._alarm(
             "TickMissed",
             "The monitor has missed its ticks: other alarms have no data, and other ticks may be missing too.",
-            metric=measured(Metric.TICK_GAP_SECONDS),
+            metric=self._measured(Metric.TICK_GAP_SECONDS),
             above=TICK_GAP_SECONDS,
             bad=2,
             of=3,
@@ -129,7 +130,7 @@ class Alarms(Construct):
         self._alarm(
             "SweepBehind",
             "The dispatcher does not keep up with the timers: executions will start late.",
-            metric=measured(Metric.SWEEP_LAG_SECONDS),
+            metric=self._measured(Metric.SWEEP_LAG_SECONDS),
             above=SWEEP_LAG_SECONDS,
             notify=topics.page,
         )
@@ -138,7 +139,7 @@ class Alarms(Construct):
         self._alarm(
             "StreamBehind",
             "A function is more than a minute behind the stream that it reads.",
-            metric=measured(Metric.STREAM_LAG_SECONDS),
+            metric=self._measured(Metric.STREAM_LAG_SECONDS),
             above=STREAM_AGE_SECONDS,
             bad=3,
             of=3,
@@ -149,14 +150,14 @@ class Alarms(Construct):
         self._alarm(
             "DeadLetters",
             "A message or record could not be processed, and waits in a dead-letter queue for an operator.",
-            metric=measured(Metric.DEAD_LETTERS),
+            metric=self._measured(Metric.DEAD_LETTERS),
             above=0,
             notify=topics.page,
         )
         self._alarm(
             "WorkerFailures",
             f"More than {FAILED_PERCENT}% of the attempts in the short lane fail.",
-            metric=measured(Metric.WORKER_FAILURE_RATE),
+            metric=self._measured(Metric.WORKER_FAILURE_RATE),
             above=FAILED_PERCENT,
             bad=3,
             of=5,
@@ -165,7 +166,7 @@ class Alarms(Construct):
         self._alarm(
             "BrokenTaskModules",
             "A module of tasks/ cannot be imported: its tasks are unavailable.",
-            metric=measured(Metric.BROKEN_TASK_MODULES),
+            metric=self._measured(Metric.BROKEN_TASK_MODULES),
             above=0,
             of=15,
             notify=topics.page,
@@ -173,7 +174,7 @@ class Alarms(Construct):
         self._alarm(
             "StateMachineFailures",
             "A run of the long lane's state machine failed. The reconciler resumes its execution.",
-            metric=measured(Metric.STATE_MACHINE_FAILURES),
+            metric=self._measured(Metric.STATE_MACHINE_FAILURES),
             above=0,
             notify=topics.notice,
         )
@@ -182,7 +183,7 @@ class Alarms(Construct):
         self._alarm(
             "ApiErrors",
             f"The API answers more than {SERVER_ERRORS} requests per minute with an internal error.",
-            metric=measured(Metric.API_FAULTS),
+            metric=self._measured(Metric.API_FAULTS),
             above=SERVER_ERRORS,
             bad=2,
             of=3,
@@ -191,7 +192,7 @@ class Alarms(Construct):
         self._alarm(
             "Throttled",
             f"AWS has throttled requests of a function, and their retries, for {THROTTLED_REQUEST_MINUTES} minutes.",
-            metric=measured(Metric.THROTTLES),
+            metric=self._measured(Metric.THROTTLES),
             above=0,
             bad=THROTTLED_REQUEST_MINUTES,
             of=THROTTLED_REQUEST_MINUTES,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Aws, Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
@@ -11,7 +11,8 @@ from cdk.components.alarms import STREAM_READERS, Alarms
 from cdk.components.api import Api
 from cdk.components.function import Function
 from cdk.components.queues import Queues
-from cdk.metrics import OfFunction, measured, of_function, server_errors
+from cdk.metrics import OfFunction, OwnMetrics, of_function, server_errors
+from cdk.settings import Settings
 from punctual.domain.metrics import DashboardMetric, Metric
 
 LANES = ("short", "long")
@@ -37,13 +38,16 @@ class Dashboard(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        settings: Settings,
         alarms: Alarms,
         functions: Mapping[str, Function],
         queues: Queues,
         api: Api,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.name = Stack.of(self).stack_name
+        # A dashboard's name is global in the account.
+        self.name = f"{settings.stack_name}-{Aws.REGION}"
+        self._measured = OwnMetrics(settings.stage)
         self._alarms = alarms.all
         self._page = cloudwatch.Dashboard(self, "Page", dashboard_name=self.name, default_interval=Duration.hours(3))
         self._states()
@@ -62,9 +66,12 @@ class Dashboard(Construct):
 
     def _running(self) -> None:
         self._section("Running now", "Executions on workers and in containers, and the slots of the long lane.")
-        slots = {"taken": measured(DashboardMetric.SLOTS_TAKEN), "waiting": measured(DashboardMetric.SLOTS_WAITING)}
+        slots = {
+            "taken": self._measured(DashboardMetric.SLOTS_TAKEN),
+            "waiting": self._measured(DashboardMetric.SLOTS_WAITING),
+        }
         self._row(
-            Graph(title="Running, by lane", lines=_by_lane(DashboardMetric.RUNNING_NOW), stacked=True),
+            Graph(title="Running, by lane", lines=self._by_lane(DashboardMetric.RUNNING_NOW), stacked=True),
             Graph(title="Slots of the long lane", lines=slots),
         )
 
@@ -74,47 +81,47 @@ class Dashboard(Construct):
             "The time from the due instant to the start, and the lag of sweep and ticks.",
         )
         self._row(
-            _watched("Start after due instant, p99, seconds", Metric.DISPATCH_LATENESS_P99, "DispatchLate"),
-            _watched("Sweep lag, seconds", Metric.SWEEP_LAG_SECONDS, "SweepBehind"),
-            _watched("Time between ticks, seconds", Metric.TICK_GAP_SECONDS, "TickMissed"),
+            self._watched("Start after due instant, p99, seconds", Metric.DISPATCH_LATENESS_P99, "DispatchLate"),
+            self._watched("Sweep lag, seconds", Metric.SWEEP_LAG_SECONDS, "SweepBehind"),
+            self._watched("Time between ticks, seconds", Metric.TICK_GAP_SECONDS, "TickMissed"),
         )
 
     def _throughput(self) -> None:
         self._section("Throughput", "Per minute, by lane and outcome.")
         ended = {
-            f"{lane} {outcome}": measured(DashboardMetric.ENDED, lane=lane, outcome=outcome)
+            f"{lane} {outcome}": self._measured(DashboardMetric.ENDED, lane=lane, outcome=outcome)
             for lane in LANES
             for outcome in OUTCOMES
         }
         self._row(
-            Graph(title="Started", lines=_by_lane(DashboardMetric.STARTED), stacked=True),
+            Graph(title="Started", lines=self._by_lane(DashboardMetric.STARTED), stacked=True),
             Graph(title="Ended", lines=ended, stacked=True),
         )
 
     def _backlog(self, queues: Sequence[str]) -> None:
         self._section("Backlog", "Messages in the queues of the short lane, and the estimated time to drain them.")
-        depths = {queue: measured(DashboardMetric.QUEUE_DEPTH, queue=queue) for queue in queues}
-        minutes = {queue: measured(DashboardMetric.QUEUE_DRAIN_MINUTES, queue=queue) for queue in queues}
+        depths = {queue: self._measured(DashboardMetric.QUEUE_DEPTH, queue=queue) for queue in queues}
+        minutes = {queue: self._measured(DashboardMetric.QUEUE_DRAIN_MINUTES, queue=queue) for queue in queues}
         self._row(
             Graph(title="Waiting, by queue", lines=depths, stacked=True),
             Graph(title="Minutes to drain, by queue", lines=minutes),
         )
         self._row(
-            _watched("Minutes to drain, slowest queue", Metric.BACKLOG_DRAIN_MINUTES, "BacklogDrainTime"),
-            _watched("Waiting, fullest queue", Metric.BACKLOG_MESSAGES, "BacklogSize"),
-            _watched("Oldest message, seconds", Metric.OLDEST_MESSAGE_SECONDS, "OldestMessage"),
+            self._watched("Minutes to drain, slowest queue", Metric.BACKLOG_DRAIN_MINUTES, "BacklogDrainTime"),
+            self._watched("Waiting, fullest queue", Metric.BACKLOG_MESSAGES, "BacklogSize"),
+            self._watched("Oldest message, seconds", Metric.OLDEST_MESSAGE_SECONDS, "OldestMessage"),
         )
 
     def _deadlines(self) -> None:
         self._section("Deadlines", "Live executions that may miss their deadline, and executions that have missed it.")
         self._row(
-            _watched("At risk", Metric.DEADLINES_AT_RISK, "DeadlineAtRisk"),
-            _watched("Missed", Metric.DEADLINES_MISSED, "DeadlineMissed"),
+            self._watched("At risk", Metric.DEADLINES_AT_RISK, "DeadlineAtRisk"),
+            self._watched("Missed", Metric.DEADLINES_MISSED, "DeadlineMissed"),
         )
 
     def _cost(self) -> None:
         self._section("Cost", "An estimate from the executions that ran, at list prices.")
-        dollars = measured(DashboardMetric.ESTIMATED_DOLLARS)
+        dollars = self._measured(DashboardMetric.ESTIMATED_DOLLARS)
         self._row(
             Graph(title="Dollars, by hour", lines={"dollars": dollars.with_(period=Duration.hours(1))}),
             Graph(title="Dollars, by day", lines={"dollars": dollars.with_(period=Duration.days(1))}),
@@ -123,15 +130,15 @@ class Dashboard(Construct):
     def _errors(self, functions: Mapping[str, Function], api: Api) -> None:
         self._section("Errors", "Failures, lag and throttling.")
         self._row(
-            _watched("Dead letters", Metric.DEAD_LETTERS, "DeadLetters"),
-            _watched("Failed attempts, percent", Metric.WORKER_FAILURE_RATE, "WorkerFailures"),
-            _watched("Failed state machine runs", Metric.STATE_MACHINE_FAILURES, "StateMachineFailures"),
-            _watched("Broken task modules", Metric.BROKEN_TASK_MODULES, "BrokenTaskModules"),
+            self._watched("Dead letters", Metric.DEAD_LETTERS, "DeadLetters"),
+            self._watched("Failed attempts, percent", Metric.WORKER_FAILURE_RATE, "WorkerFailures"),
+            self._watched("Failed state machine runs", Metric.STATE_MACHINE_FAILURES, "StateMachineFailures"),
+            self._watched("Broken task modules", Metric.BROKEN_TASK_MODULES, "BrokenTaskModules"),
         )
         self._row(
-            _watched("API faults", Metric.API_FAULTS, "ApiErrors"),
-            _watched("Stream lag, seconds", Metric.STREAM_LAG_SECONDS, "StreamBehind"),
-            _watched("Throttled AWS requests", Metric.THROTTLES, "Throttled"),
+            self._watched("API faults", Metric.API_FAULTS, "ApiErrors"),
+            self._watched("Stream lag, seconds", Metric.STREAM_LAG_SECONDS, "StreamBehind"),
+            self._watched("Throttled AWS requests", Metric.THROTTLES, "Throttled"),
         )
         answers = {"5xx": server_errors(api.http)}
         readers = {name: functions[name] for name in STREAM_READERS}
@@ -146,6 +153,12 @@ class Dashboard(Construct):
             Graph(title="Function errors", lines=_by_function(OfFunction.ERRORS, functions)),
             Graph(title="Throttled invocations", lines=_by_function(OfFunction.THROTTLES, functions)),
         )
+
+    def _watched(self, title: str, metric: Metric, alarm: str) -> Graph:
+        return Graph(title=title, lines={metric.value: self._measured(metric)}, alarm=alarm)
+
+    def _by_lane(self, metric: DashboardMetric) -> dict[str, cloudwatch.Metric]:
+        return {lane: self._measured(metric, lane=lane) for lane in LANES}
 
     def _section(self, title: str, text: str) -> None:
         self._page.add_widgets(cloudwatch.TextWidget(markdown=f"## {title}\n{text}", width=WIDTH, height=2))
@@ -164,14 +177,6 @@ class Dashboard(Construct):
             width=width,
             height=6,
         )
-
-
-def _watched(title: str, metric: Metric, alarm: str) -> Graph:
-    return Graph(title=title, lines={metric.value: measured(metric)}, alarm=alarm)
-
-
-def _by_lane(metric: DashboardMetric) -> dict[str, cloudwatch.Metric]:
-    return {lane: measured(metric, lane=lane) for lane in LANES}
 
 
 def _by_function(metric: OfFunction, functions: Mapping[str, Function]) -> dict[str, cloudwatch.Metric]:

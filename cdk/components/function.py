@@ -14,7 +14,7 @@ from cdk.acknowledge import acknowledge
 from cdk.bundling import plain, with_console, with_tasks
 from cdk.components.layers import Layers
 from cdk.settings import Settings
-from punctual.domain.metrics import NAMESPACE
+from punctual.domain.metrics import namespace
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
 
@@ -55,7 +55,7 @@ class Function(Construct):
             description=f"Permissions of Punctual's {name} function",
         )
         self.allow("logs:CreateLogStream", "logs:PutLogEvents", on=[self.log_group.log_group_arn])
-        self._allow_metrics()
+        self._allow_metrics(settings.stage)
         self.resource = lambda_.Function(
             self,
             "Resource",
@@ -95,9 +95,10 @@ class Function(Construct):
         for name, value in variables.items():
             self.resource.add_environment(name, value)
 
-    def _allow_metrics(self) -> None:
+    def _allow_metrics(self, stage: str) -> None:
         """Allow publishing the metrics that alarms watch: any function can be throttled by AWS and reports it."""
-        self.allow("cloudwatch:PutMetricData", on=["*"], when={"StringEquals": {"cloudwatch:namespace": NAMESPACE}})
+        own = {"StringEquals": {"cloudwatch:namespace": namespace(stage)}}
+        self.allow("cloudwatch:PutMetricData", on=["*"], when=own)
         acknowledge(
             self.role,
             "AwsSolutions-IAM5[Resource::*]",

@@ -51,7 +51,7 @@ class Identity(Construct):
             )
         self.client = self.pool.add_client(
             "Client",
-            auth_flows=cognito.AuthFlow(user_srp=True, user_password=settings.password_sign_in),
+            auth_flows=cognito.AuthFlow(user_srp=True, user_password=settings.is_emulated),
             disable_o_auth=True,
             prevent_user_existence_errors=True,
             enable_token_revocation=True,

@@ -51,7 +51,7 @@ class Reporter(Construct):
             "TaskChanges",
             description="A container of Punctual started or stopped, whether or not it reported so itself",
             event_pattern=events.EventPattern(
-                source=list(settings.long.events_from),
+                source=settings.events_from,
                 detail_type=["ECS Task State Change"],
                 detail={"clusterArn": [cluster.arn], "lastStatus": ["RUNNING", "STOPPED"]},
             ),

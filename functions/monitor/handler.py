@@ -36,7 +36,7 @@ concurrency: dict[str, int] = json.loads(settings.concurrency)
 dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
-metrics = CloudWatchMetrics(cloudwatch)
+metrics = CloudWatchMetrics(cloudwatch, settings.punctual_stage)
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 jobs, parts = wiring.jobs(settings), wiring.parts(settings)
 notices = SqsNotices(settings.notices_queue_url, sqs)
@@ -110,7 +110,7 @@ def _tick() -> dict[str, Any]:
     measured, now = monitor.tick(), instant.now()
     metrics.publish(measured.figures, now)
     for figures, dimensions in measured.details:
-        print(emf(figures, now, dimensions))
+        print(emf(settings.punctual_stage, figures, now, dimensions))
     sent = checker.send_due(range(settings.timer_shards))
     overrun, revived, backlog_changes = overruns.tick(), operations.tick(), backlogs.tick()
     extra = {"figures": measured.figures, "checks_sent": sent, "overrun": overrun, "revived": revived}

@@ -82,7 +82,7 @@ def _slowed_first(slowed: dict[str, Any]) -> None:
 
 
 def alarm_state(punctual: Punctual, name: str) -> str:
-    answer = punctual.aws("cloudwatch").describe_alarms(AlarmNames=[f"Punctual-{name}"])
+    answer = punctual.aws("cloudwatch").describe_alarms(AlarmNames=[f"Punctual-local-{name}"])
     return str(answer["MetricAlarms"][0]["StateValue"])
 
 

@@ -141,7 +141,7 @@ def test_an_execution_without_a_free_slot_starts_when_one_becomes_free_without_a
 @contextmanager
 def disabled_tick(punctual: Punctual, function: str) -> Iterator[None]:
     """Disable the schedule that runs a function every minute."""
-    client, group = punctual.aws("scheduler"), {"GroupName": "Punctual-ticks"}
+    client, group = punctual.aws("scheduler"), {"GroupName": "Punctual-local-ticks"}
     summaries = client.list_schedules(**group)["Schedules"]
     schedules = [client.get_schedule(Name=one["Name"], **group) for one in summaries]
     arn = punctual.aws("lambda").get_function(FunctionName=punctual.stack["functions"][function])["Configuration"]

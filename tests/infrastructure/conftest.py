@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from aws_cdk import App
 
-from cdk.settings import for_stage
 from cdk.stack import PunctualStack
+from cdk.stages import for_stage
 from tests.infrastructure.deployed import Deployed
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +18,7 @@ def new_app(stage: str, **options: Any) -> App:
     """The application of app.py, not yet synthesised, with the feature flags of cdk.json."""
     flags = json.loads((ROOT / "cdk.json").read_text())["context"]
     app = App(context={**flags, "stage": stage, "aws:cdk:bundling-stacks": []}, **options)
-    PunctualStack(app, "Punctual", settings=for_stage(stage))
+    PunctualStack(app, settings=for_stage(stage))
     return app
 
 

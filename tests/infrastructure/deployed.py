@@ -25,11 +25,15 @@ class Deployed:
     @classmethod
     def of(cls, app: App) -> "Deployed":
         directory = Path(app.synth().directory)
-        return cls(directory, json.loads((directory / "Punctual.template.json").read_text()))
+        return cls(directory, json.loads(_file(directory, "template").read_text()))
 
     @property
     def template_file(self) -> Path:
-        return self.directory / "Punctual.template.json"
+        return _file(self.directory, "template")
+
+    @property
+    def assets_file(self) -> Path:
+        return _file(self.directory, "assets")
 
     def all(self, kind: str) -> dict[str, Resource]:
         """The properties of every resource of one type, by readable name."""
@@ -81,7 +85,7 @@ class Deployed:
     def alarms(self) -> dict[str, Resource]:
         """The alarms, by name without the prefix of the stack."""
         alarms = self.all("AWS::CloudWatch::Alarm").values()
-        return {alarm["AlarmName"].removeprefix("Punctual-"): alarm for alarm in alarms}
+        return {alarm["AlarmName"].split("-", 2)[2]: alarm for alarm in alarms}
 
     def state_machine(self) -> Resource:
         """The deployed definition; references to resources are replaced by readable names."""
@@ -149,3 +153,8 @@ def _name(logical_id: str) -> str:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+def _file(directory: Path, kind: str) -> Path:
+    (file,) = directory.glob(f"Punctual-*.{kind}.json")
+    return file

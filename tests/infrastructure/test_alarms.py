@@ -11,7 +11,7 @@ from aws_cdk import App
 from cdk.settings import LOCAL, PROD, Alerts
 from cdk.stack import PunctualStack
 from punctual.domain.executions.horizon import SWEEP_HORIZON
-from punctual.domain.metrics import NAMESPACE, Metric
+from punctual.domain.metrics import Metric, namespace
 from tests.infrastructure.conftest import ROOT
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 
@@ -47,18 +47,19 @@ def kind(name: str) -> str:
 
 
 def test_every_metric_published_for_alarms_has_one_alarm(prod: Deployed) -> None:
-    own = [alarm["MetricName"] for alarm in prod.alarms().values() if alarm["Namespace"] == NAMESPACE]
+    own = [alarm["MetricName"] for alarm in prod.alarms().values() if alarm["Namespace"] == namespace("prod")]
     assert sorted(own) == sorted(Metric)
 
 
 def test_an_alarm_on_punctuals_own_metrics_has_no_dimension(prod: Deployed) -> None:
     for name, alarm in prod.alarms().items():
-        assert ("Dimensions" in alarm) == (alarm["Namespace"] != NAMESPACE), name
+        assert ("Dimensions" in alarm) == (alarm["Namespace"] != namespace("prod")), name
 
 
 def test_every_kind_of_alarm_can_trigger_on_the_emulator(local: Deployed) -> None:
     """The emulator ignores dimensions: each kind has an alarm on an own metric, and none on a metric of AWS."""
-    assert {name: alarm["Namespace"] for name, alarm in local.alarms().items()} == dict.fromkeys(EXPECTED, NAMESPACE)
+    watched = {name: alarm["Namespace"] for name, alarm in local.alarms().items()}
+    assert watched == dict.fromkeys(EXPECTED, namespace("local"))
 
 
 def test_a_burst_that_is_throttled_for_a_few_minutes_raises_no_alarm(prod: Deployed) -> None:
@@ -120,7 +121,7 @@ def test_the_backlog_thresholds_come_from_the_settings(
 @pytest.mark.parametrize("wrong", [{"backlog_minutes": 0}, {"backlog_messages": -1}])
 def test_a_backlog_limit_below_one_is_rejected_by_name(wrong: dict[str, int]) -> None:
     (name,) = wrong
-    with pytest.raises(ValueError, match=f"alerts.{name}: .* at least 1"):
+    with pytest.raises(ValueError, match=f"alerts.{name}: .* is not between 1 and"):
         dataclasses.replace(PROD.alerts, **wrong)
 
 
@@ -168,7 +169,7 @@ def test_the_table_of_the_runbook_lists_the_topic_of_each_alarm() -> None:
 def test_the_runbook_links_use_the_address_from_the_settings(tmp_path: Path) -> None:
     alerts = dataclasses.replace(PROD.alerts, runbook="https://wiki.example.com/punctual")
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
-    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, alerts=alerts))
+    PunctualStack(app, settings=dataclasses.replace(PROD, alerts=alerts))
     alarm = Deployed.of(app).alarms()["DeadLetters"]
     assert alarm["AlarmDescription"].endswith(" https://wiki.example.com/punctual#deadletters")
 

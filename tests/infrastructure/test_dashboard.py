@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.metrics import NAMESPACE, DashboardMetric, Metric
+from punctual.domain.metrics import DashboardMetric, Metric, namespace
 from punctual.domain.status import FINAL
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 
@@ -41,7 +41,7 @@ def stack(request: pytest.FixtureRequest) -> Deployed:
 @pytest.fixture
 def widgets(stack: Deployed) -> list[dict[str, Any]]:
     (dashboard,) = stack.all("AWS::CloudWatch::Dashboard").values()
-    assert dashboard["DashboardName"] == "Punctual"
+    assert readable(dashboard["DashboardName"]) in {"Punctual-prod-AWS::Region", "Punctual-local-AWS::Region"}
     return list(json.loads(readable(dashboard["DashboardBody"]))["widgets"])
 
 
@@ -50,8 +50,8 @@ def lines(widgets: list[dict[str, Any]]) -> list[Line]:
     """Every line of every graph: namespace, metric name, dimensions."""
     drawn = [line for widget in widgets for line in widget["properties"].get("metrics", ())]
     found = []
-    for namespace, name, *dimensions, _look in drawn:
-        found.append((namespace, name, dict(zip(dimensions[::2], dimensions[1::2], strict=True))))
+    for source, name, *dimensions, _look in drawn:
+        found.append((source, name, dict(zip(dimensions[::2], dimensions[1::2], strict=True))))
     return found
 
 
@@ -64,13 +64,13 @@ def test_each_section_begins_with_its_header(widgets: list[dict[str, Any]]) -> N
 
 
 def test_all_metrics_of_punctual_are_shown_and_no_unknown_ones(lines: list[Line]) -> None:
-    shown = {name for namespace, name, _ in lines if namespace == NAMESPACE}
+    shown = {name for source, name, _ in lines if source in {namespace("prod"), namespace("local")}}
     assert shown == {*Metric, *DashboardMetric}
 
 
 def test_a_metric_is_shown_with_the_dimensions_that_the_monitor_publishes(lines: list[Line]) -> None:
-    for namespace, name, dimensions in lines:
-        if namespace == NAMESPACE:
+    for source, name, dimensions in lines:
+        if source in {namespace("prod"), namespace("local")}:
             assert set(dimensions) == DIMENSIONS.get(name, set()), name
 
 

@@ -38,12 +38,12 @@ def test_the_cluster_supports_fargate_and_spot(prod: Deployed) -> None:
 
 
 def test_the_runner_is_the_projects_own_image_for_graviton(prod: Deployed) -> None:
-    definition = _definitions(prod)["Punctual-runner"]
+    definition = _definitions(prod)["Punctual-prod-runner"]
     assert definition["RuntimePlatform"] == {"CpuArchitecture": "ARM64", "OperatingSystemFamily": "LINUX"}
     assert definition["RequiresCompatibilities"] == ["FARGATE"]
     assert definition["NetworkMode"] == "awsvpc"
     assert (definition["Cpu"], definition["Memory"]) == ("1024", "2048")
-    images = json.loads((prod.directory / "Punctual.assets.json").read_text())["dockerImages"]
+    images = json.loads(prod.assets_file.read_text())["dockerImages"]
     (image,) = images.values()
     assert image["source"]["platform"] == "linux/arm64"
     (destination,) = image["destinations"].values()
@@ -51,7 +51,7 @@ def test_the_runner_is_the_projects_own_image_for_graviton(prod: Deployed) -> No
 
 
 def test_the_image_context_contains_only_the_runner_and_the_tasks(prod: Deployed) -> None:
-    (image,) = json.loads((prod.directory / "Punctual.assets.json").read_text())["dockerImages"].values()
+    (image,) = json.loads(prod.assets_file.read_text())["dockerImages"].values()
     context = prod.directory / image["source"]["directory"]
     assert (context / "tasks" / "echo.py").exists()
     assert (context / "layers" / "punctual" / "python" / "punctual" / "__init__.py").exists()
@@ -61,12 +61,12 @@ def test_the_image_context_contains_only_the_runner_and_the_tasks(prod: Deployed
 
 
 def test_the_emulator_builds_no_image(local: Deployed) -> None:
-    assert not json.loads((local.directory / "Punctual.assets.json").read_text()).get("dockerImages")
-    assert _container(_definitions(local)["Punctual-runner"])["Image"] == "punctual-runner:local"
+    assert not json.loads(local.assets_file.read_text()).get("dockerImages")
+    assert _container(_definitions(local)["Punctual-local-runner"])["Image"] == "punctual-runner:local"
 
 
 def test_a_container_has_the_maximum_stop_time_out_of_fargate(prod: Deployed) -> None:
-    container = _container(_definitions(prod)["Punctual-runner"])
+    container = _container(_definitions(prod)["Punctual-prod-runner"])
     assert container["StopTimeout"] == 120
     assert (
         container["LinuxParameters"]["InitProcessEnabled"] is True
@@ -74,7 +74,7 @@ def test_a_container_has_the_maximum_stop_time_out_of_fargate(prod: Deployed) ->
 
 
 def test_a_container_gets_the_name_of_the_reporter_and_no_secrets(prod: Deployed) -> None:
-    container = _container(_definitions(prod)["Punctual-runner"])
+    container = _container(_definitions(prod)["Punctual-prod-runner"])
     variables = {variable["Name"]: readable(variable["Value"]) for variable in container["Environment"]}
     assert variables == {"PUNCTUAL_REPORTER": "ReporterFunction", "PUNCTUAL_STAGE": "prod", "LOG_LEVEL": "INFO"}
     assert "Secrets" not in container
@@ -82,46 +82,49 @@ def test_a_container_gets_the_name_of_the_reporter_and_no_secrets(prod: Deployed
 
 
 def test_containers_write_to_their_own_log_group(prod: Deployed) -> None:
-    log = _container(_definitions(prod)["Punctual-runner"])["LogConfiguration"]
+    log = _container(_definitions(prod)["Punctual-prod-runner"])["LogConfiguration"]
     assert log["LogDriver"] == "awslogs"
     assert readable(log["Options"]["awslogs-group"]) == "RunnerLogs"
 
 
 def test_a_custom_image_has_its_own_task_definition(local: Deployed) -> None:
-    container = _container(_definitions(local)["Punctual-shell"])
+    container = _container(_definitions(local)["Punctual-local-shell"])
     assert container["Name"] == "runner"
     assert container["Image"] == "punctual-shell:local"
     assert local.environment("api")["LONG_IMAGES"] == "shell"
     runnable = {resource for action, resource in local.permissions("StateMachineRole") if action == "ecs:RunTask"}
-    assert {resource.rpartition("/")[2] for resource in runnable} == {"Punctual-runner:*", "Punctual-shell:*"}
+    assert {resource.rpartition("/")[2] for resource in runnable} == {
+        "Punctual-local-runner:*",
+        "Punctual-local-shell:*",
+    }
 
 
 def test_admission_gets_the_task_definition_of_every_image(prod: Deployed, local: Deployed) -> None:
-    for stack in (prod, local):
+    for stage, stack in (("prod", prod), ("local", local)):
         definitions = json.loads(stack.environment("admission")["TASK_DEFINITIONS"])
         assert set(definitions.values()) == set(_definitions(stack))
-        assert definitions[""] == "Punctual-runner"
+        assert definitions[""] == f"Punctual-{stage}-runner"
 
 
 def test_an_image_of_a_private_repository_can_be_pulled(tmp_path: Path) -> None:
     image = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/team/batch:7"
     long = dataclasses.replace(PROD.long, images={"batch": image})
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
-    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, long=long))
+    PunctualStack(app, settings=dataclasses.replace(PROD, long=long))
     validate(app)
     stack = Deployed.of(app)
     repository = "arn:AWS::Partition:ecr:eu-west-1:123456789012:repository/team/batch"
     assert ("ecr:BatchGetImage", repository) in stack.permissions("RunnerExecutionRole")
-    used = readable(_container(_definitions(stack)["Punctual-batch"])["Image"])
+    used = readable(_container(_definitions(stack)["Punctual-prod-batch"])["Image"])
     assert used == image.replace("amazonaws.com", "AWS::URLSuffix")
 
 
 def test_the_networks_that_http_call_may_reach_are_given_to_both_lanes(tmp_path: Path, prod: Deployed) -> None:
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
     networks = ("10.1.0.0/16", "10.2.3.4/32")
-    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, http_call_networks=networks))
+    PunctualStack(app, settings=dataclasses.replace(PROD, http_call_networks=networks))
     stack = Deployed.of(app)
-    container = _container(_definitions(stack)["Punctual-runner"])
+    container = _container(_definitions(stack)["Punctual-prod-runner"])
     assert stack.environment("worker")["HTTP_CALL_NETWORKS"] == ",".join(networks)
     assert {"Name": "HTTP_CALL_NETWORKS", "Value": ",".join(networks)} in container["Environment"]
     assert "HTTP_CALL_NETWORKS" not in prod.environment("worker")
@@ -164,18 +167,18 @@ def test_events_of_the_stand_in_for_fargate_are_accepted_only_on_the_emulator(pr
 
 def test_the_one_time_schedules_have_their_own_group(prod: Deployed) -> None:
     groups = {readable(group["Name"]) for group in prod.all("AWS::Scheduler::ScheduleGroup").values()}
-    assert groups == {"Punctual-ticks", "Punctual-long"}
+    assert groups == {"Punctual-prod-ticks", "Punctual-prod-long"}
     for name in ("planner", "settler", "reconciler"):
-        assert prod.environment(name)["SCHEDULE_GROUP"] == "Punctual-long"
+        assert prod.environment(name)["SCHEDULE_GROUP"] == "Punctual-prod-long"
 
 
 @pytest.mark.parametrize("name", ["planner", "reconciler"])
 def test_the_functions_that_create_schedules_get_the_target_and_the_role(prod: Deployed, name: str) -> None:
     environment = prod.environment(name)
-    assert environment["STATE_MACHINE_ARN"].endswith(":stateMachine:Punctual-long")
+    assert environment["STATE_MACHINE_ARN"].endswith(":stateMachine:Punctual-prod-long")
     assert environment["SCHEDULE_ROLE_ARN"] == "SchedulesRole.Arn"
     (machine,) = prod.all("AWS::StepFunctions::StateMachine").values()
-    assert machine["StateMachineName"] == "Punctual-long"
+    assert machine["StateMachineName"] == "Punctual-prod-long"
 
 
 @pytest.mark.parametrize(("stage", "long"), [("prod", PROD.long), ("local", LOCAL.long)])

@@ -15,7 +15,7 @@ SENDER = "punctual@example.com"
 
 def test_a_stage_with_a_sender_may_send_email_from_this_address_only(tmp_path: Path) -> None:
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
-    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, email_sender=SENDER))
+    PunctualStack(app, settings=dataclasses.replace(PROD, email_sender=SENDER))
     deployed = Deployed.of(app)
     allowed = deployed.permissions("NotifierFunctionRole")
     identity = "arn:AWS::Partition:ses:AWS::Region:AWS::AccountId:identity"

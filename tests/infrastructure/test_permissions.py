@@ -2,7 +2,7 @@
 
 import pytest
 
-from punctual.domain.metrics import NAMESPACE
+from punctual.domain.metrics import namespace
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 from tests.permissions import (
     ALARMS,
@@ -18,7 +18,7 @@ from tests.permissions import (
 )
 
 # Resources whose names are known only at run time, and actions that AWS does not restrict to single resources.
-WILDCARD_RESOURCES = {"ResultsBucket.Arn/*", SCHEDULES, RUNS, TASKS, f"{DEFINITIONS}/Punctual-runner:*"}
+WILDCARD_RESOURCES = {"ResultsBucket.Arn/*", SCHEDULES, RUNS, TASKS, f"{DEFINITIONS}/Punctual-prod-runner:*"}
 UNRESTRICTABLE = {
     ("scheduler:ListSchedules", EVERY_SCHEDULE),
     ("ecr:GetAuthorizationToken", "*"),
@@ -77,7 +77,7 @@ def test_only_the_ticks_of_this_stack_may_assume_the_tick_role(prod: Deployed, n
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_may_publish_metrics_only_in_the_namespace_of_punctual(prod: Deployed, name: str) -> None:
     conditions = prod.conditions(f"{name.title()}FunctionRole", "cloudwatch:PutMetricData")
-    assert conditions == [{"StringEquals": {"cloudwatch:namespace": NAMESPACE}}]
+    assert conditions == [{"StringEquals": {"cloudwatch:namespace": namespace("prod")}}]
 
 
 def test_the_one_time_schedules_may_only_start_the_state_machine(prod: Deployed) -> None:
@@ -115,7 +115,7 @@ def test_containers_may_be_stopped_or_described_only_in_this_cluster(prod: Deplo
 def test_the_state_machine_may_invoke_the_conductor_and_start_containers(prod: Deployed) -> None:
     assert prod.permissions("StateMachineRole") == {
         ("lambda:InvokeFunction", "ConductorFunction.Arn"),
-        ("ecs:RunTask", f"{DEFINITIONS}/Punctual-runner:*"),
+        ("ecs:RunTask", f"{DEFINITIONS}/Punctual-prod-runner:*"),
         ("iam:PassRole", "RunnerTaskRole.Arn"),
         ("iam:PassRole", "RunnerExecutionRole.Arn"),
     }

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from cfnlint import ManualArgs, lint
 
-from cdk.settings import for_stage
 from cdk.validation import validate
 from tests.infrastructure.conftest import new_app
 from tests.infrastructure.deployed import DEAD_LETTER_READERS, FUNCTIONS, QUEUES, Deployed
@@ -38,7 +37,7 @@ def test_cdk_nag_finds_nothing(stage: str, tmp_path: Path) -> None:
 def test_synthesis_needs_no_account(prod: Deployed) -> None:
     manifest = json.loads((prod.directory / "manifest.json").read_text())
     assert "missing" not in manifest
-    assert manifest["artifacts"]["Punctual"]["environment"] == "aws://unknown-account/unknown-region"
+    assert manifest["artifacts"]["Punctual-prod"]["environment"] == "aws://unknown-account/unknown-region"
 
 
 def test_the_outputs_contain_everything_a_client_needs(prod: Deployed) -> None:
@@ -50,8 +49,3 @@ def test_the_outputs_contain_everything_a_client_needs(prod: Deployed) -> None:
     expected |= {"Cluster", "StateMachineArn", "ScheduleGroup", "RunnerLogGroup"}
     expected |= {"PageTopicArn", "NoticeTopicArn", "NotifierRoleArn", "Dashboard"}
     assert expected <= set(prod.template["Outputs"])
-
-
-def test_an_unknown_stage_is_rejected_by_name() -> None:
-    with pytest.raises(ValueError, match="no stage 'staging': choose one of local, prod"):
-        for_stage("staging")

@@ -16,7 +16,7 @@ TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 
 def test_each_timer_shard_is_swept_every_minute(tmp_path: Path) -> None:
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
-    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, timer_shards=4))
+    PunctualStack(app, settings=dataclasses.replace(PROD, timer_shards=4))
     schedules = Deployed.of(app).ticks("dispatcher")
     assert {json.loads(schedule["Target"]["Input"])["shard"] for schedule in schedules} == {0, 1, 2, 3}
     assert {schedule["ScheduleExpression"] for schedule in schedules} == {"rate(1 minute)"}

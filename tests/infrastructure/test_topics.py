@@ -25,12 +25,12 @@ def test_a_topic_rejects_plain_http_and_accepts_messages_of_the_alarms_of_this_s
     assert (permission["Effect"], permission["Action"]) == ("Allow", "sns:Publish")
     assert permission["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
     alarms = readable(permission["Condition"]["ArnLike"]["aws:SourceArn"])
-    assert alarms == "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:Punctual-*"
+    assert alarms == "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:Punctual-prod-*"
     assert permission["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
 
 
 def test_every_alarm_name_has_the_prefix_that_the_topics_accept(prod: Deployed) -> None:
-    assert all(alarm["AlarmName"].startswith("Punctual-") for alarm in prod.all("AWS::CloudWatch::Alarm").values())
+    assert all(alarm["AlarmName"].startswith("Punctual-prod-") for alarm in prod.all("AWS::CloudWatch::Alarm").values())
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -57,7 +57,7 @@ def test_the_addresses_in_the_settings_are_subscribed(tmp_path: Path) -> None:
         notice=("mailto:on-call@example.com", queue),
     )
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
-    PunctualStack(app, "Punctual", settings=dataclasses.replace(PROD, alerts=alerts))
+    PunctualStack(app, settings=dataclasses.replace(PROD, alerts=alerts))
     validate(app)
     subscriptions = Deployed.of(app).all("AWS::SNS::Subscription").values()
     assert {(readable(one["TopicArn"]), one["Protocol"], one["Endpoint"]) for one in subscriptions} == {

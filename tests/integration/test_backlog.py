@@ -230,7 +230,7 @@ def test_a_backlog_is_detected_published_and_drains_in_the_forecast_time(world: 
         work_one(world)
         world.pass_time(2)
     sample = queue_sampler(world).sample(world.now)
-    CloudWatchMetrics(aws.cloudwatch).publish(sample.figures(), world.now)
+    CloudWatchMetrics(aws.cloudwatch, "test").publish(sample.figures(), world.now)
     shown = sample.queues["normal"]
     assert (shown.depth, shown.drains, shown.minutes_until_breach) == (70, True, 0)
     assert shown.oldest_seconds == pytest.approx(120, abs=10)
@@ -244,5 +244,5 @@ def test_a_backlog_is_detected_published_and_drains_in_the_forecast_time(world: 
     world.pass_time(60)
     over = queue_sampler(world).sample(world.now).queues["normal"]
     assert (over.depth, over.drain_minutes, over.oldest_seconds, over.minutes_until_breach) == (0, 0, 0, None)
-    published = boto3.client("cloudwatch").list_metrics(Namespace="Punctual")["Metrics"]
+    published = boto3.client("cloudwatch").list_metrics(Namespace="Punctual/test")["Metrics"]
     assert {one["MetricName"] for one in published} == set(sample.figures())

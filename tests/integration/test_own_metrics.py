@@ -24,7 +24,7 @@ STREAM_CONSUMERS = ("planner", "settler", "admission")
 def published(world: World, metric: Metric) -> list[float]:
     """Return the values of a metric, summed per minute."""
     points = boto3.client("cloudwatch").get_metric_statistics(
-        Namespace="Punctual",
+        Namespace="Punctual/test",
         MetricName=metric,
         StartTime=world.now - timedelta(hours=1),
         EndTime=world.now + timedelta(minutes=1),

@@ -23,14 +23,14 @@ class FakeCloudWatch:
 
 def published(values: dict[str, float]) -> list[dict[str, Any]]:
     cloudwatch = FakeCloudWatch()
-    CloudWatchMetrics(lambda: cloudwatch).publish(values, NOW)
+    CloudWatchMetrics(lambda: cloudwatch, "prod").publish(values, NOW)
     return cloudwatch.requests
 
 
 def test_values_are_sent_without_dimensions_including_zeros() -> None:
     [request] = published({Metric.DEAD_LETTERS: 0, Metric.BACKLOG_DRAIN_MINUTES: 2.5})
     assert request == {
-        "Namespace": "Punctual",
+        "Namespace": "Punctual/prod",
         "MetricData": [
             {"MetricName": "DeadLetters", "Timestamp": NOW, "Value": 0.0},
             {"MetricName": "BacklogDrainMinutes", "Timestamp": NOW, "Value": 2.5},
@@ -44,7 +44,7 @@ def test_infinite_and_nan_values_are_skipped_and_no_values_send_no_request() -> 
     assert published(odd) == []
     [request] = published({**odd, "d": 1})
     assert [datum["MetricName"] for datum in request["MetricData"]] == ["d"]
-    assert json.loads(emf(odd, NOW))["_aws"]["CloudWatchMetrics"][0]["Metrics"] == []
+    assert json.loads(emf("prod", odd, NOW))["_aws"]["CloudWatchMetrics"][0]["Metrics"] == []
 
 
 def test_requests_respect_the_cloudwatch_batch_limit() -> None:
@@ -53,14 +53,16 @@ def test_requests_respect_the_cloudwatch_batch_limit() -> None:
 
 
 def test_a_line_in_the_embedded_metric_format_names_its_metrics_and_dimensions() -> None:
-    line = emf({DashboardMetric.QUEUE_DEPTH: 3, DashboardMetric.QUEUE_DRAIN_MINUTES: 0.5}, NOW, {"queue": "high"})
+    line = emf(
+        "prod", {DashboardMetric.QUEUE_DEPTH: 3, DashboardMetric.QUEUE_DRAIN_MINUTES: 0.5}, NOW, {"queue": "high"}
+    )
     assert "\n" not in line
     assert json.loads(line) == {
         "_aws": {
             "Timestamp": 1_794_830_400_000,
             "CloudWatchMetrics": [
                 {
-                    "Namespace": "Punctual",
+                    "Namespace": "Punctual/prod",
                     "Dimensions": [["queue"]],
                     "Metrics": [{"Name": "QueueDepth"}, {"Name": "QueueDrainMinutes"}],
                 }
@@ -73,6 +75,6 @@ def test_a_line_in_the_embedded_metric_format_names_its_metrics_and_dimensions()
 
 
 def test_a_line_without_dimensions_has_one_empty_dimension_set() -> None:
-    line = json.loads(emf({DashboardMetric.SLOTS_TAKEN: 4}, NOW))
+    line = json.loads(emf("prod", {DashboardMetric.SLOTS_TAKEN: 4}, NOW))
     assert line["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [[]]
     assert line["SlotsTaken"] == 4

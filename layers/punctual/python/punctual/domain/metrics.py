@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-NAMESPACE = "Punctual"
+
+def namespace(stage: str) -> str:
+    """The namespace of a stage: several stages may share an account."""
+    return f"Punctual/{stage}"
 
 
 class Metric(StrEnum):

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from punctual.domain.instant import to_epoch_ms
-from punctual.domain.metrics import NAMESPACE, Metric
+from punctual.domain.metrics import Metric, namespace
 
 MAX_METRICS_PER_REQUEST = 1000
 NO_DIMENSIONS: Mapping[str, str] = MappingProxyType({})
@@ -25,6 +25,7 @@ NO_DIMENSIONS: Mapping[str, str] = MappingProxyType({})
 @dataclass(frozen=True)
 class CloudWatchMetrics:
     cloudwatch: Callable[[], Any]
+    stage: str
 
     def publish(self, values: Mapping[Metric, float], now: datetime) -> None:
         """Send ``values`` without dimensions, zeros included. Skips infinite and NaN values.
@@ -38,14 +39,14 @@ class CloudWatchMetrics:
         ]
         for start in range(0, len(data), MAX_METRICS_PER_REQUEST):
             batch = data[start : start + MAX_METRICS_PER_REQUEST]
-            self.cloudwatch().put_metric_data(Namespace=NAMESPACE, MetricData=batch)
+            self.cloudwatch().put_metric_data(Namespace=namespace(self.stage), MetricData=batch)
 
 
-def emf(values: Mapping[str, float], now: datetime, dimensions: Mapping[str, str] = NO_DIMENSIONS) -> str:
+def emf(stage: str, values: Mapping[str, float], now: datetime, dimensions: Mapping[str, str] = NO_DIMENSIONS) -> str:
     """Format up to 100 ``values`` as a log line in the embedded metric format. Skips infinite and NaN values."""
     finite = {str(name): value for name, value in values.items() if math.isfinite(value)}
     directive = {
-        "Namespace": NAMESPACE,
+        "Namespace": namespace(stage),
         "Dimensions": [list(dimensions)],
         "Metrics": [{"Name": name} for name in finite],
     }

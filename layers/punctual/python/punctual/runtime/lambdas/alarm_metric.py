@@ -6,6 +6,7 @@ The CloudWatch client is imported and created only when there is a value to publ
 from __future__ import annotations
 
 import logging
+import os
 from datetime import datetime, timedelta
 
 from punctual.domain import instant
@@ -28,7 +29,7 @@ class AlarmMetric:
             from punctual.aws.clients import best_effort_cloudwatch
             from punctual.aws.cloudwatch.metrics import CloudWatchMetrics
 
-            CloudWatchMetrics(best_effort_cloudwatch).publish({self._metric: value}, now)
+            CloudWatchMetrics(best_effort_cloudwatch, os.environ["PUNCTUAL_STAGE"]).publish({self._metric: value}, now)
         except Exception as error:
             message = f"cannot publish metric {self._metric}: {type(error).__name__}: {error}"
             logging.getLogger("punctual").warning(message)

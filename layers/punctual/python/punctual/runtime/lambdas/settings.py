@@ -1,7 +1,8 @@
 """The settings of each Lambda: one immutable class per function, read once from the environment.
 
-Four other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``) and ``runtime/lambdas/log.py``
-(``LOG_LEVEL``, the function's name), as both are imported before any settings are read;
+Five other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``), ``runtime/lambdas/log.py``
+(``LOG_LEVEL``, the function's name) and ``runtime/lambdas/alarm_metric.py`` (``PUNCTUAL_STAGE``), as every function has
+them and they are imported before its settings are read;
 ``runtime/tasks/public_addresses.py`` (``HTTP_CALL_NETWORKS``), as tasks run in both lanes; and
 ``runtime/container/main.py`` (the container's own variables).
 """
@@ -256,6 +257,7 @@ class MonitorSettings(_Lane, _Signals, _Statistics, _Notices, _Operations, _Back
     dead_letter_queue_urls: str
     state_machine_arn: str
     timer_shards: int
+    punctual_stage: str
 
 
 class NotifierSettings(_Signals, _Notices, _Retention):

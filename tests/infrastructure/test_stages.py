@@ -1,0 +1,112 @@
+"""Stages: the defaults, the file of a stage, and stacks that share an account."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdk.settings import LOCAL, PROD
+from cdk.stages import EXAMPLE, for_stage
+from stages.generate import example
+from tests.infrastructure.conftest import ROOT
+from tests.infrastructure.deployed import Deployed
+
+
+def stage(folder: Path, text: str, name: str = "test") -> Path:
+    (folder / f"{name}.toml").write_text(text)
+    return folder
+
+
+def test_prod_and_local_need_no_file(tmp_path: Path) -> None:
+    assert for_stage("prod", tmp_path) == PROD
+    assert for_stage("local", stage(tmp_path, "timer_shards = 9", "local")) == LOCAL
+
+
+def test_a_file_changes_the_settings_that_it_names(tmp_path: Path) -> None:
+    text = """
+        retention_days = 7
+        email_sender = "jobs@example.com"
+        http_call_networks = ["10.1.0.0/16"]
+        [long]
+        vcpus = 8
+        images = { spark = "registry.example.com/spark:3" }
+        [alerts]
+        page = ["mailto:oncall@example.com"]
+    """
+    settings = for_stage("test", stage(tmp_path, text))
+    assert (settings.stage, settings.stack_name, settings.retention_days) == ("test", "Punctual-test", 7)
+    assert (settings.email_sender, settings.http_call_networks) == ("jobs@example.com", ("10.1.0.0/16",))
+    assert (settings.long.vcpus, settings.long.tasks) == (8, PROD.long.tasks)
+    assert settings.long.images == {"spark": "registry.example.com/spark:3"}
+    assert settings.alerts.page == ("mailto:oncall@example.com",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("retention = 7", "retention: is not a setting; did you mean `retention_days`?"),
+        ("[long]\nvcpu = 7", "long.vcpu: is not a setting; did you mean `vcpus`?"),
+        ("is_emulated = true", "is_emulated: is not a setting"),
+        ("timer_shards = '2'", "timer_shards: must be a whole number, but is '2'"),
+        ("timer_shards = true", "timer_shards: must be a whole number, but is True"),
+        ("keep_data = 1", "keep_data: must be true or false, but is 1"),
+        ("alerts = 3", "alerts: must be a table, but is 3"),
+        ("[alerts]\npage = 'mailto:a@example.com'", "alerts.page: must be a list of texts"),
+        ("[long.images]\nspark = 3", "long.images: must be a table of texts"),
+        ("timer_shards = 0", "timer_shards: 0 is not between 1 and 1,024"),
+        ("[concurrency]\nhigh = 1", "concurrency.high: 1 is not between 2 and 1,000"),
+        ("log_retention_days = 31", "log_retention_days: 31 is not one of 1, 3, 7"),
+        ("architecture = 'arm'", "architecture: 'arm' is not one of arm64, x86_64"),
+        ("timer_shards", "Expected '='"),
+    ],
+)
+def test_a_wrong_setting_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=r"^stages/test\.toml: ") as refused:
+        for_stage("test", stage(tmp_path, text))
+    assert message in str(refused.value)
+
+
+def test_an_unknown_stage_is_refused_with_the_stages_that_exist(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no stage 'staging': choose one of local, prod, test, or create stages/st"):
+        for_stage("staging", stage(tmp_path, ""))
+
+
+@pytest.mark.parametrize("name", ["Prod", "a" * 21, "../prod", ""])
+def test_a_stage_name_that_no_resource_may_have_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"stage: .* is not a valid name"):
+        for_stage(name, tmp_path)
+
+
+def test_the_example_lists_every_setting_with_its_default(tmp_path: Path) -> None:
+    assert EXAMPLE.read_text() == example(), "run `make docs`"
+    lines = (line.removeprefix("# ") if " = " in line else line for line in example().splitlines())
+    given = "\n".join(line for line in lines if not line.endswith('= ""'))
+    settings = for_stage("prod", stage(tmp_path, given, "prod"))
+    assert settings.long.images == {"name": "registry.example.com/image:1"}
+    assert settings.concurrency == PROD.concurrency
+
+
+def test_stages_that_share_an_account_share_no_name(prod: Deployed, local: Deployed) -> None:
+    named = ("DashboardName", "AlarmName", "StateMachineName", "Family", "Domain", "BucketName", "QueueName")
+    names = [
+        {
+            str(resource["Properties"][kind])
+            for resource in stack.template["Resources"].values()
+            for kind in named
+            if kind in resource.get("Properties", {})
+        }
+        for stack in (prod, local)
+    ]
+    assert names[0]
+    assert names[1]
+    assert not names[0] & names[1]
+
+
+def test_the_stage_local_is_never_deployed_to_an_account() -> None:
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), "CDK_CONTEXT_JSON": '{"stage": "local"}'}
+    run = subprocess.run(
+        [sys.executable, "app.py"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode != 0
+    assert "the stage `local` is for the emulator: use `make up`" in run.stderr
