@@ -83,6 +83,20 @@ class WorkerConcurrency(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Provisioned(Section):
+    """Instances that Lambda keeps initialised, against cold starts. They cost money while nothing runs, too."""
+
+    path: ClassVar[str] = "provisioned."
+
+    api: int = between(0, 1000, 0)
+    """Of the function that answers requests."""
+    planner: int = between(0, 1000, 0)
+    """Of the function that plans and enqueues executions."""
+    worker: int = between(0, 1000, 0)
+    """Of the function that runs tasks, for all queues together."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class LongLane(Section):
     """Limits of the long lane. Parts that exceed them wait for a slot, in order of laxity."""
 
@@ -175,6 +189,7 @@ class Settings(Section):
     """The address from which jobs send notices by e-mail: verify it, or its domain, in SES. Without it, no e-mail."""
 
     concurrency: WorkerConcurrency = WorkerConcurrency()
+    provisioned: Provisioned = Provisioned()
     long: LongLane = LongLane()
     alerts: Alerts = Alerts()
 

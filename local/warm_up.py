@@ -1,4 +1,4 @@
-"""Start instances of the functions before the first job needs them, as provisioned concurrency does on AWS.
+"""Start instances of the functions before the first job needs them, as the setting `provisioned` does on AWS.
 
 The emulator starts the instances of a function one after another, so a burst on a fresh stack would wait for each.
 """

@@ -97,6 +97,7 @@ class Api(Construct):
             tasks=True,
             timeout=Duration.seconds(29),
             memory_mb=512,
+            provisioned=settings.provisioned.api,
             environment={
                 "LONG_IMAGES": ",".join(settings.long.images),
                 "ALARM_PREFIX": alarm_name(self, ""),
@@ -165,7 +166,7 @@ class Api(Construct):
         )
 
     def _routes(self, identity: Identity) -> None:
-        integration = HttpLambdaIntegration("Function", self.function.resource, scope_permission_to_route=False)
+        integration = HttpLambdaIntegration("Function", self.function.invoked, scope_permission_to_route=False)
         clients = [identity.client.user_pool_client_id, self.console_client.user_pool_client_id]
         tokens = HttpJwtAuthorizer("Tokens", identity.issuer, jwt_audience=clients)
         self.http.add_routes(

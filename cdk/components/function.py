@@ -36,6 +36,7 @@ class Function(Construct):
         timeout: Duration,
         environment: Mapping[str, str] | None = None,
         memory_mb: int = 256,
+        provisioned: int = 0,
         tasks: bool = False,
         console: bool = False,
         retry_attempts: int | None = None,
@@ -83,6 +84,19 @@ class Function(Construct):
             "AwsSolutions-L1",
             "Python 3.13 is supported until 2029 and every pinned wheel exists for it. Upgrading is a separate "
             "change, in cdk/bundling.py and here together.",
+        )
+
+        self.invoked: lambda_.IFunction = self._provision(provisioned) if provisioned else self.resource
+        """What event sources invoke: the function, or the alias that keeps instances initialised."""
+
+    def _provision(self, instances: int) -> lambda_.Alias:
+        """Publish a version, and keep `instances` of it initialised."""
+        return lambda_.Alias(
+            self,
+            "Provisioned",
+            alias_name="provisioned",
+            version=self.resource.current_version,
+            provisioned_concurrent_executions=instances,
         )
 
     def allow(self, *actions: str, on: Sequence[str], when: Mapping[str, Any] | None = None) -> None:

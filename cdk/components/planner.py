@@ -37,6 +37,7 @@ class Planner(Construct):
             layers=layers,
             timeout=Duration.seconds(120),
             memory_mb=512,
+            provisioned=settings.provisioned.planner,
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem")
         # The revisions of an ended job expire with it.

@@ -45,7 +45,7 @@ def read_stream(
     lambda_.CfnEventSourceMapping(
         scope,
         construct_id,
-        function_name=function.resource.function_arn,
+        function_name=function.invoked.function_arn,
         event_source_arn=stream,
         starting_position="TRIM_HORIZON",
         batch_size=100,
@@ -86,7 +86,7 @@ def read_queue(
     lambda_.CfnEventSourceMapping(
         scope,
         construct_id,
-        function_name=function.resource.function_arn,
+        function_name=function.invoked.function_arn,
         event_source_arn=arn,
         batch_size=batch_size,
         function_response_types=["ReportBatchItemFailures"],

@@ -35,6 +35,7 @@ class Worker(Construct):
             environment=settings.of_tasks,
             timeout=WORKER_TIMEOUT,
             memory_mb=512,
+            provisioned=settings.provisioned.worker,
         )
         tables.grant_gates(self.function)
         tables.signals.grant(self.function, "UpdateItem")

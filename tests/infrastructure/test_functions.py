@@ -1,9 +1,14 @@
 """The Lambda functions: runtime, layers, log groups, environment, timeouts."""
 
+import dataclasses
+from dataclasses import asdict
 from typing import get_type_hints
 
 import pytest
+from aws_cdk import App
 
+from cdk.settings import PROD, Provisioned
+from cdk.stack import PunctualStack
 from punctual.runtime.lambdas import settings
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 
@@ -55,6 +60,33 @@ def test_a_function_gets_the_url_of_its_own_dead_letter_queue(prod: Deployed) ->
 
 def test_both_lanes_write_the_logs_that_the_api_reads(prod: Deployed) -> None:
     assert {prod.environment(name)["LOGS_TABLE"] for name in ("api", "worker", "reporter")} == {"TablesLogs"}
+
+
+def test_nothing_is_provisioned_by_default(prod: Deployed, local: Deployed) -> None:
+    for stage in (prod, local):
+        assert not stage.all("AWS::Lambda::Alias")
+        assert not stage.all("AWS::Lambda::Version")
+
+
+def test_provisioned_instances_receive_the_requests_the_records_and_the_messages() -> None:
+    app = App(context={"aws:cdk:bundling-stacks": []})
+    provisioned = Provisioned(api=1, planner=2, worker=3)
+    PunctualStack(app, settings=dataclasses.replace(PROD, provisioned=provisioned))
+    stack = Deployed.of(app)
+    aliases = stack.all("AWS::Lambda::Alias").items()
+    kept = {key: one["ProvisionedConcurrencyConfig"]["ProvisionedConcurrentExecutions"] for key, one in aliases}
+    assert kept == {f"{name.title()}FunctionProvisioned": one for name, one in asdict(provisioned).items()}
+    sources = stack.all("AWS::Lambda::EventSourceMapping").items()
+    aliased = {key for key, one in sources if readable(one["FunctionName"]).endswith("FunctionProvisioned")}
+    assert aliased == {key for key, _ in sources if key.startswith(("Planner", "Worker"))}
+    assert len(aliased) == 6
+    targets = {readable(one["IntegrationUri"]) for one in stack.all("AWS::ApiGatewayV2::Integration").values()}
+    assert "ApiFunctionProvisioned" in targets
+
+
+def test_a_negative_number_of_provisioned_instances_is_rejected() -> None:
+    with pytest.raises(ValueError, match=r"provisioned\.worker: -1 is not between 0 and 1,000"):
+        Provisioned(worker=-1)
 
 
 def test_the_worker_has_the_maximum_time_out_of_lambda(prod: Deployed) -> None:
