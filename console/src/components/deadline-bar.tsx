@@ -58,7 +58,13 @@ export function DeadlineBar({ deadline, startedAt, axis, isCompact = false }: Pr
         {late > 0 && <Span from={x(Math.max(at, from))} to={x(p95)} fill={`url(#${hatch})`} />}
         {startedAt && <Tick at={x(current)} from={BAR.y - 3} to={BAR.y + BAR.height + 3} />}
         {!isUnknown && <Tick at={x(median)} from={BAR.y - 3} to={BAR.y + BAR.height + 3} />}
+        {axis && <line x1={`${x(current)}%`} x2={`${x(current)}%`} y1="4" y2={HEIGHT} class="now-line" />}
         <Tick at={x(at)} from={2} to={HEIGHT} class="is-deadline" />
+        {x(at) < 100 && (
+          <svg x={`${x(at)}%`} y="2" class="flag-place" aria-hidden="true">
+            <path d="M0 0h8l-2 3 2 3H0z" class="deadline-flag" />
+          </svg>
+        )}
         {!isCompact && isEnd && x(at) - x(current) >= BOTH_LABELS && (
           <text x={`${x(current)}%`} y="11" class="bar-label">
             Now {clock(new Date(current))}
@@ -67,7 +73,7 @@ export function DeadlineBar({ deadline, startedAt, axis, isCompact = false }: Pr
         {!isCompact && (
           <text
             x={`${x(at)}%`}
-            dx={isEnd ? -6 : 6}
+            dx={isEnd ? -6 : 12}
             y="11"
             text-anchor={isEnd ? "end" : "start"}
             class="bar-label is-strong"

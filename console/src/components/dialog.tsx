@@ -10,6 +10,8 @@ interface Props {
   /** The verb on the button. */
   verb: string;
   isDanger?: boolean;
+  /** Whether there is nothing to confirm yet. */
+  isDisabled?: boolean;
   children: ComponentChildren;
   /** Raises `Problem`, which is shown in the dialog. */
   onConfirm: () => Promise<void>;
@@ -19,7 +21,7 @@ export function closeDialog(): void {
   setQuery({ do: null, day: null, restore: null }, { replace: true });
 }
 
-export function Dialog({ title, verb, isDanger = false, children, onConfirm }: Props) {
+export function Dialog({ title, verb, isDanger = false, isDisabled = false, children, onConfirm }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -55,7 +57,7 @@ export function Dialog({ title, verb, isDanger = false, children, onConfirm }: P
           <button type="button" class="button" onClick={() => ref.current?.close()}>
             Close
           </button>
-          <button type="submit" class={`button ${isDanger ? "is-danger" : "is-main"}`} disabled={isBusy}>
+          <button type="submit" class={`button ${isDanger ? "is-danger" : "is-main"}`} disabled={isBusy || isDisabled}>
             {verb}
           </button>
         </footer>

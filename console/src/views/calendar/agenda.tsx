@@ -1,16 +1,19 @@
 /** A day on a narrow screen: hours down, and below each hour the jobs that run in it; frequent jobs come first. */
 
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../components/icon";
 import { Link } from "../../components/link";
 import { count, plural } from "../../format/duration";
 import { clock, when } from "../../format/time";
 import { place, setQuery } from "../../router";
+import { Hatches } from "./legend";
 import { Popover } from "./popover";
 import { scaleOf } from "./range";
 import { type Row, rowsOf } from "./rows";
 import { hueOf, iconOf, isBad, isInDanger, type Outcome, type Run, worstOf } from "./runs";
+import { Slots } from "./slots";
 import type { SpanProps } from "./view";
+import { useWidth } from "./width";
 import { nameOfOutcome } from "./words";
 
 interface Line {
@@ -23,7 +26,9 @@ const HOUR_MS = 3_600_000;
 const WIDTH = 1000;
 const OFTEN = 12;
 
-export function Agenda({ range, jobs, now, reload }: SpanProps) {
+export function Agenda({ range, jobs, data, now, reload }: SpanProps) {
+  const body = useRef<HTMLDivElement>(null);
+  const width = useWidth(body);
   const rows = useMemo(() => rowsOf(jobs, scaleOf(range.columns, WIDTH)), [jobs, range]);
   const frequent = rows.filter(isFrequent);
   const lines = useMemo(() => linesOf(rows), [rows]);
@@ -32,7 +37,11 @@ export function Agenda({ range, jobs, now, reload }: SpanProps) {
   const hours = [...new Set(lines.map(({ run }) => hourOf(run.at, range.from)))];
   const next = hours.find((hour) => hour > now);
   return (
-    <div class="calendar-body">
+    <div class="calendar-body" ref={body}>
+      <Hatches />
+      {data.long_lane && width > 0 && (
+        <Slots lane={data.long_lane} jobs={jobs} range={range} scale={scaleOf(range.columns, width)} now={now} />
+      )}
       {frequent.length > 0 && (
         <div class="agenda-hour">
           <h2>Often</h2>

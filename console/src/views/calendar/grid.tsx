@@ -1,10 +1,12 @@
 /** A day or a week: slots of the long lane, and a row per job. Arrows move between the marks, Enter opens one. */
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Link } from "../../components/link";
-import { dayOf } from "../../format/days";
+import { type Day, dayOf } from "../../format/days";
 import { clock, zone } from "../../format/time";
 import { place, setQuery } from "../../router";
+import { backfillOf } from "./backfill-day";
+import { brokenOn } from "./broken";
 import { moveFocus } from "./focus";
 import { Hatches, Legend } from "./legend";
 import { Marks } from "./marks";
@@ -14,6 +16,7 @@ import { cellsOf, type Row, rowsOf } from "./rows";
 import { countByDay, runsOf } from "./runs";
 import { Slots } from "./slots";
 import type { SpanProps } from "./view";
+import { useWidth } from "./width";
 import { alarmOfDay, volumeOfColumn } from "./words";
 
 const LANES = [
@@ -104,6 +107,10 @@ function GridRow({ row, scale, now, from, to }: { row: Row; scale: Scale; now: n
 
 function Heads({ range, jobs }: Pick<SpanProps, "range" | "jobs">) {
   const counts = useMemo(() => countByDay(jobs.flatMap(runsOf), zone.value), [jobs, zone.value]);
+  const broken = useMemo(
+    () => new Set([...range.columns.keys()].filter((at) => hasBroken(jobs, range.columns[at]))),
+    [jobs, range],
+  );
   return (
     <>
       {range.columns.map((column, position) => {
@@ -112,12 +119,33 @@ function Heads({ range, jobs }: Pick<SpanProps, "range" | "jobs">) {
         return (
           <div key={column.from}>
             <span class="strong">{column.title}</span>
-            {alarm && <span class={`aside hue-${alarm.hue}`}>{alarm.text}</span>}
+            {alarm && <Alarm alarm={alarm} day={range.days[position] ?? ""} mayBackfill={broken.has(position)} />}
             {range.span === "week" && <span class="note">{volumeOfColumn(found)}</span>}
           </div>
         );
       })}
     </>
+  );
+}
+
+function hasBroken(jobs: SpanProps["jobs"], column: { from: number; to: number } | undefined): boolean {
+  return column !== undefined && brokenOn(jobs, column.from, column.to).length > 0;
+}
+
+interface AlarmProps {
+  alarm: NonNullable<ReturnType<typeof alarmOfDay>>;
+  day: Day;
+  mayBackfill: boolean;
+}
+
+/** What a day needs a person for: a click backfills it. */
+function Alarm({ alarm, day, mayBackfill }: AlarmProps) {
+  const name = `aside hue-${alarm.hue}`;
+  if (!mayBackfill) return <span class={name}>{alarm.text}</span>;
+  return (
+    <Link to={backfillOf(day)} class={`${name} underlined`} title="Run them again, with a dry run first">
+      {alarm.text}
+    </Link>
   );
 }
 
@@ -182,18 +210,4 @@ function onKey(event: KeyboardEvent, body: HTMLElement | null): void {
   if (event.key === "Enter" || event.key === " ") setQuery({ do: mark.getAttribute("data-key") });
   else if (!moveFocus(event.key, mark, body)) return;
   event.preventDefault();
-}
-
-/** The width of an element, also after the window was resized. */
-function useWidth(ref: { current: HTMLElement | null }): number {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = ref.current;
-    if (!element) return undefined;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    setWidth(element.clientWidth);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return width;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { CalendarEntry } from "../../api/types";
 import { demandOf, overLimit } from "../../format/slot-levels";
 import { entryAt, jobWith } from "./fixtures";
-import { keepLabels, layoutRun } from "./layout";
+import { layoutRun } from "./layout";
 import { rangeOf, scaleOf } from "./range";
 import { type Run, runsOf } from "./runs";
 import { usageOf } from "./usage";
@@ -91,19 +91,6 @@ test("a deadline that is met is flagged in the long lane only", () => {
   });
   expect([layout(met).flag, layout(met).label?.text]).toEqual([x(15, 22), "Met, 10\u00a0h to spare"]);
   expect([layout(met, false).flag, layout(met, false).label]).toEqual([null, null]);
-});
-
-test("a label yields to the next run of its row, and stays within the row", () => {
-  const risky = (day: number, hours: number) =>
-    layout(
-      entryAt(hour(day, hours), {
-        median_end: hour(day, hours + 2),
-        p95_end: hour(day, hours + 4),
-        deadline: { at: hour(day, hours + 3), state: "at_risk", probability: null },
-      }),
-    );
-  const labels = keepLabels([risky(18, 2), risky(18, 10), risky(21, 20)]).map((one) => one.label?.anchor);
-  expect(labels).toEqual([undefined, "start", "end"]);
 });
 
 test("used slots step at each start and end", () => {

@@ -28,7 +28,7 @@ export interface RunLayout {
 const LEAST_BAR = 10;
 const LEAST_WAIT = 4;
 const GLYPH = 16;
-const CHARACTER = 6.8;
+export const CHARACTER = 6.8;
 const DAY_MS = 86_400_000;
 
 export function layoutRun(run: Run, scale: Scale, now: number, { isLong }: { isLong: boolean }): RunLayout {
@@ -153,16 +153,4 @@ function labelText({ outcome, entry }: Run, times: Times, isLong: boolean): stri
   if (!isLong || outcome !== "succeeded" || times.deadline === null || times.ended === null) return null;
   const spare = times.deadline - times.ended;
   return spare > 0 ? `Met, ${coarse(spare / 1000)} to spare` : null;
-}
-
-/** The labels that collide with nothing: a label yields to the next run of its row. */
-export function keepLabels(layouts: RunLayout[]): RunLayout[] {
-  return layouts.map((layout, position) => {
-    const { label } = layout;
-    if (!label) return layout;
-    const width = label.text.length * CHARACTER;
-    const [from, to] = label.anchor === "start" ? [label.x, label.x + width] : [label.x - width, label.x];
-    const collides = layouts.some((other, index) => index !== position && other.from < to && other.to > from);
-    return collides ? { ...layout, label: null } : layout;
-  });
 }

@@ -2,7 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 import { STATUS_SHAPES } from "../../components/icon-shapes";
-import { keepLabels, layoutRun, type RunLayout } from "./layout";
+import { declutter } from "./declutter";
+import { layoutRun, type RunLayout } from "./layout";
 import type { Scale } from "./range";
 import { type Cell, cellsOf, isRemarkable, type Row } from "./rows";
 import { hueOf, type Run } from "./runs";
@@ -26,11 +27,16 @@ export function Marks(props: Props) {
   return <Runs {...props} />;
 }
 
-function Runs({ row, scale, now }: Props) {
-  const layouts = useMemo(
-    () => keepLabels(row.runs.map((run) => layoutRun(run, scale, now, { isLong: row.job.lane === "long" }))),
-    [row, scale, now],
-  );
+function Runs({ row, scale, now, from, to }: Props) {
+  const layouts = useMemo(() => {
+    const isLong = row.job.lane === "long";
+    const line = now >= from && now < to ? scale.x(now) : null;
+    return declutter(
+      row.runs,
+      row.runs.map((run) => layoutRun(run, scale, now, { isLong })),
+      line,
+    );
+  }, [row, scale, now, from, to]);
   return (
     <>
       {row.runs.map((run, position) => (
@@ -99,7 +105,7 @@ function Cells({ row, scale, from, to }: Props) {
           </g>
         );
       })}
-      <Unknown row={row} scale={scale} from={from} to={to} />
+      <Unknown row={row} scale={scale} from={from} to={to} cells={cells} />
     </>
   );
 }
@@ -110,25 +116,35 @@ function cellClass(cell: Cell): string {
 }
 
 /** The API lists at most 100 past and 100 future runs of a job: elsewhere the row says so. */
-function Unknown({ row, scale, from, to }: Omit<Props, "now">) {
-  const first = Date.parse(row.job.complete_from);
-  const last = Date.parse(row.job.complete_to);
+function Unknown({ row, scale, from, to, cells }: Omit<Props, "now"> & { cells: Cell[] }) {
+  const first = Math.min(Date.parse(row.job.complete_from), cells[0]?.from ?? to);
+  const last = Math.max(Date.parse(row.job.complete_to), cells.at(-1)?.to ?? from);
   return (
     <>
-      {first > from && <Note from={0} to={scale.x(first)} text="Earlier runs: see the job" />}
+      {Date.parse(row.job.complete_from) > from && (
+        <Note from={0} to={scale.x(first)} text="Earlier runs: see the job" isBefore />
+      )}
       {last < to && <Note from={scale.x(last)} to={scale.width} text="And so on" />}
     </>
   );
 }
 
-function Note({ from, to, text }: { from: number; to: number; text: string }) {
-  const hasRoom = to - from > text.length * 7 + 16;
-  return hasRoom ? (
-    <text x={(from + to) / 2} y={MIDDLE + 4} text-anchor="middle" class="label hue-idle">
+const CHARACTER = 7;
+const NOTE_GAP = 8;
+
+/** Beside the cells that are known; dots where there is no room for words. */
+function Note({ from, to, text, isBefore = false }: { from: number; to: number; text: string; isBefore?: boolean }) {
+  const hasRoom = to - from > text.length * CHARACTER + 2 * NOTE_GAP;
+  if (!hasRoom) return to - from > NOTE_GAP ? <path d={`M${from + 4} ${MIDDLE}H${to - 4}`} class="unknown" /> : null;
+  return (
+    <text
+      x={isBefore ? to - NOTE_GAP : from + NOTE_GAP}
+      y={MIDDLE + 4}
+      text-anchor={isBefore ? "end" : "start"}
+      class="label hue-idle"
+    >
       {text}
     </text>
-  ) : (
-    <path d={`M${from + 2} ${MIDDLE}H${to - 2}`} class="unknown" />
   );
 }
 
@@ -157,7 +173,7 @@ function Volume({ row, scale, now, from, to }: Props) {
           as messages come
         </text>
       )}
-      <Unknown row={row} scale={scale} from={from} to={Math.min(to, now)} />
+      <Unknown row={row} scale={scale} from={from} to={Math.min(to, now)} cells={cells} />
     </>
   );
 }

@@ -4,12 +4,14 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../../components/icon";
 import { Link } from "../../components/link";
 import { Mark } from "../../components/status";
+import { Time, zonesOf } from "../../components/time";
 import { plural } from "../../format/duration";
+import { cityOf, clock, zone } from "../../format/time";
 import { mayManage } from "../../state/me";
 import { Backfill } from "./backfill";
 import type { Cell, Row } from "./rows";
 import { hueOf, iconOf, isRepairable, type Run } from "./runs";
-import { cellInWords, moment, nameOfOutcome, timesInWords } from "./words";
+import { cellInWords, nameOfOutcome, timesInWords } from "./words";
 
 /** What a popover is about. */
 export interface Opened {
@@ -64,7 +66,7 @@ export function Popover({ row, run, cell, close, reload }: Props) {
           <Icon name="close" />
         </button>
       </header>
-      {run ? <RunDetails run={run} /> : cell && <CellDetails row={row} cell={cell} />}
+      {run ? <RunDetails run={run} timezone={row.job.timezone} /> : cell && <CellDetails row={row} cell={cell} />}
       {mayBackfill ? (
         <Backfill row={row} chosen={repairable} done={reload}>
           {run && <OpenExecution run={run} />}
@@ -85,7 +87,12 @@ function OpenExecution({ run }: { run: Run }) {
   );
 }
 
-function RunDetails({ run }: { run: Run }) {
+/** Whether the job's wall clock differs from the viewer's. */
+function isElsewhere(timezone: string): boolean {
+  return timezone !== zone.value;
+}
+
+function RunDetails({ run, timezone }: { run: Run; timezone: string }) {
   const { entry, others } = run;
   return (
     <>
@@ -95,9 +102,22 @@ function RunDetails({ run }: { run: Run }) {
           {entry.origin && entry.origin !== "schedule" ? `, ${entry.origin}` : ""}
         </Mark>
       </p>
-      <p>{sentence(timesInWords(entry))}</p>
-      {entry.deadline && <p>Deadline {moment(entry.deadline.at)}.</p>}
-      {entry.p95_end && !entry.ended_at && <p class="dim">In 95% of cases it ends by {moment(entry.p95_end)}.</p>}
+      <p title={zonesOf(new Date(entry.at), timezone)}>{sentence(timesInWords(entry))}</p>
+      {isElsewhere(timezone) && (
+        <p class="dim">
+          Due {clock(new Date(entry.at), timezone)} {cityOf(timezone)}, {clock(new Date(entry.at), "UTC")} UTC.
+        </p>
+      )}
+      {entry.deadline && (
+        <p>
+          Deadline <Time at={entry.deadline.at} jobZone={timezone} />.
+        </p>
+      )}
+      {entry.p95_end && !entry.ended_at && (
+        <p class="dim">
+          In 95% of cases it ends by <Time at={entry.p95_end} jobZone={timezone} />.
+        </p>
+      )}
       {entry.flag && entry.status !== null && <p class="dim">The clock change has {entry.flag} it.</p>}
       {entry.reason && <p class="reason mono">{entry.reason}</p>}
       {others.length > 0 && (

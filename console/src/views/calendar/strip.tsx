@@ -56,6 +56,7 @@ export function Strip({ days, range, today, jobs, changes }: Props) {
             found={counts.get(day)}
             below={belows[position] ?? ""}
             hasRoom={!belows[position - 1] && !belows[position - 2]}
+            isSame={belows[position] === belows[position - 1]}
           />
         ))}
       </div>
@@ -73,9 +74,11 @@ interface DayProps {
   below: string;
   /** Whether `below` can be written out: it is wider than a day. */
   hasRoom: boolean;
+  /** Whether the day before says the same. */
+  isSame: boolean;
 }
 
-function StripDay({ day, isFirst, isToday, range, found, below, hasRoom }: DayProps) {
+function StripDay({ day, isFirst, isToday, range, found, below, hasRoom, isSame }: DayProps) {
   const position = range.days.indexOf(day);
   const name = dayWords(day, { weekday: "short", day: "numeric", month: "short" });
   const said = [name, alarmOfDay(found)?.text, volumeOfDay(found), below].filter(Boolean).join(", ");
@@ -104,7 +107,7 @@ function StripDay({ day, isFirst, isToday, range, found, below, hasRoom }: DayPr
       </span>
       <DayMark found={found} />
       <span class="calendar-below" aria-hidden="true">
-        {hasRoom || !below ? below : "·"}
+        {hasRoom ? below : below && !isSame ? "·" : ""}
       </span>
     </Link>
   );

@@ -1,7 +1,19 @@
 /** The slots of the long lane that were held. */
 
 import type { CalendarJob } from "../../api/types";
+import type { Day } from "../../format/days";
 import type { Level } from "../../format/slot-levels";
+
+/** The most slots of each day: held before now, in demand after it. */
+export function peaksOf(levels: Level[], days: { day: Day; from: number; to: number }[]): Map<Day, number> {
+  const peaks = new Map<Day, number>();
+  for (const { day, from, to } of days) {
+    const before = levels.filter((one) => one.at <= from).at(-1)?.tasks ?? 0;
+    const within = levels.filter((one) => one.at > from && one.at < to).map((one) => one.tasks);
+    peaks.set(day, Math.max(before, ...within));
+  }
+  return peaks;
+}
 
 /** How many slots the executions of these jobs held: a step at each start and end. */
 export function usageOf(jobs: CalendarJob[], from: number, to: number): Level[] {

@@ -19,6 +19,8 @@ import { useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
 import { useViewKeys } from "../../state/view-keys";
 import { Agenda } from "./agenda";
+import { BackfillDay, backfillOf } from "./backfill-day";
+import { brokenOn } from "./broken";
 import { Grid } from "./grid";
 import { Month } from "./month";
 import { boundsOf, type Range, rangeOf, SPANS, type Span, sixWeeksAround } from "./range";
@@ -58,7 +60,7 @@ export function CalendarView() {
   const filters = Object.fromEntries(OF_API.map((name) => [name, query.get(name)]));
   const list = useList<CalendarJob, Calendar>(
     range.span === "month"
-      ? pathOf(range, filters)
+      ? pathOf(range, { ...filters, long_lane: "true" })
       : pathOf({ from: range.from - LOOK_BACK_MS, to: range.to }, { ...filters, long_lane: "true" }),
     (job) => job.job_id,
     REFRESH_MS,
@@ -81,8 +83,17 @@ export function CalendarView() {
     <div class="calendar">
       <h1 class="visually-hidden">Calendar, {range.title}</h1>
       <Toolbar range={range}>
-        <Filters filters={FILTERS} search={{ name: "name", placeholder: "Search jobs" }} others={["at", "span"]} />
+        <Filters
+          filters={FILTERS}
+          search={{ name: "name", placeholder: "Search jobs" }}
+          others={["at", "span", "day"]}
+        />
         <span class="note aside">{list.data && plural(jobs.length, "job")}</span>
+        {range.span === "day" && brokenOn(jobs, range.from, Math.min(range.to, current.value)).length > 0 && (
+          <Link to={backfillOf(range.at)} class="button calendar-backfill">
+            Backfill day…
+          </Link>
+        )}
       </Toolbar>
       {range.span !== "month" && (
         <Strip
@@ -100,7 +111,10 @@ export function CalendarView() {
               <p>The calendar shows the runs of jobs with a schedule, of the past and to come.</p>
             </Empty>
           ) : (
-            <Spanned range={range} jobs={jobs} data={data} now={current.value} reload={list.reload} />
+            <>
+              <Spanned range={range} jobs={jobs} data={data} now={current.value} reload={list.reload} />
+              <BackfillDay jobs={jobs} now={current.value} reload={list.reload} />
+            </>
           )
         }
       </Loaded>

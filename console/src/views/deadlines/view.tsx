@@ -40,7 +40,7 @@ export function DeadlinesView() {
     ]),
   );
   const counts = (list.data as DeadlinePage | null)?.counts;
-  const deadlines = list.items.flatMap((one) => (one.deadline ? [one.deadline.at] : []));
+  const deadlines = list.items.flatMap((one) => one.deadline ?? []);
   const wanted = query.get("span") as SpanName | null;
   const span = wanted && wanted in SPANS ? wanted : fittingSpan(deadlines, now.value.getTime());
   const from = now.value.getTime() - SPANS[span] / 12;
@@ -70,6 +70,7 @@ export function DeadlinesView() {
                   <DeadlineRow key={execution.execution_id} execution={execution} axis={axis} />
                 ))}
               </ul>
+              <Legend />
             </div>
           )
         }
@@ -83,6 +84,41 @@ export function DeadlinesView() {
         </p>
       )}
     </>
+  );
+}
+
+/** What the bars show. */
+function Legend() {
+  return (
+    <p class="deadline-legend note">
+      <span>
+        <svg width="10" height="16" aria-hidden="true">
+          <path d="M5 0v16" class="now-line" />
+        </svg>
+        Now
+      </span>
+      <span>
+        <svg width="40" height="12" aria-hidden="true">
+          <rect x="1" y="1" width="24" height="10" rx="2" class="expected" />
+          <rect x="25" y="1" width="14" height="10" class="possible" />
+          <path d="M25 0v12" class="tick" />
+        </svg>
+        Forecast: median, then P95
+      </span>
+      <span>
+        <svg width="14" height="16" aria-hidden="true">
+          <path d="M3 16V1h8l-2 3 2 3H3" class="deadline-flag" />
+        </svg>
+        Deadline
+      </span>
+      <span>
+        <svg width="24" height="12" aria-hidden="true">
+          <rect width="24" height="12" rx="2" class="late-ground" />
+          <path d="M2 12L10 0M9 12L17 0M16 12L24 0" class="late-stripes" />
+        </svg>
+        After the deadline
+      </span>
+    </p>
   );
 }
 

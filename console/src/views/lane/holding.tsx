@@ -1,7 +1,6 @@
 /** The executions that hold slots, least laxity first: the last one would be preempted first. */
 
 import { Link } from "../../components/link";
-import { Empty } from "../../components/states";
 import { Mark } from "../../components/status";
 import { Time } from "../../components/time";
 import { coarse, count } from "../../format/duration";
@@ -17,7 +16,7 @@ export function Holding({ holders }: { holders: Holder[] }) {
         <span class="note">least laxity first</span>
       </header>
       {holders.length === 0 ? (
-        <Empty title="No part holds a slot" />
+        <p class="body dim">No part holds a slot.</p>
       ) : (
         <table class="table is-cards" aria-label="Runs now">
           <thead>

@@ -2,7 +2,6 @@
 
 import type { LanePart } from "../../api/types";
 import { Link } from "../../components/link";
-import { Empty } from "../../components/states";
 import { ExecutionStatus, Mark } from "../../components/status";
 import { Relative, Time } from "../../components/time";
 import { count } from "../../format/duration";
@@ -22,7 +21,7 @@ export function Waiting({ parts, total }: { parts: LanePart[]; total: number }) 
         )}
       </header>
       {parts.length === 0 ? (
-        <Empty title="No part waits for a slot" />
+        <p class="body dim">No part waits for a slot.</p>
       ) : (
         <table class="table is-cards" aria-label="Waits">
           <thead>

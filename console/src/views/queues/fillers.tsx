@@ -34,10 +34,10 @@ export function Fillers({ queues, reload }: { queues: Queues; reload: () => void
                 Oldest
               </th>
               <th scope="col" class="number">
-                In a minute
+                In/min
               </th>
               <th scope="col" class="number">
-                Out a minute
+                Out/min
               </th>
               <th scope="col">Limits</th>
               <th scope="col">
@@ -80,10 +80,10 @@ function Row({ job }: { job: QueueJob }) {
       <td class="number" data-title="Oldest">
         {job.depth ? coarse(job.oldest_seconds) : <span class="dim">None</span>}
       </td>
-      <td class="number" data-title="In a minute">
+      <td class="number" data-title="In/min">
         {rate(job.arrival_per_minute)}
       </td>
-      <td class="number" data-title="Out a minute">
+      <td class="number" data-title="Out/min">
         {rate(job.finished_per_minute)}
       </td>
       <td data-title="Limits">

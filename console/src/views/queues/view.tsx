@@ -45,10 +45,10 @@ export function QueuesView() {
                     Oldest
                   </th>
                   <th scope="col" class="number">
-                    In a minute
+                    In/min
                   </th>
                   <th scope="col" class="number">
-                    Out a minute
+                    Out/min
                   </th>
                   <th scope="col">To drain</th>
                   <th scope="col">Breach</th>
@@ -102,10 +102,10 @@ function QueueRow({ queue, isOpen }: { queue: Queue; isOpen: boolean }) {
         <td class="number" data-title="Oldest">
           {queue.oldest_seconds ? coarse(queue.oldest_seconds) : <span class="dim">None</span>}
         </td>
-        <td class="number" data-title="In a minute">
+        <td class="number" data-title="In/min">
           {rate(queue.arrival_per_minute)}
         </td>
-        <td class="number" data-title="Out a minute">
+        <td class="number" data-title="Out/min">
           {rate(queue.finished_per_minute)}
         </td>
         <td>
