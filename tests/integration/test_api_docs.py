@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import fastjsonschema
@@ -13,7 +19,10 @@ import pytest
 from tests.integration.world import World
 
 TEXT = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
-BLOCKS = re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+ROUTED = re.findall(r"^```json ([A-Z]+) (/\S*) ?(\d*)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+"""Method, path, status and text of each example. Those without a status are bodies of requests."""
+BLOCKS = [text for *_, text in ROUTED]
+COMMANDS = [one for one in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL) if "curl " in one]
 FIELD_ROWS = re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \|$", TEXT.partition("## Executions")[0], re.MULTILINE)
 INLINE = re.compile(r"`(\{[^`]*\})`")
 HOURLY = {"cron": "0 * * * *"}
@@ -134,20 +143,75 @@ def test_the_example_of_an_error_is_the_answer_to_the_mistake_that_it_shows(worl
     assert (status, is_like(example, problem)) == (example["status"], True), problem
 
 
-def test_each_example_has_the_fields_of_the_openapi_document(world: World) -> None:
-    schemas = world.request("GET", "/openapi.json")[1]["components"]["schemas"]
+def test_every_json_block_names_its_route() -> None:
+    assert len(ROUTED) == TEXT.count("```json") >= 17
+
+
+def test_each_example_has_the_fields_of_its_route_and_status_in_the_openapi_document(world: World) -> None:
+    document = world.request("GET", "/openapi.json")[1]
+    schemas = closed(document["components"]["schemas"])
     optional = {name: without_required(schema) for name, schema in schemas.items()}
-    fragments: set[str] = set()
-    for block in BLOCKS:
-        accepted, example = optional if without_elisions(block) != block else schemas, value_of(block)
-        if is_fragment(block):
-            for field, value in example.items():
-                owners = [one["properties"][field] for one in accepted.values() if field in one.get("properties", ())]
-                assert any(is_valid(accepted, schema, value) for schema in owners), (field, value)
-            fragments |= example.keys()
-        else:
-            assert any(fits(accepted, name, example) for name in accepted), example
-    assert {"waiting_for", "deadline"} <= fragments
+    for method, path, status, block in ROUTED:
+        operation = document["paths"][path][method.lower()]
+        [content] = (operation["responses"][status] if status else operation["requestBody"])["content"].values()
+        is_shortened = is_fragment(block) or without_elisions(block) != block
+        fastjsonschema.validate(
+            {**content["schema"], "components": {"schemas": optional if is_shortened else schemas}}, value_of(block)
+        )
+
+
+def test_an_example_with_a_field_of_another_route_is_found(world: World) -> None:
+    document = world.request("GET", "/openapi.json")[1]
+    schemas = {name: without_required(one) for name, one in closed(document["components"]["schemas"]).items()}
+    [content] = document["paths"]["/jobs"]["get"]["responses"]["200"]["content"].values()
+    with pytest.raises(fastjsonschema.JsonSchemaValueException, match="must not contain"):
+        fastjsonschema.validate({**content["schema"], "components": {"schemas": schemas}}, {"items": [{"attempt": 1}]})
+
+
+def test_the_curl_commands_do_what_the_page_says(world: World, tmp_path: Path) -> None:
+    world.submit(schedule=HOURLY)
+    assert COMMANDS
+    with served(world) as address:
+        for command in COMMANDS:
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", command],
+                env={"PATH": os.environ["PATH"], "API": address, "TOKEN": "operator"},
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=60,
+            )
+            assert done.stdout.split() == re.findall(r"# (\d+)$", command, re.MULTILINE), done
+
+
+@contextmanager
+def served(world: World) -> Iterator[str]:
+    """Serve the GET routes of the API over HTTP, at the address that is yielded."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            assert self.headers["Authorization"] == "Bearer operator"
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            answer = world.respond("GET", self.path, headers=headers)
+            body = (answer.get("body") or "").encode()
+            self.send_response(answer["statusCode"])
+            for name, value in {**answer.get("headers", {}), "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.mark.parametrize("block", ['{"a": 1,}', '"a": 1, "b"', "{…, 1}", "[1 …]"])
@@ -180,15 +244,12 @@ def is_field(schema: Any) -> bool:
     return isinstance(schema, dict)
 
 
-def fits(schemas: dict[str, Any], name: str, example: Any) -> bool:
-    """Whether the schema has all fields of the example, and accepts it."""
-    known = schemas[name].get("properties", {}).keys()
-    return isinstance(example, dict) and example.keys() <= known and is_valid(schemas, schemas[name], example)
-
-
-def is_valid(schemas: dict[str, Any], schema: dict[str, Any], value: Any) -> bool:
-    try:
-        fastjsonschema.validate({**schema, "components": {"schemas": schemas}}, value)
-    except fastjsonschema.JsonSchemaValueException:
-        return False
-    return True
+def closed(schema: Any) -> Any:
+    """The schema without room for fields that it does not describe."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: closed(one) for name, one in schema.items()}
+    is_open = isinstance(schema.get("properties"), dict) and schema.get("type") == "object"
+    return {"additionalProperties": False, **inner} if is_open else inner
