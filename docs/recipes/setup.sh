@@ -26,7 +26,7 @@ def line(answer):
 
 answer = json.load(sys.stdin)
 items = answer.get("items", [answer])
-for one in items[::-1] if "cursor" in answer else items:
+for one in items[::-1] if items and "job_id" in items[0] and "cursor" in answer else items:
     print(line(one))
 ' "$@"
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler.openapi.models import Header, Operation, Parameter, Response, Schema
 
 TEXT = Schema(type="string")
+EXECUTION_PATH = re.compile("/executions/[^/]+")
 CACHE_CONTROL = "private, no-cache"
 """A browser may keep an answer, but asks with ``If-None-Match`` before it uses it."""
 
@@ -19,7 +22,7 @@ def answer_if_changed(event: Mapping[str, Any], answer: dict[str, Any]) -> dict[
     is_get = event["requestContext"]["http"]["method"] == "GET"
     if not is_get or answer["statusCode"] != HTTPStatus.OK or not answer.get("body"):
         return answer
-    tag = _entity_tag(answer["body"])
+    tag = _entity_tag(_content(event["rawPath"], answer["body"]))
     headers = {**answer.get("headers", {}), "ETag": tag, "Cache-Control": CACHE_CONTROL}
     if not _names(event.get("headers", {}).get("if-none-match", ""), tag):
         return {**answer, "headers": headers}
@@ -38,6 +41,15 @@ def describe(operation: Operation) -> None:
     responses[int(HTTPStatus.NOT_MODIFIED)] = Response(description="Not Modified", headers=headers)
     wanted = {"name": "If-None-Match", "in": "header", "description": "ETags that the client has.", "schema": TEXT}
     operation.parameters = [*(operation.parameters or []), Parameter(**wanted)]
+
+
+def _content(path: str, body: str) -> str:
+    """What the tag stands for: the answer without the instant at which it was computed, which says nothing new."""
+    if path == "/lane":
+        return json.dumps(json.loads(body) | {"at": None})
+    if EXECUTION_PATH.fullmatch(path) and (deadline := (answer := json.loads(body)).get("deadline")):
+        return json.dumps(answer | {"deadline": deadline | {"checked_at": None}})
+    return body
 
 
 def _entity_tag(body: str) -> str:

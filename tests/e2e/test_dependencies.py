@@ -33,7 +33,7 @@ def test_a_diamond_of_dependencies_runs_in_order_and_each_job_once(punctual: Pun
         assert (one["status"], one["attempt"]) == ("succeeded", 1)
     assert from_text(top["ended_at"]) <= min(from_text(one["started_at"]) for one in (left, right))
     assert max(from_text(one["ended_at"]) for one in (left, right)) <= from_text(bottom["started_at"])
-    assert [(one["name"], one["execution_id"], one["status"]) for one in bottom["upstreams"]] == [
+    assert [(one["job_name"], one["execution_id"], one["status"]) for one in bottom["upstreams"]] == [
         ("left", left["execution_id"], "succeeded"),
         ("right", right["execution_id"], "succeeded"),
     ]

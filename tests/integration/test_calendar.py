@@ -107,7 +107,7 @@ def test_the_slots_of_the_lane_are_added_on_request(world: World, lane: LongLane
     found = world.request("GET", "/lane", role="viewer")[1]
     assert slots["tasks"] == found["slots"]["tasks"]
     assert slots["hours"] == found["hours"]
-    assert slots["hours"][0]["tasks"] == 1
+    assert slots["hours"][0]["mean_tasks"] == 1
 
 
 def test_a_queue_job_says_that_its_future_is_unknown(world: World) -> None:

@@ -32,6 +32,36 @@ def test_an_answer_that_the_client_has_is_304_without_a_body(world: World) -> No
         assert world.respond("GET", path, headers={"if-none-match": '"other"'})["statusCode"] == 200
 
 
+def tag_of(world: World, path: str) -> str:
+    return str(world.respond("GET", path)["headers"]["ETag"])
+
+
+def test_the_time_that_passes_changes_no_tag_of_an_idle_lane(world: World) -> None:
+    world.submit(lane="long", task="quality.weekly", parameters={"dataset": "a"}, schedule={"cron": "30 23 * * *"})
+    world.run_until_idle()
+    tag = tag_of(world, "/lane")
+    world.pass_time(600)
+    assert world.respond("GET", "/lane", headers={"if-none-match": tag})["statusCode"] == 304
+    world.submit(lane="long", task="quality.weekly", parameters={"dataset": "b"}, schedule={"cron": "30 22 * * *"})
+    world.run_until_idle()
+    assert tag_of(world, "/lane") != tag
+
+
+def test_a_new_check_of_a_deadline_that_finds_nothing_new_changes_no_tag(world: World) -> None:
+    job = world.submit(schedule={"cron": "@daily"}, expected_seconds=60, deadline={"within_seconds": 3600})
+    world.run_until_idle()
+    world.monitor_tick()
+    world.deliver_checks()
+    path = f"/executions/{world.executions(job['job_id'])[0]['execution_id']}"
+    first = world.request("GET", path)[1]["deadline"]
+    tag = tag_of(world, path)
+    world.pass_time(600)
+    assert world.request("GET", path)[1]["deadline"]["checked_at"] > first["checked_at"]
+    assert world.respond("GET", path, headers={"if-none-match": tag})["statusCode"] == 304
+    assert world.request("PUT", f"{path}/cancel")[0] == 200
+    assert tag_of(world, path) != tag
+
+
 def test_a_changed_job_has_another_tag(world: World) -> None:
     path = f"/jobs/{world.submit(schedule={'cron': '@daily'})['job_id']}"
     world.run_until_idle()

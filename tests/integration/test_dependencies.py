@@ -124,7 +124,7 @@ def test_a_waiting_dependant_shows_its_upstreams(world: World) -> None:
     assert execution["upstreams"] == [
         {
             "job_id": one["job_id"],
-            "name": one["name"],
+            "job_name": one["name"],
             "condition": condition,
             "execution_id": only_execution(world, one)["execution_id"],
             "status": "queued",

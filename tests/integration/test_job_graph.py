@@ -21,6 +21,7 @@ def test_a_job_includes_its_upstreams_and_dependants(world: World) -> None:
         (first["job_id"], "succeeded"),
         (second["job_id"], "finished"),
     ]
+    assert {one["job_name"] for one in graph["upstreams"]} == {None}
     assert [(one["last_status"], one["running"]) for one in graph["upstreams"]] == [("failed", 0), (None, 0)]
     assert graph["dependants"] == []
     graph = get(world, f"/jobs/{second['job_id']}?include=graph")["graph"]

@@ -49,7 +49,8 @@ def stop_at_checkpoint(world: World, lane: LongLane, job: dict[str, Any], contai
 def test_the_lane_lists_the_holders_and_the_waiting_parts_in_the_order_of_admission(
     world: World, lane: LongLane
 ) -> None:
-    holder, container = start_part(lane, name="holder", **WHOLE_LANE)
+    berlin = {"cron": "* * * * *", "timezone": "Europe/Berlin"}
+    holder, container = start_part(lane, name="holder", schedule=berlin, **WHOLE_LANE)
     world.pass_time(900)
     container.heartbeat(percent=25.0)
     spec = {"resources": {"vcpu": 4}, "expected_seconds": 1800}
@@ -64,8 +65,10 @@ def test_the_lane_lists_the_holders_and_the_waiting_parts_in_the_order_of_admiss
         "running",
         25.0,
     )
+    assert holding["timezone"] == "Europe/Berlin"
     assert holding["expected_end"] == to_text(world.now + timedelta(seconds=2700))
     first, second = found["waiting"]
+    assert (first["timezone"], second["timezone"]) == ("UTC", "UTC")
     assert [one["execution_id"] for one in (first, second)] == [execution_id(lane, urgent), execution_id(lane, lax)]
     assert first["latest_start"] == to_text(world.now + timedelta(seconds=36_000 - 1800))
     assert first["laxity_seconds"] == 36_000 - 1800
@@ -83,9 +86,10 @@ def test_the_lane_shows_the_demand_of_planned_executions_over_seven_days(world: 
     )
     found = get_lane(world)
     hours = found["hours"]
-    assert (len(hours), hours[0]["at"]) == (168, to_text(world.now))
-    assert found["hours_until"] == to_text(world.now + timedelta(days=7))
-    busy = {hour["at"]: (hour["tasks"], hour["vcpus"]) for hour in hours if hour["tasks"]}
+    this_hour = world.now.replace(minute=0, second=0, microsecond=0)
+    assert (len(hours), hours[0]["at"]) == (168, to_text(this_hour))
+    assert found["hours_until"] == to_text(this_hour + timedelta(days=7))
+    busy = {hour["at"]: (hour["mean_tasks"], hour["mean_vcpus"]) for hour in hours if hour["mean_tasks"]}
     assert {at: busy[at] for at in sorted(busy)[:3]} == {  # two partitions for 90 minutes, then the third
         "2026-11-17T02:00:00.000Z": (2, 4),
         "2026-11-17T03:00:00.000Z": (1.5, 3),

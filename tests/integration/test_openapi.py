@@ -227,7 +227,7 @@ WITHOUT_UNIT = {
     "backoff_rate": "a factor",
     "done": "in the units of the task",
     "probability": "a share, as usual of probabilities",
-    "tasks": "a number of containers, on average over an hour",
+    "mean_tasks": "a number of containers, on average over an hour",
     "total": "in the units of the task",
 }
 """The fractional numbers whose name has no unit, and why."""
@@ -249,21 +249,60 @@ def is_fractional(schema: dict[str, Any]) -> bool:
     return schema.get("type") == "number" or any(map(is_fractional, inner))
 
 
+def test_every_probability_of_an_answer_is_rounded(world: World) -> None:
+    schemas = document(world)["components"]["schemas"]
+    found = {
+        name: json.dumps(one["properties"]["probability"])
+        for name, one in schemas.items()
+        if "probability" in one.get("properties", {})
+    }
+    assert {"ExecutionDeadline", "CalendarDeadline"} <= set(found)
+    assert all('"format": "probability"' in schema for schema in found.values()), found
+
+
+def test_every_list_has_items_and_a_cursor(world: World) -> None:
+    """A log has a cursor in each direction."""
+    schemas, lists = document(world)["components"]["schemas"], set()
+    for name, operation in operations(world):
+        answer = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema", {})
+        fields = schemas.get(answer.get("$ref", "").rpartition("/")[2], {}).get("properties", {})
+        if name.startswith("GET ") and "items" in fields:
+            lists.add(name)
+            wanted = {"before", "after", "total"} if name.endswith("/logs") else {"cursor"}
+            assert wanted <= set(fields), name
+    assert {"GET /jobs", "GET /executions", "GET /tasks", "GET /calendars", "GET /queues", "GET /operations"} <= lists
+
+
+WITH_OWN_NAME = {"Job", "JobDetail", "BatchEntry"}
+"""They are jobs, which have a `name`."""
+
+
+def test_what_refers_to_a_job_has_its_job_name(world: World) -> None:
+    schemas = document(world)["components"]["schemas"]
+    for component, schema in schemas.items():
+        fields = schema.get("properties", {}).keys()
+        if {"job_id", "name"} <= fields or {"job_id", "job_name"} <= fields:
+            assert ("name" in fields) == (component in WITH_OWN_NAME), component
+            assert ("job_name" in fields) == (component not in WITH_OWN_NAME), component
+
+
 FILTERS = {"JobSelection", "ExecutionSelection"}
 """They accept several values of a field."""
 TWO_TYPES = {
     "by": "an acknowledgement names a person; in the rules of a job it is a unit or a schedule",
     "deadline": "a job has the rule, an execution the forecast; an execution that is not planned may have no forecast",
     "dependants": "those of a job are jobs, those of an execution are executions",
+    "done": "an operation counts items, the progress of a task may be a fraction",
     "filter": "an operation on jobs has the filters of jobs, one on executions those of executions",
     "items": "each list has its own",
-    "jobs": "a batch has submissions, the status of the queues has their queue jobs",
+    "jobs": "a batch has submissions, the status of the queues a list of queue jobs",
     "messages": "a request has messages, the backlog limits of a job have their number",
     "partitions": "a submission may also have their number, or their values",
     "queue": "a queue has a name, a schedule a switch",
     "status": "RFC 9457 defines that of a problem",
     "subject": "that of a caller is the claim `sub` of the token",
     "to": "a range ends at an instant; a notification goes to destinations",
+    "total": "of a list, the number of items; the progress of a task may have a fraction",
     "upstreams": "those of a job are jobs, those of an execution are executions",
     "window": "a job has the unit, an execution the window itself",
 }
@@ -296,4 +335,4 @@ def types_of(schema: dict[str, Any], schemas: dict[str, Any]) -> set[str]:
         return set().union(*(types_of(one, schemas) for one in alternatives))
     if schema.get("type") == "array":
         return {f"list of {one}" for one in types_of(schema["items"], schemas)}
-    return {"number" if one == "integer" else one for one in [schema.get("type")] if one not in (None, "null")}
+    return {one for one in [schema.get("type")] if one not in (None, "null")}

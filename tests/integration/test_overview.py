@@ -31,7 +31,7 @@ def endanger(world: World, **fields: Any) -> str:
     """Plan an execution that will miss its deadline, and check it. Returns its id."""
     job = world.submit(
         name="tight",
-        schedule={"at": "2026-11-20T00:00:00Z"},
+        schedule={"cron": "0 1 20 11 *", "timezone": "Europe/Berlin", "max_runs": 1},
         expected_seconds=300,
         deadline={"within_seconds": 150},
         **fields,
@@ -139,7 +139,13 @@ def test_a_deadline_in_danger_needs_attention_with_cause_remedy_and_beginning(wo
     found = overview(world)
     [item] = found["attention"]
     assert item["id"] == f"deadline.{execution_id}"
-    assert item["subject"] == {"type": "execution", "id": execution_id, "name": "tight", "owner": "data-quality"}
+    assert item["subject"] == {
+        "type": "execution",
+        "id": execution_id,
+        "job_name": "tight",
+        "timezone": "Europe/Berlin",
+        "owner": "data-quality",
+    }
     assert (item["kind"], item["state"], item["deadline"]["state"]) == ("deadline", "open", "will_miss")
     assert item["cause"].startswith("it is expected to take 5 minutes")
     assert item["remedy"].startswith("schedule it earlier")

@@ -10,7 +10,6 @@ from botocore.exceptions import ClientError
 
 from punctual.aws import clients
 from punctual.domain.instant import to_text
-from punctual.stages.api import queue_status
 from punctual.stages.watch import check_backlogs
 from tests.integration.fixture_tasks import Killed
 from tests.integration.world import World
@@ -56,7 +55,7 @@ def jobs(world: World) -> list[dict[str, Any]]:
     status, found = world.request("GET", "/queues", role="viewer")
     assert status == 200, found
     assert world.refused == set()
-    shown: list[dict[str, Any]] = found["jobs"]
+    shown: list[dict[str, Any]] = found["jobs"]["items"]
     return shown
 
 
@@ -119,18 +118,26 @@ def test_rates_count_arrivals_since_the_previous_minute(world: World) -> None:
 def test_before_the_first_tick_no_queue_job_is_shown(world: World) -> None:
     queue_job(world)
     status, found = world.request("GET", "/queues")
-    assert (status, found["jobs"], found["jobs_left_out"]) == (200, [], 0)
+    nothing = {"items": [], "cursor": None, "total": 0, "total_is_exact": True}
+    assert (status, found["jobs"]) == (200, nothing)
 
 
-def test_the_list_of_queue_jobs_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue_status, "MAX_JOBS", 2)
-    fullest = [queue_job(world) for _ in range(4)]
-    for count, job_id in enumerate(fullest):
+def test_queue_jobs_are_listed_in_pages_the_fullest_first(world: World) -> None:
+    made = [queue_job(world) for _ in range(4)]
+    for count, job_id in enumerate(made):
         send(world, job_id, count)
     world.monitor_tick()
-    _, found = world.request("GET", "/queues")
-    assert [one["job_id"] for one in found["jobs"]] == [fullest[3], fullest[2]]
-    assert found["jobs_left_out"] == 2
+    for limit in (1, 2, 3, 4):
+        found, query = list[str](), f"?limit={limit}"
+        while query:
+            status, answer = world.request("GET", f"/queues{query}")
+            page = answer["jobs"]
+            assert (status, len(page["items"]) <= limit, page["total"], page["total_is_exact"]) == (200, True, 4, True)
+            found += [one["job_id"] for one in page["items"]]
+            query = f"?limit={limit}&cursor={page['cursor']}" if page["cursor"] else ""
+        assert found == made[::-1]
+    status, problem = world.request("GET", "/queues?cursor=next")
+    assert (status, problem["errors"][0]["field"]) == (422, "cursor")
 
 
 def test_a_paused_job_keeps_its_messages_in_its_backlog(world: World) -> None:
@@ -276,7 +283,13 @@ def test_a_backlog_beyond_its_limit_and_its_recovery_are_each_notified_once(worl
         assert line in notice["text"].splitlines()
     [item] = exceeded(world)
     assert (item["id"], item["since"]) == (f"backlog.{job_id}", exceeded_at)
-    assert item["subject"] == {"type": "job", "id": job_id, "name": "orders", "owner": "data-quality"}
+    assert item["subject"] == {
+        "type": "job",
+        "id": job_id,
+        "job_name": "orders",
+        "timezone": None,
+        "owner": "data-quality",
+    }
     assert (item["cause"], item["remedy"]) == (cause, remedy)
     assert jobs(world)[0]["exceeded_since"] == exceeded_at
     for finished in (0, 1, 1):  # 9 messages are within the limit, but too many for a recovery

@@ -177,8 +177,8 @@ def test_the_history_of_a_job_has_run_times_lateness_and_outcomes_by_day(world: 
     history = get(world, f"/jobs/{job['job_id']}/statistics")
     assert (history["since"], history["total"]) == ("2026-11-18", 4)
     assert history["counts"] == {"succeeded": 3, "failed": 1}
-    assert [one["day"] for one in history["items"]] == ["2026-11-18", "2026-11-19", "2026-11-20"]
-    first, empty, last = history["items"]
+    assert [one["day"] for one in history["days"]] == ["2026-11-18", "2026-11-19", "2026-11-20"]
+    first, empty, last = history["days"]
     assert (first["total"], first["counts"]) == (3, {"succeeded": 2, "failed": 1})
     assert first["run_times"]["p95_seconds"] == pytest.approx(10, rel=0.06)
     assert first["lateness"]["p95_seconds"] == pytest.approx(40, rel=0.06)
@@ -186,7 +186,7 @@ def test_the_history_of_a_job_has_run_times_lateness_and_outcomes_by_day(world: 
     assert last["run_times"]["median_seconds"] == pytest.approx(1000, rel=0.06)
     assert history["run_times"]["p95_seconds"] == pytest.approx(1000, rel=0.06)
     chosen = get(world, f"/jobs/{job['job_id']}/statistics?from=2026-11-01&to=2026-11-18")
-    assert chosen["items"] == [first]
+    assert chosen["days"] == [first]
 
 
 def test_the_history_outlives_the_executions(world: World) -> None:
@@ -203,7 +203,7 @@ def test_the_history_outlives_the_executions(world: World) -> None:
 def test_a_job_whose_executions_have_not_ended_has_no_history(world: World) -> None:
     job = a_job(world)
     history = get(world, f"/jobs/{job['job_id']}/statistics?from=2025-12-01")
-    assert (history["since"], history["items"], history["total"]) == (None, [], 0)
+    assert (history["since"], history["days"], history["total"]) == (None, [], 0)
 
 
 def test_a_wrong_range_of_a_history_is_rejected(world: World) -> None:

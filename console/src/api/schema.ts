@@ -1169,7 +1169,7 @@ export interface components {
             clock_changes: components["schemas"]["ClockChange"][];
             /**
              * Cursor
-             * @description Pass it as `cursor` to get the next jobs; null on the last page.
+             * @description Pass it as `cursor` to get the next page; null on the last page.
              */
             cursor: string | null;
             /**
@@ -1179,6 +1179,16 @@ export interface components {
             items: components["schemas"]["CalendarJob"][];
             /** @description Only with `long_lane=true`. */
             long_lane: components["schemas"]["CalendarSlots"] | null;
+            /**
+             * Total
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
+             */
+            total?: number | null;
+            /**
+             * Total Is Exact
+             * @description False if there are more: counting stops at 10,000.
+             */
+            total_is_exact?: boolean | null;
         };
         /**
          * CauseCode
@@ -1397,7 +1407,7 @@ export interface components {
             items: components["schemas"]["Execution"][];
             /**
              * Total
-             * @description The number of items on all pages: with `total=true`, if an index serves all filters.
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
              */
             total?: number | null;
             /**
@@ -1792,7 +1802,7 @@ export interface components {
             items: components["schemas"]["Execution"][];
             /**
              * Total
-             * @description The number of items on all pages: with `total=true`, if an index serves all filters.
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
              */
             total?: number | null;
             /**
@@ -1994,10 +2004,10 @@ export interface components {
             deadline_state: components["schemas"]["DeadlineState"] | null;
             /** Job Id */
             job_id: string;
+            /** Job Name */
+            job_name: string | null;
             /** @description The status of the execution that ended last. */
             last_status: components["schemas"]["Status"] | null;
-            /** Name */
-            name: string | null;
             /** Owner */
             owner: string;
             /** Running */
@@ -2018,15 +2028,18 @@ export interface components {
         };
         /** HourOfSlots */
         HourOfSlots: {
-            /** At */
+            /**
+             * At
+             * @description The beginning of the hour, in UTC.
+             */
             at: string;
             /**
-             * Tasks
-             * @description The average number of containers within this hour.
+             * Mean Tasks
+             * @description The average number of containers within this hour; of the current hour, within what is left of it.
              */
-            tasks: number;
-            /** Vcpus */
-            vcpus: number;
+            mean_tasks: number;
+            /** Mean Vcpus */
+            mean_vcpus: number;
         };
         /**
          * Include
@@ -2345,7 +2358,7 @@ export interface components {
             items: components["schemas"]["Job"][];
             /**
              * Total
-             * @description The number of items on all pages: with `total=true`, if an index serves all filters.
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
              */
             total?: number | null;
             /**
@@ -2402,17 +2415,17 @@ export interface components {
                 [key: string]: number;
             };
             /**
-             * Items
+             * Days
              * @description Oldest first.
              */
-            items: components["schemas"]["DayStatistics"][];
+            days: components["schemas"]["DayStatistics"][];
             /** Job Id */
             job_id: string;
             lateness: components["schemas"]["Quantiles"];
             run_times: components["schemas"]["Quantiles"];
             /**
              * Since
-             * @description The first day of the job's history. Earlier days are unknown, and not in `items`.
+             * @description The first day of the job's history. Earlier days are unknown, and not in `days`.
              */
             since: string | null;
             /** Total */
@@ -2504,6 +2517,11 @@ export interface components {
              * @description Why it was asked to release its slot; null if it was not.
              */
             stopping: string | null;
+            /**
+             * Timezone
+             * @description The time zone of the schedule; `UTC` if it has none.
+             */
+            timezone: string;
             /** Vcpus */
             vcpus: number;
         };
@@ -2521,7 +2539,7 @@ export interface components {
             holding: components["schemas"]["LanePart"][];
             /**
              * Hours
-             * @description The demand in each of the next 168 hours. Where it exceeds `slots`, executions will wait.
+             * @description The demand in each of 168 hours, beginning with the current one. Where it exceeds `slots`, executions will wait.
              */
             hours: components["schemas"]["HourOfSlots"][];
             /**
@@ -2700,10 +2718,25 @@ export interface components {
         /** NamedCalendars */
         NamedCalendars: {
             /**
+             * Cursor
+             * @description Pass it as `cursor` to get the next page; null on the last page.
+             */
+            cursor: string | null;
+            /**
              * Items
              * @description In alphabetical order.
              */
             items: components["schemas"]["NamedCalendar"][];
+            /**
+             * Total
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
+             */
+            total?: number | null;
+            /**
+             * Total Is Exact
+             * @description False if there are more: counting stops at 10,000.
+             */
+            total_is_exact?: boolean | null;
         };
         /**
          * Notify
@@ -2849,6 +2882,16 @@ export interface components {
             cursor: string | null;
             /** Items */
             items: components["schemas"]["Operation"][];
+            /**
+             * Total
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
+             */
+            total?: number | null;
+            /**
+             * Total Is Exact
+             * @description False if there are more: counting stops at 10,000.
+             */
+            total_is_exact?: boolean | null;
         };
         /**
          * OperationState
@@ -3170,6 +3213,29 @@ export interface components {
             owner: string;
             state: components["schemas"]["JobState"];
         };
+        /** QueueJobPage */
+        QueueJobPage: {
+            /**
+             * Cursor
+             * @description Pass it as `cursor` to get the next page; null on the last page.
+             */
+            cursor: string | null;
+            /**
+             * Items
+             * @description The fullest first.
+             */
+            items: components["schemas"]["QueueJob"][];
+            /**
+             * Total
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
+             */
+            total?: number | null;
+            /**
+             * Total Is Exact
+             * @description False if there are more: counting stops at 10,000.
+             */
+            total_is_exact?: boolean | null;
+        };
         /**
          * QueuePoint
          * @description A queue in an interval of five minutes.
@@ -3197,18 +3263,28 @@ export interface components {
              * @description When the sample was taken.
              */
             at: string;
-            /** Items */
+            /**
+             * Cursor
+             * @description Pass it as `cursor` to get the next page; null on the last page.
+             */
+            cursor: string | null;
+            /**
+             * Items
+             * @description All queues: the list has one page.
+             */
             items: components["schemas"]["QueueStatus"][];
+            /** @description The queue jobs: `limit` and `cursor` of the request apply to this list. */
+            jobs: components["schemas"]["QueueJobPage"];
             /**
-             * Jobs
-             * @description The 50 fullest queue jobs, the fullest first.
+             * Total
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
              */
-            jobs: components["schemas"]["QueueJob"][];
+            total?: number | null;
             /**
-             * Jobs Left Out
-             * @description The number of other queue jobs.
+             * Total Is Exact
+             * @description False if there are more: counting stops at 10,000.
              */
-            jobs_left_out: number;
+            total_is_exact?: boolean | null;
         };
         /**
          * QueueStatus
@@ -3319,10 +3395,10 @@ export interface components {
             deadline_state: components["schemas"]["DeadlineState"] | null;
             /** Job Id */
             job_id: string;
+            /** Job Name */
+            job_name: string | null;
             /** @description The status of the execution that ended last. */
             last_status: components["schemas"]["Status"] | null;
-            /** Name */
-            name: string | null;
             /** Owner */
             owner: string;
             /** Running */
@@ -3467,6 +3543,16 @@ export interface components {
              * @description Newest first.
              */
             items: components["schemas"]["Revision"][];
+            /**
+             * Total
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
+             */
+            total?: number | null;
+            /**
+             * Total Is Exact
+             * @description False if there are more: counting stops at 10,000.
+             */
+            total_is_exact?: boolean | null;
         };
         /**
          * Role
@@ -3673,15 +3759,20 @@ export interface components {
              */
             id: string;
             /**
-             * Name
-             * @description The name of the job.
+             * Job Name
+             * @description Of an execution or a job.
              */
-            name: string | null;
+            job_name: string | null;
             /**
              * Owner
              * @description The team that it belongs to; null if it concerns all teams.
              */
             owner: string | null;
+            /**
+             * Timezone
+             * @description The time zone of the schedule of an execution; otherwise null.
+             */
+            timezone: string | null;
             type: components["schemas"]["SubjectType"];
         };
         /**
@@ -3854,6 +3945,11 @@ export interface components {
          */
         Summary: {
             /**
+             * Cursor
+             * @description Pass it as `cursor` to get the next page; null on the last page.
+             */
+            cursor: string | null;
+            /**
              * Items
              * @description Oldest first, also periods without an ended execution.
              */
@@ -3926,10 +4022,25 @@ export interface components {
         /** Tasks */
         Tasks: {
             /**
+             * Cursor
+             * @description Pass it as `cursor` to get the next page; null on the last page.
+             */
+            cursor: string | null;
+            /**
              * Items
              * @description In alphabetical order, including unavailable tasks.
              */
             items: components["schemas"]["Task"][];
+            /**
+             * Total
+             * @description The number of items on all pages, if it is known: lists of jobs and executions count them with `total=true`, if an index serves all filters.
+             */
+            total?: number | null;
+            /**
+             * Total Is Exact
+             * @description False if there are more: counting stops at 10,000.
+             */
+            total_is_exact?: boolean | null;
             /** Unavailable */
             unavailable: components["schemas"]["BrokenModule"][];
             /**
@@ -4024,8 +4135,11 @@ export interface components {
             execution_id: string | null;
             /** Job Id */
             job_id: string;
-            /** Name */
-            name: string;
+            /**
+             * Job Name
+             * @description The name by which the task finds its result; of a job without one, that of its task.
+             */
+            job_name: string;
             /** @description Null if the upstream execution is not planned yet. */
             status: components["schemas"]["Status"] | null;
         };
@@ -7745,8 +7859,12 @@ export interface operations {
     list_queues_queues_get: {
         parameters: {
             query?: {
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
                 /** @description Also return the last 24 hours and the usual rates of each queue. */
                 history?: boolean;
+                /** @description Maximum number of items per page. */
+                limit?: number;
             };
             header?: {
                 /** @description ETags that the client has. */

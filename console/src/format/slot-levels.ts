@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 
 /** The average demand of each hour within the range, at the middle of the hour, and at both ends of the range. */
 export function demandOf(hours: LaneHour[], from: number, to: number): Level[] {
-  const all = hours.map((hour) => ({ at: Date.parse(hour.at) + HOUR_MS / 2, tasks: hour.tasks }));
+  const all = hours.map((hour) => ({ at: Date.parse(hour.at) + HOUR_MS / 2, tasks: hour.mean_tasks }));
   const levels = all.filter((level) => level.at + HOUR_MS / 2 > from && level.at - HOUR_MS / 2 < to);
   const [first, last] = [levels[0], levels.at(-1)];
   if (!first || !last) return [];

@@ -8,7 +8,9 @@ from bodies import BacklogRule, MisfireRule, RetryRule
 from pydantic import BaseModel, Field
 
 from answers.execution_details import Cost, Dependant, TimelineEvent
+from answers.page import CountedPage
 from answers.percent import Percent
+from answers.probability import Probability
 from answers.statistics import RecentExecution
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin, Outcome
@@ -71,15 +73,6 @@ class Job(BaseModel):
     deadline_state: DeadlineState | None = Field(
         None, description="The worst among its live executions; null if none has a deadline."
     )
-
-
-class CountedPage(BaseModel):
-    items: list[Any]
-    cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")
-    total: int | None = Field(
-        None, description="The number of items on all pages: with `total=true`, if an index serves all filters."
-    )
-    total_is_exact: bool | None = Field(None, description="False if there are more: counting stops at 10,000.")
 
 
 class JobPage(CountedPage):
@@ -147,7 +140,7 @@ class ExecutionDeadline(BaseModel):
 
     at: str
     state: DeadlineState | DeadlineResult = Field(description="After the execution has ended: `met` or `missed`.")
-    probability: float | None = Field(None, description="Probability of meeting the deadline, from 0 to 1.")
+    probability: Probability | None = Field(None, description="Probability of meeting the deadline, from 0 to 1.")
     median_end: str | None = Field(None, description="50% of the forecasts end before it.")
     p95_end: str | None = Field(None, description="95% of the forecasts end before it.")
     latest_safe_start: str | None = Field(
@@ -210,7 +203,9 @@ class Upstream(BaseModel):
     """The current state of an upstream that an execution waits for, or waited for."""
 
     job_id: str
-    name: str
+    job_name: str = Field(
+        description="The name by which the task finds its result; of a job without one, that of its task."
+    )
     condition: Condition
     execution_id: str | None = Field(description="Null if the upstream job has no execution for the same data window.")
     status: Status | None = Field(description="Null if the upstream execution is not planned yet.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from answers.lane import HourOfSlots
+from answers.page import CountedPage
+from answers.probability import Probability
 from punctual.domain.executions.deadline_outlook import DeadlineResult, DeadlineState
 from punctual.domain.executions.execution import Origin
 from punctual.domain.jobs.job import JobState
@@ -19,7 +21,7 @@ class CalendarDeadline(BaseModel):
         description="Of an execution: as in its record. Of a due instant without one: `on_track` if its 95% forecast"
         " is in time, `will_miss` if not even its median forecast is, otherwise `at_risk`; null without a forecast."
     )
-    probability: float | None = Field(description="Of meeting it: of a live execution, as of its last check.")
+    probability: Probability | None = Field(description="Of meeting it: of a live execution, as of its last check.")
 
 
 class CalendarEntry(BaseModel):
@@ -73,8 +75,7 @@ class CalendarSlots(BaseModel):
     hours_until: str
 
 
-class CalendarView(BaseModel):
+class CalendarView(CountedPage):
     items: list[CalendarJob] = Field(description="The jobs that have entries in the range, newest first.")
     clock_changes: list[ClockChange] = Field(description="In the range, of the time zones of these jobs.")
     long_lane: CalendarSlots | None = Field(description="Only with `long_lane=true`.")
-    cursor: str | None = Field(description="Pass it as `cursor` to get the next jobs; null on the last page.")

@@ -16,7 +16,7 @@ class GraphJob(BaseModel):
     """A job that this one waits for, or that waits for this one, directly or not."""
 
     job_id: str
-    name: str | None
+    job_name: str | None
     owner: str
     state: JobState
     running: int

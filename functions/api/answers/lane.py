@@ -16,6 +16,7 @@ class LanePart(BaseModel):
     part: str = Field(description="`all`, the number of a partition, or `collect` for the final step.")
     job_id: str
     job_name: str | None = Field(description="Null if the job has expired.")
+    timezone: str = Field(description="The time zone of the schedule; `UTC` if it has none.")
     owner: str
     status: Status
     priority: Priority
@@ -36,9 +37,11 @@ class LanePart(BaseModel):
 
 
 class HourOfSlots(BaseModel):
-    at: str
-    tasks: float = Field(description="The average number of containers within this hour.")
-    vcpus: float
+    at: str = Field(description="The beginning of the hour, in UTC.")
+    mean_tasks: float = Field(
+        description="The average number of containers within this hour; of the current hour, within what is left of it."
+    )
+    mean_vcpus: float
 
 
 class LaneView(BaseModel):
@@ -49,7 +52,8 @@ class LaneView(BaseModel):
     holding: list[LanePart] = Field(description="Least laxity first: the last one would be preempted first.")
     waiting: list[LanePart] = Field(description="In the order of admission.")
     hours: list[HourOfSlots] = Field(
-        description="The demand in each of the next 168 hours. Where it exceeds `slots`, executions will wait."
+        description="The demand in each of 168 hours, beginning with the current one. Where it exceeds `slots`,"
+        " executions will wait."
     )
     hours_until: str = Field(description="Until then, `hours` contains all planned executions; later some are missing.")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from answers.page import CountedPage
 from punctual.domain.lane import Priority
 from punctual.domain.operations.operation import BulkAction, Kind, OperationState
 
@@ -41,9 +42,8 @@ class Operation(BaseModel):
     skips: list[ItemProblem] | None = Field(None, description="Only for a single operation: the first 100.")
 
 
-class OperationPage(BaseModel):
+class OperationPage(CountedPage):
     items: list[Operation]
-    cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")
 
 
 class Selection(BaseModel):

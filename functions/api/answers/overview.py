@@ -32,7 +32,8 @@ class AttentionAnswer(BaseModel):
 class Subject(BaseModel):
     type: SubjectType
     id: str = Field(description="The id of the execution or job, or the name of the queue, module or alarm.")
-    name: str | None = Field(description="The name of the job.")
+    job_name: str | None = Field(description="Of an execution or a job.")
+    timezone: str | None = Field(description="The time zone of the schedule of an execution; otherwise null.")
     owner: str | None = Field(description="The team that it belongs to; null if it concerns all teams.")
 
 

@@ -6,6 +6,7 @@ from bodies import BacklogRule
 from pydantic import BaseModel, Field
 
 from answers import QueueStatus
+from answers.page import CountedPage
 from punctual.domain.jobs.job import JobState
 
 
@@ -26,8 +27,11 @@ class QueueJob(BaseModel):
     exceeded_since: str | None = Field(description="Null while it is within its limits.")
 
 
-class Queues(BaseModel):
+class QueueJobPage(CountedPage):
+    items: list[QueueJob] = Field(description="The fullest first.")
+
+
+class Queues(CountedPage):
     at: str = Field(description="When the sample was taken.")
-    items: list[QueueStatus]
-    jobs: list[QueueJob] = Field(description="The 50 fullest queue jobs, the fullest first.")
-    jobs_left_out: int = Field(description="The number of other queue jobs.")
+    items: list[QueueStatus] = Field(description="All queues: the list has one page.")
+    jobs: QueueJobPage = Field(description="The queue jobs: `limit` and `cursor` of the request apply to this list.")

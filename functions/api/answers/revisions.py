@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from answers.page import CountedPage
+
 
 class FieldChange(BaseModel):
     field: str
@@ -23,6 +25,5 @@ class Revision(BaseModel):
     changes: list[FieldChange] = Field(description="Empty for the first revision, which is the submission.")
 
 
-class RevisionPage(BaseModel):
+class RevisionPage(CountedPage):
     items: list[Revision] = Field(description="Newest first.")
-    cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last page.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from answers.page import Page
 from punctual.domain.status import Status
 
 
@@ -29,7 +30,7 @@ class SummaryBucket(BaseModel):
     )
 
 
-class Summary(BaseModel):
+class Summary(Page):
     """The executions that ended in each period, in UTC."""
 
     items: list[SummaryBucket] = Field(description="Oldest first, also periods without an ended execution.")
@@ -55,10 +56,10 @@ class JobStatistics(BaseModel):
 
     job_id: str
     since: str | None = Field(
-        description="The first day of the job's history. Earlier days are unknown, and not in `items`."
+        description="The first day of the job's history. Earlier days are unknown, and not in `days`."
     )
     total: int
     counts: dict[str, int]
     run_times: Quantiles
     lateness: Quantiles
-    items: list[DayStatistics] = Field(description="Oldest first.")
+    days: list[DayStatistics] = Field(description="Oldest first.")

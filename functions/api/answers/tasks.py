@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from answers.page import CountedPage
 from punctual.domain.lane import Lane
 from punctual.domain.requests.caller import Action, Role
 
@@ -40,7 +41,7 @@ class BrokenModule(BaseModel):
     reason: str = Field(description="File, line, cause and fix.")
 
 
-class Tasks(BaseModel):
+class Tasks(CountedPage):
     items: list[Task] = Field(description="In alphabetical order, including unavailable tasks.")
     unavailable: list[BrokenModule]
     usage_is_exact: bool | None = Field(
@@ -56,7 +57,7 @@ class NamedCalendar(BaseModel):
     file: str | None = Field(description="The module that defines it; null: built in.")
 
 
-class NamedCalendars(BaseModel):
+class NamedCalendars(CountedPage):
     items: list[NamedCalendar] = Field(description="In alphabetical order.")
 
 

@@ -56,4 +56,4 @@ def get_calendar(
     )
     begin, end = instant.parse("from", since), instant.parse("to", until)
     page = calendar.page(where, begin, end, limit, cursor)
-    return calendar_view(page, calendar_slots(lane_status.current(), limits) if long_lane else None)
+    return calendar_view(page, cursor, calendar_slots(lane_status.current(), limits) if long_lane else None)

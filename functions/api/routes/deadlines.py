@@ -10,8 +10,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
 from services import authorize, browse_deadlines, today
-from views import execution_view, total_view
+from views import execution_view
 from views.deadlines import deadline_counts
+from views.pages import page_fields
 
 from punctual.domain import instant
 from punctual.domain.executions.deadline_outlook import DeadlineState
@@ -54,8 +55,8 @@ def list_deadlines(
     page = browse_deadlines.list(where, limit, cursor)
     items = [execution_view(one) for one in page.items]
     if cursor is not None:
-        return DeadlinePage(items=items, cursor=page.cursor)
+        return DeadlinePage(items=items, **page_fields(page, cursor))
     live = browse_deadlines.count(where)
     counts = deadline_counts(live, None if since or until else today.read())
-    total = total_view(page, cursor, partial(browse_deadlines.total, where, live))
-    return DeadlinePage(items=items, cursor=page.cursor, counts=counts, **total)
+    counted = page_fields(page, cursor, partial(browse_deadlines.total, where, live))
+    return DeadlinePage(items=items, counts=counts, **counted)

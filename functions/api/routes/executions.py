@@ -31,7 +31,8 @@ from services import (
     run_once,
     upstream_lookup,
 )
-from views import changes_view, execution_view, logs_view, run_view, total_view
+from views import changes_view, execution_view, logs_view, run_view
+from views.pages import page_fields
 
 from punctual.domain import instant
 from punctual.domain.errors import Conflict
@@ -139,8 +140,8 @@ def list_executions(
         until=instant.parse("to", until) if until else None,
     )
     page = browse.list_executions(where, limit, cursor)
-    counted = total_view(page, cursor, partial(browse.count_executions, where) if total else None)
-    return answers.ExecutionPage(items=[execution_view(one) for one in page.items], cursor=page.cursor, **counted)
+    counted = page_fields(page, cursor, partial(browse.count_executions, where) if total else None)
+    return answers.ExecutionPage(items=[execution_view(one) for one in page.items], **counted)
 
 
 @router.get(

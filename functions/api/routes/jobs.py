@@ -27,7 +27,8 @@ from services import (
     submission_forecaster,
     submit,
 )
-from views import backfill_view, changes_view, job_view, run_view, submitted_view, total_view
+from views import backfill_view, changes_view, job_view, run_view, submitted_view
+from views.pages import page_fields
 from views.submission import batch_preview_view, batch_view, submission_preview_view
 
 from punctual.domain import instant
@@ -139,10 +140,10 @@ def list_jobs(
         tags=parse_tag_filter(tag or ()),
     )
     page, now = browse.list_jobs(where, limit, cursor, sort), instant.now()
-    counted = total_view(page, cursor, partial(browse.count_jobs, where, sort) if total else None)
+    counted = page_fields(page, cursor, partial(browse.count_jobs, where, sort) if total else None)
     pulses = statistics.pulses(page.items)
     items = [job_view(job, now, pulse) for job, pulse in zip(page.items, pulses, strict=True)]
-    return answers.JobPage(items=items, cursor=page.cursor, **counted)
+    return answers.JobPage(items=items, **counted)
 
 
 @router.patch("/jobs/<job_id>", summary="Edit a job", tags=["jobs"], responses=EDIT_RESPONSES)

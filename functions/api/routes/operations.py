@@ -14,6 +14,7 @@ from bodies.operations import BulkExecutionsRequest, BulkJobsRequest
 from openapi import BODY_ERRORS, openapi_responses
 from services import authorize, operation_finder, operation_starter, run_once
 from views.operations import operation_view, selection_view
+from views.pages import page_fields
 
 from punctual.domain.operations.operation import ItemOutcome, Operation
 from punctual.domain.requests.caller import Role
@@ -67,7 +68,7 @@ def change_executions(
 def list_operations(limit: LimitQuery = 50, cursor: CursorQuery = None) -> OperationPage:
     authorize(router)
     page = operation_finder.newest_first(limit, cursor)
-    return OperationPage(items=[operation_view(one) for one in page.items], cursor=page.cursor)
+    return OperationPage(items=[operation_view(one) for one in page.items], **page_fields(page, cursor))
 
 
 @router.get(

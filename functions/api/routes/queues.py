@@ -6,15 +6,17 @@ from http import HTTPStatus
 from typing import Annotated
 
 import answers
-from answers.queues import Queues
+from answers.queues import QueueJobPage, Queues
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
 from services import authorize, queue_status
+from views.pages import only_page, page_fields
 from views.queues import queue_job_view, queue_views
 
 from punctual.domain.errors import NotFound
 from punctual.domain.instant import to_text
+from routes.queries import CursorQuery, LimitQuery
 
 router = APIGatewayHttpRouter()
 HistoryQuery = Annotated[bool, Query(description="Also return the last 24 hours and the usual rates of each queue.")]
@@ -26,18 +28,18 @@ HistoryQuery = Annotated[bool, Query(description="Also return the last 24 hours 
     tags=["overview"],
     responses=openapi_responses(Queues),
 )
-def list_queues(history: HistoryQuery = False) -> Queues:
-    """From the latest sample of the monitor, which runs every minute; before the first one, without rates."""
+def list_queues(history: HistoryQuery = False, limit: LimitQuery = 50, cursor: CursorQuery = None) -> Queues:
+    """From the latest sample of the monitor, which runs every minute; before the first one, without rates.
+
+    `limit` and `cursor` apply to `jobs`: pass `jobs.cursor` to get the next ones.
+    """
     authorize(router)
     sample = queue_status.current()
     histories = queue_status.histories(sample.queues) if history else {}
-    jobs, left_out = queue_status.jobs()
-    return Queues(
-        at=to_text(sample.at),
-        items=queue_views(sample, histories),
-        jobs=[queue_job_view(one) for one in jobs],
-        jobs_left_out=left_out,
-    )
+    jobs, total = queue_status.jobs(limit, cursor)
+    items = queue_views(sample, histories)
+    shown = QueueJobPage(items=[queue_job_view(one) for one in jobs.items], **page_fields(jobs, cursor, lambda: total))
+    return Queues(at=to_text(sample.at), items=items, jobs=shown, **only_page(items))
 
 
 @router.get(

@@ -37,7 +37,7 @@ TRANSFER_RESPONSES = openapi_responses(
 def list_revisions(job_id: str, limit: LimitQuery = 50, cursor: CursorQuery = None) -> RevisionPage:
     """Who changed which fields, and when. Secrets are masked. The first revision is the submission."""
     authorize(router)
-    return revisions_view(revision_reader.newest_first(job_id, limit, cursor))
+    return revisions_view(revision_reader.newest_first(job_id, limit, cursor), cursor)
 
 
 @router.post(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 import answers
 import bodies
@@ -20,7 +19,6 @@ from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.long_lane.part import Part
 from punctual.domain.planning.upstreams import Upstream
 from punctual.domain.requests.dry_run import DryRunChanges, ForeseenExecution
-from punctual.domain.requests.page import Page, Total
 from punctual.domain.schedules.cron import Occurrence
 from punctual.domain.schedules.data_window import DataWindow
 from punctual.domain.statistics.job_record import JobRecord
@@ -83,15 +81,6 @@ def job_view(job: Job, now: datetime, pulse: JobPulse | None = None) -> answers.
         execution_id=execution_id(job.job_id, next_due_at) if next_due_at else None,
         **(pulse_fields(pulse) if pulse else {}),
     )
-
-
-def total_view(page: Page[Any], cursor: str | None, count: Callable[[], Total | None] | None) -> dict[str, Any]:
-    """The fields of the total. A list that fits on its first page is counted for free."""
-    if cursor is None and page.cursor is None:
-        total: Total | None = Total(len(page.items), is_exact=True)
-    else:
-        total = count() if count else None
-    return {"total": total.count, "total_is_exact": total.is_exact} if total else {}
 
 
 def execution_view(
@@ -174,7 +163,7 @@ def _waiting_view(waiting_for: WaitingFor) -> answers.WaitingFor:
 def _upstream_view(upstream: Upstream) -> answers.Upstream:
     return answers.Upstream(
         job_id=upstream.dependency.job,
-        name=upstream.name,
+        job_name=upstream.name,
         condition=upstream.dependency.condition,
         execution_id=upstream.execution_id,
         status=upstream.execution.status if upstream.execution else None,
@@ -190,7 +179,7 @@ def deadline_view(execution: Execution, outlook: Outlook | None) -> answers.Exec
     return answers.ExecutionDeadline(
         at=to_text(execution.deadline_at),
         state=outlook.state if outlook else state,
-        probability=round(outlook.probability, 4) if outlook else None,
+        probability=outlook.probability if outlook else None,
         median_end=to_text(outlook.median_end) if outlook else None,
         p95_end=to_text(outlook.p95_end) if outlook else None,
         latest_safe_start=_text(outlook.latest_safe_start) if outlook else None,

@@ -18,22 +18,24 @@ from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts import job_calendar
 from punctual.domain.instant import to_text
 from punctual.domain.long_lane.laxity import LaneLimits
+from punctual.domain.requests.page import Page
 from punctual.domain.schedules import clock_changes
 from punctual.domain.status import FINAL, Status
 from punctual.stages.api.calendar import CalendarPage
 from punctual.stages.api.lane_status import LaneState
 from views.instants import text_of
 from views.lane import lane_view
+from views.pages import page_fields
 
 MINUTE = timedelta(minutes=1)
 
 
-def calendar_view(page: CalendarPage, long_lane: CalendarSlots | None = None) -> CalendarView:
+def calendar_view(page: CalendarPage, cursor: str | None, long_lane: CalendarSlots | None = None) -> CalendarView:
     return CalendarView(
         items=[_job_view(one) for one in page.jobs],
+        **page_fields(Page(page.jobs, page.cursor), cursor),
         clock_changes=[_change_view(one) for one in page.clock_changes],
         long_lane=long_lane,
-        cursor=page.cursor,
     )
 
 
@@ -88,7 +90,7 @@ def _deadline_of(entry: job_calendar.CalendarEntry) -> CalendarDeadline | None:
     return CalendarDeadline(
         at=to_text(at),
         state=_state(entry.execution) or entry.deadline_state,
-        probability=round(outlook.probability, 2) if outlook else None,
+        probability=outlook.probability if outlook else None,
     )
 
 

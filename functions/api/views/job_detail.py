@@ -32,7 +32,7 @@ def graph_view(job: Job, found: FoundGraph) -> JobGraph:
 def _fields(node: GraphNode) -> dict[str, Any]:
     return {
         "job_id": node.job.job_id,
-        "name": node.job.name,
+        "job_name": node.job.name,
         "owner": node.job.owner,
         "state": node.job.state,
         "running": node.pulse.running,

@@ -31,7 +31,7 @@ def lane_view(lane: LaneState, limits: LaneLimits, shown: int) -> LaneView:
         holding=[_part_view(one) for one in lane.holding[:shown]],
         waiting=[_part_view(one) for one in lane.waiting[:shown]],
         hours=[
-            HourOfSlots(at=to_text(hour.at), tasks=round(hour.tasks, 2), vcpus=round(hour.cpu / ONE_VCPU, 2))
+            HourOfSlots(at=to_text(hour.at), mean_tasks=round(hour.tasks, 2), mean_vcpus=round(hour.cpu / ONE_VCPU, 2))
             for hour in lane.slots
         ],
         hours_until=to_text(lane.slots_until),
@@ -53,6 +53,7 @@ def _part_view(one: PartInLane) -> LanePart:
         part=part.name,
         job_id=part.job_id,
         job_name=one.job_name,
+        timezone=one.timezone,
         owner=part.owner,
         status=part.status,
         priority=part.priority,

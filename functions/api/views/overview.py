@@ -30,7 +30,13 @@ def _attention_view(attention: Attention) -> answers.AttentionItem:
     return answers.AttentionItem(
         id=item.id,
         kind=item.kind,
-        subject=answers.Subject(type=item.type, id=item.subject, name=item.name, owner=item.owner),
+        subject=answers.Subject(
+            type=item.type,
+            id=item.subject,
+            job_name=item.job_name,
+            timezone=item.execution.timezone if item.execution else None,
+            owner=item.owner,
+        ),
         deadline=deadline_view(item.execution, item.execution.outlook) if item.execution else None,
         cause=item.cause,
         remedy=item.remedy,

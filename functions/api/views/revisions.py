@@ -7,10 +7,11 @@ from answers.revisions import FieldChange, Revision, RevisionPage
 from punctual.domain.instant import to_text
 from punctual.domain.jobs import revision
 from punctual.domain.requests.page import Page
+from views.pages import page_fields
 
 
-def revisions_view(page: Page[revision.Revision]) -> RevisionPage:
-    return RevisionPage(items=[_revision_view(one) for one in page.items], cursor=page.cursor)
+def revisions_view(page: Page[revision.Revision], cursor: str | None) -> RevisionPage:
+    return RevisionPage(items=[_revision_view(one) for one in page.items], **page_fields(page, cursor))
 
 
 def _revision_view(one: revision.Revision) -> Revision:

@@ -78,7 +78,8 @@ def _recent_view(one: Ended) -> RecentExecution:
 
 
 def summary_view(buckets: Iterable[tuple[datetime, Counts]], bucket: Bucket, by: Grouping) -> Summary:
-    return Summary(items=[_bucket_view(start, start + bucket.length, counts, by) for start, counts in buckets])
+    items = [_bucket_view(start, start + bucket.length, counts, by) for start, counts in buckets]
+    return Summary(items=items, cursor=None)
 
 
 def _bucket_view(start: datetime, end: datetime, counts: Counts, by: Grouping) -> SummaryBucket:
@@ -103,7 +104,7 @@ def history_view(job_id: str, history: JobHistory) -> JobStatistics:
         job_id=job_id,
         since=None if history.since is None else f"{history.since}",
         **_statistics(reduce(add, history.days.values(), empty)),
-        items=[DayStatistics(day=f"{day}", **_statistics(counts)) for day, counts in history.days.items()],
+        days=[DayStatistics(day=f"{day}", **_statistics(counts)) for day, counts in history.days.items()],
     )
 
 

@@ -11,14 +11,17 @@ from punctual.domain.schedules.calendar import WEEKENDS
 from punctual.runtime.tasks import registry
 from punctual.stages.api.task_usage import TaskUsage, UsageByTask
 from views.instants import text_of
+from views.pages import only_page
 
 UNREGISTERED = "no module of tasks/ registers it, but live jobs use it: restore the task, or change these jobs"
 
 
 def tasks_view(catalog: registry.Catalog, usage: UsageByTask | None) -> answers.Tasks:
     """The registered tasks, those of modules that cannot be imported, and other tasks that live jobs use."""
+    items = sorted(_task_views(catalog, usage), key=lambda one: one.name)
     return answers.Tasks(
-        items=sorted(_task_views(catalog, usage), key=lambda one: one.name),
+        items=items,
+        **only_page(items),
         unavailable=[answers.BrokenModule(module=one.name, reason=str(one)) for one in catalog.broken],
         usage_is_exact=usage.is_exact if usage else None,
     )
@@ -56,4 +59,5 @@ def calendars_view(catalog: registry.Catalog) -> answers.NamedCalendars:
         for one in catalog.declared_calendars
     ]
     built_in = answers.NamedCalendar(name=WEEKENDS, dates=[], file=None)
-    return answers.NamedCalendars(items=sorted([*declared, built_in], key=lambda one: one.name))
+    items = sorted([*declared, built_in], key=lambda one: one.name)
+    return answers.NamedCalendars(items=items, **only_page(items))

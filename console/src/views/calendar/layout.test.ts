@@ -101,7 +101,7 @@ test("used slots step at each start and end", () => {
 });
 
 test("the demand above the limit is found as periods", () => {
-  const hours = [4, 20, 22, 4, 18].map((tasks, number) => ({ at: hour(18, number), tasks, vcpus: 0 }));
+  const hours = [4, 20, 22, 4, 18].map((tasks, number) => ({ at: hour(18, number), mean_tasks: tasks, mean_vcpus: 0 }));
   const found = overLimit(demandOf(hours, NOW, WEEK.to), 16);
   expect(found.map((one) => one.peak)).toEqual([22, 18]);
   expect(found[0]?.from).toBe(Date.parse(hour(18, 1)));

@@ -109,7 +109,7 @@ function Upstreams({ execution }: { execution: Execution }) {
         {execution.upstreams.map((one) => (
           <li key={one.job_id}>
             <Link to={one.execution_id ? `/executions/${one.execution_id}` : `/jobs/${one.job_id}`}>
-              {one.name ?? one.job_id}
+              {one.job_name ?? one.job_id}
             </Link>{" "}
             {one.status ? <ExecutionStatus status={one.status} /> : <span class="dim">not planned yet</span>}
             <span class="note"> until it has {one.condition === "finished" ? "ended" : one.condition}</span>

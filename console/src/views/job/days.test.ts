@@ -12,15 +12,15 @@ const THURSDAY = new Date("2026-11-19T10:00:00Z");
 
 describe("the weeks of the heat map", () => {
   it("end today, and begin on a Monday", () => {
-    const weeks = weeksOf({ items: [], since: null }, THURSDAY);
+    const weeks = weeksOf({ days: [], since: null }, THURSDAY);
     expect(weeks).toHaveLength(WEEKS);
     expect(weeks.at(-1)?.map((one) => one.day)).toEqual(["2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19"]);
     expect(new Date(weeks[0]?.[0]?.day ?? "").getUTCDay()).toBe(1);
   });
 
   it("tell days before the history from days without executions", () => {
-    const items = [counted("2026-11-17", { succeeded: 2 })];
-    const last = weeksOf({ items, since: "2026-11-17" }, THURSDAY).at(-1);
+    const days = [counted("2026-11-17", { succeeded: 2 })];
+    const last = weeksOf({ days, since: "2026-11-17" }, THURSDAY).at(-1);
     expect(last?.map((one) => one.outcome)).toEqual(["unknown", "succeeded", "none", "none"]);
   });
 });

@@ -27,8 +27,8 @@ export function outcomeOf(one: DayStatistics): Outcome {
 }
 
 /** 53 weeks of seven days, oldest first, each from Monday; days after `today` are left out. */
-export function weeksOf({ items, since }: Pick<Statistics, "items" | "since">, today: Date): Day[][] {
-  const known = new Map(items.map((one) => [one.day, one]));
+export function weeksOf({ days, since }: Pick<Statistics, "days" | "since">, today: Date): Day[][] {
+  const known = new Map(days.map((one) => [one.day, one]));
   const last = Date.parse(today.toISOString().slice(0, 10));
   const monday = last - ((new Date(last).getUTCDay() + 6) % 7) * DAY_MS;
   return Array.from({ length: WEEKS }, (_, week) =>

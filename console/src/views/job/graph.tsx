@@ -86,7 +86,7 @@ function Drawing({ job, graph, placed }: { job: Job; graph: JobGraph; placed: Pl
           <foreignObject key={id} x={x} y={y} width="190" height="46">
             {one ? (
               <Link to={`/jobs/${id}`} class="node" tabIndex={-1}>
-                <b>{one.name ?? id}</b>
+                <b>{one.job_name ?? id}</b>
                 <Status job={one} />
               </Link>
             ) : (
@@ -111,7 +111,7 @@ function List({ title, jobs }: { title: string; jobs: (GraphJob | RelatedJob)[] 
         {jobs.map((one) => (
           <li key={one.job_id}>
             <Link to={`/jobs/${one.job_id}`} class="name">
-              {one.name ?? one.job_id}
+              {one.job_name ?? one.job_id}
             </Link>
             {"condition" in one && <span class="dim">if {words(one.condition).toLowerCase()}</span>}
             <Status job={one} />

@@ -8,6 +8,7 @@ function part(name: string, more: Partial<LanePart> = {}): LanePart {
     part: name,
     job_id: "a",
     job_name: "orders",
+    timezone: "UTC",
     owner: "data",
     status: "running",
     priority: "normal",

@@ -12,7 +12,7 @@ const TOP = 16;
 const WEEK_MS = 7 * 86_400_000;
 
 export function Hours({ lane }: { lane: Lane }) {
-  const from = Date.parse(lane.at);
+  const from = Date.parse(lane.hours[0]?.at ?? lane.at);
   const to = from + WEEK_MS;
   const levels = demandOf(lane.hours, from, to);
   const over = overLimit(levels, lane.slots.tasks);

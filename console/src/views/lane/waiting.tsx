@@ -65,23 +65,23 @@ function Row({ part, ahead }: { part: LanePart; ahead: number }) {
       <td data-title="Latest safe start">
         {isLate ? (
           <Mark hue="warn" icon="at_risk">
-            <Time at={part.latest_start} />
+            <Time at={part.latest_start} jobZone={part.timezone} />
           </Mark>
         ) : (
-          <Time at={part.latest_start} />
+          <Time at={part.latest_start} jobZone={part.timezone} />
         )}
       </td>
       <td data-title="Waits for">{ahead === 0 ? "a slot" : `a slot, ${count(ahead)} ahead`}</td>
       <td data-title="Starts about">
         <span>
-          <Time at={part.expected_start} />{" "}
+          <Time at={part.expected_start} jobZone={part.timezone} />{" "}
           <span class="dim">
             <Relative at={part.expected_start} />
           </span>
         </span>
       </td>
       <td data-title="Ends about">
-        <Time at={part.expected_end} />
+        <Time at={part.expected_end} jobZone={part.timezone} />
       </td>
     </tr>
   );

@@ -25,7 +25,7 @@ interface Props {
 
 export function AttentionList({ items, queues, reload }: Props) {
   const open = items.filter((one) => one.acknowledgement === null);
-  const names = new Map(items.map(({ subject }) => [subject.id, subject.name ?? subject.id]));
+  const names = new Map(items.map(({ subject }) => [subject.id, subject.job_name ?? subject.id]));
   if (open.length === 0) return null;
   return (
     <>
@@ -47,7 +47,7 @@ export function AttentionList({ items, queues, reload }: Props) {
                 {item.subject.owner && <span>{item.subject.owner}</span>}
                 {item.since && (
                   <span>
-                    since <Time at={item.since} />
+                    since <Time at={item.since} jobZone={item.subject.timezone ?? undefined} />
                   </span>
                 )}
               </p>
@@ -87,7 +87,7 @@ function causeOf({ cause }: AttentionItem): string {
 }
 
 function titleOf({ kind, subject }: AttentionItem): string {
-  const name = subject.name ?? subject.id;
+  const name = subject.job_name ?? subject.id;
   if (kind === "alarm") return alarmTitle(name);
   return subject.type === "queue" ? `Queue ${name}` : name;
 }

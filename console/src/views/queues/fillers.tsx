@@ -12,14 +12,16 @@ import { mayManage } from "../../state/me";
 import { limitsInWords, rate } from "./words";
 
 export function Fillers({ queues, reload }: { queues: Queues; reload: () => void }) {
+  const { items: jobs, total } = queues.jobs;
+  const left = (total ?? 0) - jobs.length;
   return (
     <section class="card">
       <header>
         <h2>Who fills the queues</h2>
         <span class="note">jobs that run once per message, the fullest first</span>
-        {queues.jobs_left_out > 0 && <span class="note aside">and {plural(queues.jobs_left_out, "other job")}</span>}
+        {left > 0 && <span class="note aside">and {plural(left, "other job")}</span>}
       </header>
-      {queues.jobs.length === 0 ? (
+      {jobs.length === 0 ? (
         <Empty title="No job takes messages" />
       ) : (
         <table class="table is-cards" aria-label="Who fills the queues">
@@ -46,16 +48,16 @@ export function Fillers({ queues, reload }: { queues: Queues; reload: () => void
             </tr>
           </thead>
           <tbody>
-            {queues.jobs.map((job) => (
+            {jobs.map((job) => (
               <Row key={job.job_id} job={job} />
             ))}
           </tbody>
         </table>
       )}
       <RemedyDialog
-        names={new Map(queues.jobs.map((one) => [one.job_id, one.job_name ?? one.job_id]))}
+        names={new Map(jobs.map((one) => [one.job_id, one.job_name ?? one.job_id]))}
         reload={reload}
-        wanted={wantedOf(queues.jobs)}
+        wanted={wantedOf(jobs)}
       />
     </section>
   );

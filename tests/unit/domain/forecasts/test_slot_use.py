@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from punctual.domain.forecasts.slot_use import SlotUse, by_hour
 
-NOW = datetime(2026, 11, 16, 12, 30, tzinfo=UTC)
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
 def at(hours: float) -> datetime:
@@ -19,6 +19,12 @@ def test_the_use_of_an_hour_is_its_average() -> None:
         (at(2), 1.0, 1536.0),
         (at(3), 0.0, 0.0),
     ]
+
+
+def test_of_the_current_hour_the_rest_counts() -> None:
+    uses = [SlotUse(at(0), at(0.75), 2, 2), SlotUse(at(1), at(1.5), 2, 2)]
+    found = by_hour(uses, at(0.5), 2)
+    assert [(hour.at, hour.tasks) for hour in found] == [(at(0), 1.0), (at(1), 1.0)]
 
 
 def test_use_outside_of_the_hours_is_left_out() -> None:

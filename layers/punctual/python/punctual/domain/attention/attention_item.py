@@ -43,8 +43,8 @@ class AttentionItem:
     type: SubjectType
     subject: str
     """The id of the execution or job, or the name of the queue, module or alarm."""
-    name: str | None = None
-    """The name of the job."""
+    job_name: str | None = None
+    """Of an execution or a job."""
     owner: str | None = None
     """The team of the subject; ``None`` for what concerns all teams."""
     execution: Execution | None = None
@@ -69,7 +69,7 @@ def deadline_item(execution: Execution) -> AttentionItem | None:
         kind=AttentionKind.DEADLINE,
         type=SubjectType.EXECUTION,
         subject=execution.execution_id,
-        name=execution.job_name,
+        job_name=execution.job_name,
         owner=execution.owner,
         execution=execution,
         cause=outlook.cause or "",
@@ -103,7 +103,7 @@ def backlog_item(backlog: JobBacklog) -> AttentionItem | None:
         kind=AttentionKind.BACKLOG,
         type=SubjectType.JOB,
         subject=backlog.job_id,
-        name=backlog.job_name,
+        job_name=backlog.job_name,
         owner=backlog.owner,
         cause=backlog_cause(backlog),
         remedy=backlog.remedy,

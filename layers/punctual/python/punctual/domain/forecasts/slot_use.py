@@ -36,7 +36,7 @@ class SlotUse:
 
 @dataclass(frozen=True)
 class HourOfSlots:
-    """The average number of slots in use within an hour."""
+    """The average number of slots in use within a clock hour in UTC; of the current hour, within what is left of it."""
 
     at: datetime
     tasks: float
@@ -79,19 +79,23 @@ def planned_slots(execution: Execution, job: Job, now: datetime) -> Iterator[Pla
         yield PlannedSlots(use.start, latest, seconds, use.tasks, use.cpu, execution.execution_id)
 
 
-def by_hour(uses: Iterable[SlotUse], since: datetime, hours: int) -> list[HourOfSlots]:
-    """The average use in each of the ``hours`` from ``since`` on."""
-    tasks, cpu = [0.0] * hours, [0.0] * hours
+def by_hour(uses: Iterable[SlotUse], now: datetime, hours: int) -> list[HourOfSlots]:
+    """The average use in each of the ``hours`` from the current one on."""
+    since, tasks, cpu = start_of_hour(now), [0.0] * hours, [0.0] * hours
     for use in uses:
         first = max(int((use.start - since) / HOUR), 0)
         for number in range(first, hours):
-            begin = since + number * HOUR
+            begin, end = max(since + number * HOUR, now), since + (number + 1) * HOUR
             if begin >= use.end:
                 break
-            share = max((min(use.end, begin + HOUR) - max(use.start, begin)) / HOUR, 0.0)
+            share = max((min(use.end, end) - max(use.start, begin)) / (end - begin), 0.0)
             tasks[number] += use.tasks * share
             cpu[number] += use.cpu * share
     return [HourOfSlots(since + number * HOUR, tasks[number], cpu[number]) for number in range(hours)]
+
+
+def start_of_hour(now: datetime) -> datetime:
+    return now.replace(minute=0, second=0, microsecond=0)
 
 
 def _use(execution: Execution, job: Job, start: datetime, kind: str, tasks: int) -> SlotUse:

@@ -18,6 +18,8 @@ from punctual.domain.lane import Lane
 
 MAX_COUNTED = MAX_BACKLOG_MESSAGES + 1
 """Waiting messages are counted up to this number: enough to compare them with any limit."""
+MAX_QUEUE_JOBS = 3000
+"""Further queue jobs, the youngest ones, are not measured: the measurement has to fit into one item."""
 RECOVERED_AT = 0.8
 MIN_INTERVAL = timedelta(seconds=30)
 """A measurement that follows sooner, for example of a repeated tick, keeps the rates."""

@@ -10,11 +10,20 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution
 from punctual.domain.forecasts.planned_runs import HORIZON, later_runs
-from punctual.domain.forecasts.slot_use import HOUR, HourOfSlots, SlotUse, by_hour, uses_of_execution, uses_of_parts
+from punctual.domain.forecasts.slot_use import (
+    HOUR,
+    HourOfSlots,
+    SlotUse,
+    by_hour,
+    start_of_hour,
+    uses_of_execution,
+    uses_of_parts,
+)
 from punctual.domain.jobs.job import Job
 from punctual.domain.long_lane.lane_forecast import expected_release, expected_starts
 from punctual.domain.long_lane.laxity import LaneLimits, Occupancy, slack
 from punctual.domain.long_lane.part import Part
+from punctual.domain.schedules.due_window import zone_of
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -35,6 +44,8 @@ class LanePart:
     part: Part
     job_name: str | None
     """``None`` if the job has expired."""
+    timezone: str
+    """Of the schedule of the job."""
     laxity: timedelta
     """How long it can still wait; of a holder, how long it could if it was preempted now."""
     expected_start: datetime
@@ -73,7 +84,7 @@ class LaneStatus:
             dict.fromkeys([*(part.job_id for part in [*holders, *waiting]), *(one.job_id for one in planned)])
         )
         later = list(islice(later_runs(planned, jobs, now), MAX_RUNS + 1))
-        end = now + HORIZON
+        end = start_of_hour(now) + HORIZON
         return LaneState(
             at=now,
             occupancy=self.slots.occupancy(),
@@ -98,7 +109,7 @@ class LaneStatus:
     ) -> Iterator[LanePart]:
         for part, start in zip(waiting, expected_starts(holders, waiting, self.limits, now), strict=True):
             end = start + timedelta(seconds=part.expected_seconds)
-            yield LanePart(part, _name_of(part, jobs), part.latest_start - now, start, end)
+            yield LanePart(part, *_name_and_zone(part, jobs), part.latest_start - now, start, end)
 
     def _total(self, waiting: Sequence[Part]) -> int:
         if len(waiting) < MAX_WAITING:
@@ -115,8 +126,9 @@ def _uses(executions: Sequence[Execution], jobs: Mapping[str, Job], now: datetim
 
 def _holder(part: Part, jobs: Mapping[str, Job], now: datetime) -> LanePart:
     start = part.started_at or max(part.start_at or now, now)
-    return LanePart(part, _name_of(part, jobs), slack(part, now), start, expected_release(part, now))
+    return LanePart(part, *_name_and_zone(part, jobs), slack(part, now), start, expected_release(part, now))
 
 
-def _name_of(part: Part, jobs: Mapping[str, Job]) -> str | None:
-    return jobs[part.job_id].name if part.job_id in jobs else None
+def _name_and_zone(part: Part, jobs: Mapping[str, Job]) -> tuple[str | None, str]:
+    job = jobs.get(part.job_id)
+    return (job.name, zone_of(job.schedule)) if job else (None, "UTC")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from punctual.domain.forecasts.queue_backlog import BacklogLimits, Sample, sample_of
 from punctual.domain.forecasts.queue_history import QueueHistory, history_of, hours_read
-from punctual.domain.jobs.job_backlog import JobBacklog
+from punctual.domain.jobs.job_backlog import MAX_QUEUE_JOBS, JobBacklog
+from punctual.domain.requests.page import Page, Total, decode_cursor, page_of
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
@@ -16,7 +19,8 @@ if TYPE_CHECKING:
     from punctual.ports.queue_history import QueueHours
     from punctual.ports.queue_jobs import MeasuredBacklogs
 
-MAX_JOBS = 50
+JOB_POSITION = re.compile(r"\d{5}-\d{10}-[0-9a-z]{26}")
+"""The position of a queue job: its depth, the age of its oldest message in seconds, and its id."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,26 @@ class QueueStatus:
             sample = sample_of(now, self.depths.read(), {}, None, concurrency=self.concurrency, limits=self.limits)
         return sample
 
-    def jobs(self) -> tuple[list[JobBacklog], int]:
-        """The fullest ``MAX_JOBS`` queue jobs, the fullest first, and the number of the others."""
-        measured = sorted(self.backlogs.latest().jobs.values(), key=lambda one: (-one.depth, -one.oldest_seconds))
-        return measured[:MAX_JOBS], max(len(measured) - MAX_JOBS, 0)
+    def jobs(self, limit: int, cursor: str | None) -> tuple[Page[JobBacklog], Total]:
+        """List the queue jobs, the fullest first, and count them. Raises ``Invalid`` for an unknown cursor.
+
+        The cursor is a position in this order, so a job that was measured again between two pages may be on both, or on
+        none.
+        """
+        position = decode_cursor(cursor, JOB_POSITION)
+        measured = self.backlogs.latest().jobs.values()
+        ordered = sorted(((_position(one), one) for one in measured), key=itemgetter(0), reverse=True)
+        left = [(name, one) for name, one in ordered if position is None or name < position]
+        page = page_of(iter(left), limit, size_of=lambda _: 0)
+        total = Total(len(measured), is_exact=len(measured) < MAX_QUEUE_JOBS)
+        return replace(page, cursor=page.cursor if len(left) > limit else None), total
 
     def histories(self, queues: Iterable[str]) -> Mapping[str, QueueHistory]:
         """Return the history of each of these queues."""
         now = self.clock()
         hours = self.hours.read(hours_read(now))
         return {queue: history_of(queue, hours, now) for queue in queues}
+
+
+def _position(backlog: JobBacklog) -> str:
+    return f"{backlog.depth:05d}-{round(backlog.oldest_seconds):010d}-{backlog.job_id}"

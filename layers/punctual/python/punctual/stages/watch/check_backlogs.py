@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from punctual.domain.jobs.job_backlog import MAX_COUNTED, BacklogReading, EndCount, JobBacklog, JobBacklogs, measured
+from punctual.domain.jobs.job_backlog import (
+    MAX_COUNTED,
+    MAX_QUEUE_JOBS,
+    BacklogReading,
+    EndCount,
+    JobBacklog,
+    JobBacklogs,
+    measured,
+)
 from punctual.domain.jobs.notify_rule import DEFAULT_RULE
 from punctual.domain.notices.backlog_notice import backlog_notice
 from punctual.domain.notices.notice import addressed
@@ -28,8 +36,6 @@ if TYPE_CHECKING:
     from punctual.ports.queue_jobs import Arrivals, MeasuredBacklogs, QueueJobs, UnstartedMessages
     from punctual.ports.statistics import StatisticsReader
 
-MAX_QUEUE_JOBS = 3000
-"""Further queue jobs, the youngest ones, are not measured: the measurement has to fit into one item."""
 MAX_JOBS_PER_TICK = 500
 """With more queue jobs, a tick measures those that were measured the longest time ago."""
 
