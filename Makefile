@@ -15,7 +15,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 BIN := node_modules/.bin
 
-.PHONY: help install up down status logs notices demo test check docs deploy bench clean constraints \
+.PHONY: help install up down status logs notices demo test check docs preflight bootstrap deploy bench clean constraints \
 	check-style check-types test-unit test-integration test-infrastructure test-e2e \
 	test-model test-simulator simulate check-console console-types
 
@@ -88,8 +88,14 @@ simulate: install ## run the engine under random schedules and faults (SEEDS="1 
 	@PYTHONPATH=layers/punctual/python:. $(PY) -m tests.simulator $(SEEDS)
 
 STAGE ?= prod
-deploy: install ## deploy a stage to the AWS account of your credentials (STAGE=test: with the settings of stages/test.toml)
-	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" cdk deploy -c stage=$(STAGE)
+preflight: install ## check this machine and the AWS account of your credentials for a deployment; changes nothing
+	@$(PY) -m cdk.deploy preflight --stage $(STAGE)
+
+bootstrap: install ## prepare the account and Region of your credentials for the CDK, once
+	@$(PY) -m cdk.deploy bootstrap
+
+deploy: install ## deploy a stage to the account of your credentials (STAGE=test: with the settings in stages/test.toml)
+	@$(PY) -m cdk.deploy deploy --stage $(STAGE)
 
 bench: install ## measure cost, lateness and import times, and draw the dashboard (PARTS="cost week" runs only some)
 	@PYTHONPATH=layers/punctual/python:. $(PY) -m bench $(PARTS)

@@ -9,16 +9,20 @@ from aws_cdk import App
 # The stack derives event filters from the engine (punctual.domain.triggers).
 sys.path.append(str(Path(__file__).parent / "layers" / "punctual" / "python"))
 
+from cdk.quotas import Quotas, fitted
 from cdk.stack import PunctualStack
 from cdk.stages import for_stage
 from cdk.task_check import TasksBroken, check_tasks
 from cdk.validation import validate
 
 app = App()
+context = app.node.try_get_context
 try:
-    settings = for_stage(app.node.try_get_context("stage") or "prod")
+    settings = for_stage(context("stage") or "prod")
 except ValueError as error:
     sys.exit(f"\n{error}\n")
+# `make deploy` states the quotas of the account.
+settings = fitted(settings, Quotas.of(context("lambda_concurrency"), context("fargate_vcpus")))
 if settings.is_emulated and "AWS_ENDPOINT_URL" not in os.environ:
     sys.exit("\nthe stage `local` is for the emulator: use `make up`\n")
 stack = PunctualStack(app, settings=settings)
@@ -27,6 +31,6 @@ if stack.bundling_required:  # not by commands that deploy nothing
         check_tasks()
     except TasksBroken as error:
         sys.exit(f"\n{error}\n")
-if app.node.try_get_context("validate") != "no":
+if context("validate") != "no":
     validate(app)
 app.synth()

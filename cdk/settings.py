@@ -197,6 +197,10 @@ class Settings(Section):
     def stack_name(self) -> str:
         return f"Punctual-{self.stage}"
 
+    def domain_prefix(self, account: str) -> str:
+        """The prefix of the sign-in page's domain, which must be unique in the Region, among all accounts."""
+        return f"punctual-{self.stage}-{account}"
+
     @property
     def platform(self) -> Platform:
         return Platform(self.architecture, None if self.is_emulated else WHEELS[self.architecture])

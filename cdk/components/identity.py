@@ -51,7 +51,7 @@ class Identity(Construct):
             )
         self.client = self.pool.add_client(
             "Client",
-            auth_flows=cognito.AuthFlow(user_srp=True, user_password=settings.is_emulated),
+            auth_flows=cognito.AuthFlow(user_srp=True, admin_user_password=True, user_password=settings.is_emulated),
             disable_o_auth=True,
             prevent_user_existence_errors=True,
             enable_token_revocation=True,
@@ -96,7 +96,7 @@ class Identity(Construct):
 
     def _add_domain(self) -> str:
         """Serve the sign-in page on a domain of Cognito, whose prefix is unique in the Region."""
-        prefix = f"punctual-{self._settings.stage}-{Aws.ACCOUNT_ID}"
+        prefix = self._settings.domain_prefix(Aws.ACCOUNT_ID)
         self.pool.add_domain("Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix))
         return f"https://{prefix}.auth.{Stack.of(self).region}.amazoncognito.com"
 

@@ -33,6 +33,26 @@ def test_roles_and_teams_come_from_the_token(punctual: Punctual) -> None:
     assert (job["owner"], job["created_by"]) == ("data-quality", "admin")
 
 
+def test_the_first_administrator_and_a_program_get_tokens_as_documented(punctual: Punctual) -> None:
+    """The commands of docs/deployment.md, section "First sign-in"."""
+    cognito, pool = punctual.aws("cognito-idp"), {"UserPoolId": punctual.stack["user_pool_id"]}
+    user = {**pool, "Username": "loader"}
+    cognito.admin_create_user(**user, UserAttributes=[{"Name": "email", "Value": "loader@example.com"}])
+    cognito.create_group(**pool, GroupName="team:loading")
+    for group in ("admin", "team:loading"):
+        cognito.admin_add_user_to_group(**user, GroupName=group)
+    cognito.admin_set_user_password(**user, Password="Long-enough-1", Permanent=True)
+    signed_in = cognito.admin_initiate_auth(
+        **pool,
+        ClientId=punctual.stack["user_pool_client_id"],
+        AuthFlow="ADMIN_USER_PASSWORD_AUTH",
+        AuthParameters={"USERNAME": "loader", "PASSWORD": "Long-enough-1"},
+    )
+    header = {"Authorization": f"Bearer {signed_in['AuthenticationResult']['AccessToken']}"}
+    me = punctual.request("GET", "/me", role=None, headers=header).json()
+    assert (me["role"], [team["name"] for team in me["teams"]]) == ("admin", ["loading"])
+
+
 def test_a_malformed_submission_is_rejected_with_its_field_and_stores_nothing(punctual: Punctual) -> None:
     before = stored_jobs(punctual)
     wrong: list[Any] = []

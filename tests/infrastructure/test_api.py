@@ -66,7 +66,7 @@ def test_sign_in_with_a_plain_password_is_enabled_only_on_the_emulator(prod: Dep
     def flows(stack: Deployed) -> set[str]:
         return set(stack.one("AWS::Cognito::UserPoolClient", "IdentityPoolClient")["ExplicitAuthFlows"])
 
-    assert flows(prod) == {"ALLOW_USER_SRP_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"}
+    assert flows(prod) == {"ALLOW_USER_SRP_AUTH", "ALLOW_ADMIN_USER_PASSWORD_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"}
     assert flows(local) == flows(prod) | {"ALLOW_USER_PASSWORD_AUTH"}
 
 
