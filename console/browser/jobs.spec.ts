@@ -93,6 +93,42 @@ test("a refusal appears at its field, and nothing is stored", async ({ page, ope
   await expect(page.getByRole("alert").getByText("1 problem")).toBeVisible();
 });
 
+test("parts of parameters and rules have fields, and a text that is no JSON is not saved", async ({
+  page,
+  open,
+  call,
+}) => {
+  const name = unique("fields");
+  await open("/jobs/new?task=queue.process");
+  await page.getByLabel("Name").fill(name);
+  await page.getByRole("button", { name: "Leave empty" }).click();
+  await page.getByRole("button", { name: "Add to required_fields" }).click();
+  await page.getByLabel("required_fields 1", { exact: true }).fill("id");
+  await page.getByText("Retries and missed instants").click();
+  await page.getByLabel("Attempts").fill("99");
+  await expect(page.locator("#retry\\.max_attempts-note")).toHaveClass(/error/);
+  await page.getByLabel("Attempts").fill("5");
+  await page.getByText("Notifications").click();
+  await page.getByRole("button", { name: "Add to To" }).click();
+  await page.getByLabel("To 1", { exact: true }).selectOption("E-mail");
+  await page.getByLabel("Address").fill("nobody");
+  await page.getByRole("button", { name: "notify.to.0.email" }).click();
+  await expect(page.getByLabel("Address")).toBeFocused();
+  await page.getByLabel("To 1", { exact: true }).selectOption("Page");
+  await page.getByRole("button", { name: "Add to records" }).click();
+  await page.getByLabel("records 1", { exact: true }).fill("{oops");
+  await expect(page.getByRole("button", { name: "Create job" })).toBeDisabled();
+  await page.getByLabel("records 1", { exact: true }).fill('{"id": 1}');
+  await expect(page.getByText("No problems")).toBeVisible();
+  await page.getByRole("button", { name: "Create job" }).click();
+  await expect(page.getByRole("heading", { name })).toBeVisible();
+  expect(await jobAt(page.url(), call)).toMatchObject({
+    parameters: { records: [{ id: 1 }], required_fields: ["id"] },
+    retry: { max_attempts: 5 },
+    notify: { to: "page" },
+  });
+});
+
 test("the graph of a job shows what it waits for, and its definition is shown", async ({ page, open, submit }) => {
   const upstream = await submit({ name: unique("graph-upstream"), schedule: YEARLY });
   const job = await submit({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Job } from "../../api/types";
-import { changedFields, curlOf, draftOf, kindOf, otherFields, withField } from "./draft";
+import { bodyOf, changedFields, curlOf, draftOf, FIELDS, isStarted, kindOf, withField } from "./draft";
+import { GROUPS } from "./rules";
 
 describe("draftOf", () => {
   it("keeps what a submission may contain, and leaves out defaults and assigned fields", () => {
@@ -26,6 +27,7 @@ describe("draftOf", () => {
 it("leaves a field out when its value is empty", () => {
   expect(withField({ task: "echo", name: "x" }, "name", "")).toEqual({ task: "echo" });
   expect(withField({ task: "echo" }, "name", "y")).toEqual({ task: "echo", name: "y" });
+  expect(Object.keys(withField({ task: "echo", name: "x" }, "task", "sleep"))).toEqual(["task", "name"]);
 });
 
 it.each([
@@ -49,7 +51,19 @@ it("quotes the body of a curl command for the shell", () => {
   expect(curlOf("POST", "https://host/jobs", { name: "it's" })).toContain(`"name": "it'\\''s"`);
 });
 
-it("leaves to the JSON field what has no input, such as webhooks", () => {
-  expect(Object.keys(otherFields({ task: "echo", tags: {}, retry: {}, notify: { to: "page" } }))).toEqual(["retry"]);
-  expect(Object.keys(otherFields({ task: "echo", notify: { to: { webhook: {} } } }))).toEqual(["notify"]);
+it("has an input for each field of a submission", () => {
+  const own = ["backlog", "deadline", "lane", "name", "overlap", "parameters", "priority", "schedule", "tags", "task"];
+  const inGroups = GROUPS.flatMap((group) => Object.keys(group.fields));
+  expect([...new Set([...own, "timeout_seconds", ...inGroups])].sort()).toEqual([...FIELDS].sort());
+});
+
+it("keeps the destinations of notices as a list", () => {
+  expect(draftOf({ notify: { on: ["failed"], to: "page" } } as unknown as Job)).toEqual({
+    notify: { on: ["failed"], to: ["page"] },
+  });
+});
+
+it("submits a container without a task", () => {
+  expect(bodyOf({ task: "", container: { image: "load" } })).toEqual({ container: { image: "load" } });
+  expect([isStarted({ task: "" }), isStarted({ task: "echo" })]).toEqual([false, true]);
 });

@@ -2,33 +2,11 @@
 
 import type { Job, Submission } from "../../api/types";
 import { jsonOf } from "../../format/json";
-import { notifyText } from "./plain";
 
 export type Draft = Record<string, unknown>;
 export type ScheduleKind = "now" | "at" | "cron" | "every" | "queue";
 
 export const EMPTY: Draft = { task: "" };
-
-/** Fields that have an input of their own. The others are edited as JSON. */
-export const OWN_FIELDS = [
-  "name",
-  "task",
-  "parameters",
-  "schedule",
-  "deadline",
-  "lane",
-  "priority",
-  "timeout_seconds",
-  "overlap",
-  "backlog",
-  "tags",
-];
-
-/** The fields that the JSON field edits: those without an input of their own. */
-export function otherFields(draft: Draft): Draft {
-  const own = [...OWN_FIELDS, ...(notifyText(draft.notify) === null ? [] : ["notify"])];
-  return Object.fromEntries(Object.entries(draft).filter(([name]) => !own.includes(name)));
-}
 
 /** What a submission may contain. The compiler refuses a list that differs from the API's. */
 const SUBMITTED: Record<keyof Submission, true> = {
@@ -58,6 +36,9 @@ const SUBMITTED: Record<keyof Submission, true> = {
   timeout_seconds: true,
   window: true,
 };
+/** Every field of a submission: each has an input. */
+export const FIELDS = Object.keys(SUBMITTED);
+
 const DEFAULTS: Draft = { lane: "short", priority: "normal", preemptible: false, window: null };
 
 /** The submission that would create this job again. */
@@ -65,7 +46,23 @@ export function draftOf(job: Job): Draft {
   const entries = Object.entries(job).filter(
     ([name, value]) => name in SUBMITTED && value !== null && DEFAULTS[name] !== value && !isEmpty(value),
   );
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries.map(([name, value]) => [name, name === "notify" ? withList(value) : value]));
+}
+
+/** A rule with one destination as a rule with a list of one. */
+function withList(notify: unknown): unknown {
+  const { to, ...rest } = notify as { to?: unknown };
+  return to === undefined || Array.isArray(to) ? notify : { ...rest, to: [to] };
+}
+
+/** Whether the draft says what to run. */
+export function isStarted({ task, container }: Draft): boolean {
+  return Boolean(task || container);
+}
+
+/** What is submitted: a job with a container has no task. */
+export function bodyOf(draft: Draft): Draft {
+  return withField(draft, "task", draft.task);
 }
 
 function isEmpty(value: unknown): boolean {
@@ -75,7 +72,7 @@ function isEmpty(value: unknown): boolean {
 /** The draft with another value of a field. Empty values leave the field out. */
 export function withField(draft: Draft, field: string, value: unknown): Draft {
   const { [field]: _, ...rest } = draft;
-  return value === "" || value === null || value === undefined ? rest : { ...rest, [field]: value };
+  return value === "" || value === null || value === undefined ? rest : { ...draft, [field]: value };
 }
 
 export function kindOf(draft: Draft): ScheduleKind {

@@ -53,6 +53,11 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
               ))}
               {Boolean(draft.task) && !task && <option>{String(draft.task)}</option>}
             </select>
+            {tasks.problem && (
+              <button type="button" class="button" onClick={tasks.reload}>
+                Try again
+              </button>
+            )}
           </Field>
           <Field id="name" label="Name" isOptional note="Shown in lists and notices" problem={problemAt("name")}>
             <input
@@ -67,7 +72,6 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
           key={String(draft.task)}
           schema={task?.parameters}
           value={(draft.parameters ?? {}) as Record<string, unknown>}
-          problemAt={problemAt}
           onChange={(value) => set("parameters")(Object.keys(value).length ? value : null)}
         />
       </Section>
@@ -114,7 +118,7 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
         </div>
       </Section>
       <Section title="Rules">
-        <RulesFields draft={draft} onChange={onChange} set={set} problemAt={problemAt} />
+        <RulesFields draft={draft} set={set} problemAt={problemAt} isEdit={isEdit} />
       </Section>
     </>
   );

@@ -1,22 +1,25 @@
 /** What the API thinks of the draft: no problems, or a link to each field that has one. */
 
-import { Problem } from "../../api/problem";
+import { type FieldProblem, Problem } from "../../api/problem";
 import type { Changes } from "../../api/types";
 import { Mark } from "../../components/status";
 import { plural } from "../../format/duration";
-import { inputOf } from "./plain";
+import { focusOn } from "./problems";
 
 interface Props {
   changes: Changes | Problem | null;
+  /** Texts that are no values, so that the API has not seen them. */
+  unreadable: FieldProblem[];
   isStarted: boolean;
   isChanged: boolean;
 }
 
-export function FormVerdict({ changes, isStarted, isChanged }: Props) {
+export function FormVerdict({ changes, unreadable, isStarted, isChanged }: Props) {
+  if (unreadable.length) return <Problems fields={unreadable} message="" />;
   if (!isStarted) return <span class="dim verdict-line">Choose a task first.</span>;
   if (!isChanged) return <span class="dim verdict-line">No change yet.</span>;
   if (changes === null) return <span class="dim verdict-line">Checking…</span>;
-  if (changes instanceof Problem) return <Problems problem={changes} />;
+  if (changes instanceof Problem) return <Problems fields={changes.fields} message={changes.message} />;
   return (
     <span class="verdict-line" role="status">
       <Mark hue="ok" icon="succeeded">
@@ -26,8 +29,7 @@ export function FormVerdict({ changes, isStarted, isChanged }: Props) {
   );
 }
 
-function Problems({ problem }: { problem: Problem }) {
-  const { fields, message } = problem;
+function Problems({ fields, message }: { fields: FieldProblem[]; message: string }) {
   return (
     <div class="verdict-line" role="alert">
       <Mark hue="bad" icon="failed">
@@ -45,12 +47,4 @@ function Problems({ problem }: { problem: Problem }) {
       </ul>
     </div>
   );
-}
-
-/** Fields without an input of their own are in the JSON field. */
-function focusOn(field: string): void {
-  const ids = [inputOf(field), field.split(".")[0] ?? field, "others"];
-  const input = ids.map((id) => document.getElementById(id)).find(Boolean);
-  input?.scrollIntoView({ block: "center" });
-  input?.focus();
 }

@@ -6,14 +6,17 @@ import { Problem } from "../../api/problem";
 import type { Changes, Instant } from "../../api/types";
 import { ChangesView, dryRunPath } from "../../components/dry-run";
 import { CopyableText, Json } from "../../components/json";
+import { tryingAgain } from "../../components/states";
 import { ask } from "../../state/watch";
-import { curlOf, type Draft } from "./draft";
+import { InstantList, zoneNames } from "../job/next";
+import { curlOf, type Draft, isStarted } from "./draft";
 
 const TYPING_MS = 300;
 
 export interface Checked {
   changes: Changes | Problem | null;
-  instants: Instant[];
+  /** The next due instants, or why they are unknown. */
+  instants: Instant[] | Problem;
 }
 
 /** Ask the API what it thinks of the draft, once the user pauses typing. */
@@ -23,7 +26,7 @@ export function useCheck(method: string, path: string, body: Draft, schedule: un
   const wanted = JSON.stringify(schedule ?? null);
   useEffect(() => {
     const draft = JSON.parse(text) as Draft;
-    if (!draft.task && method === "POST") {
+    if (!isStarted(draft) && method === "POST") {
       setChecked({ changes: null, instants: [] });
       return undefined;
     }
@@ -34,7 +37,7 @@ export function useCheck(method: string, path: string, body: Draft, schedule: un
         ask(dryRun, (changes) => setChecked((before) => ({ ...before, changes }))),
         ask(
           () => upcoming(JSON.parse(wanted)),
-          (found) => setChecked((before) => ({ ...before, instants: found instanceof Problem ? [] : found })),
+          (instants) => setChecked((before) => ({ ...before, instants })),
         ),
       );
     }, TYPING_MS);
@@ -46,7 +49,6 @@ export function useCheck(method: string, path: string, body: Draft, schedule: un
   return checked;
 }
 
-/** If the schedule is refused, the dry run names the field. */
 async function upcoming(schedule: unknown): Promise<Instant[]> {
   if (!schedule || (schedule as Record<string, unknown>).queue) return [];
   return (await send<{ items: Instant[] }>("POST", "/schedules/preview", { schedule, count: 10 })).data.items;
@@ -85,6 +87,27 @@ export function DryRunCard({ changes }: { changes: Changes | Problem | null }) {
       <div class="body">
         <ChangesView changes={changes} />
       </div>
+    </section>
+  );
+}
+
+/** Nothing for a job without due instants. */
+export function NextCard({ instants, schedule }: { instants: Checked["instants"]; schedule: unknown }) {
+  const timezone = String((schedule as Record<string, unknown> | undefined)?.timezone ?? "UTC");
+  if (!(instants instanceof Problem) && instants.length === 0) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>Next ten</h2>
+        {!(instants instanceof Problem) && <span class="note aside">{zoneNames(timezone)}</span>}
+      </header>
+      {instants instanceof Problem ? (
+        <p class="body error" role="alert">
+          Unknown: {instants.message} {tryingAgain(instants)}
+        </p>
+      ) : (
+        <InstantList items={instants} timezone={timezone} />
+      )}
     </section>
   );
 }

@@ -1,22 +1,22 @@
-/** What happens around a run: overlap, tags, notices, limits of the backlog; the rest as JSON. */
+/** What happens around a run: overlap and tags, and in closed groups what most jobs leave at its default. */
 
-import { useState } from "preact/hooks";
-import { type Draft, kindOf, otherFields } from "./draft";
+import { useContext, useState } from "preact/hooks";
+import type { Submission } from "../../api/types";
+import type { Draft } from "./draft";
 import { Field } from "./field";
-import { notifyOf, notifyText, tagsOf, tagsText, withLimit } from "./plain";
-import { JsonField } from "./schema-fields";
+import { tagsOf, tagsText } from "./plain";
+import { FormContext, problemWithin } from "./problems";
+import { FIXED, GROUPS, type Group, summaryOf } from "./rules";
+import { ValueField } from "./value-field";
 
 interface Props {
   draft: Draft;
-  onChange: (draft: Draft) => void;
   set: (field: string) => (value: unknown) => void;
   problemAt: (field: string) => string | undefined;
+  isEdit: boolean;
 }
 
-export function RulesFields({ draft, onChange, set, problemAt }: Props) {
-  const others = otherFields(draft);
-  const notify = notifyText(draft.notify);
-  const backlog = (draft.backlog ?? {}) as Record<string, unknown>;
+export function RulesFields({ draft, set, problemAt, isEdit }: Props) {
   return (
     <>
       <div class="form-grid">
@@ -35,85 +35,73 @@ export function RulesFields({ draft, onChange, set, problemAt }: Props) {
             <option value="cancel_running">Cancel the running one</option>
           </select>
         </Field>
-        <TextField
-          id="tags"
-          label="Tags"
-          note="Such as dataset:orders, country:nl"
-          initial={tagsText(draft.tags)}
-          problem={problemAt("tags")}
-          onChange={(text) => set("tags")(tagsOf(text))}
-        />
-        {notify !== null && (
-          <TextField
-            id="notify"
-            label="Notify"
-            note="notice, page, an e-mail address or the ARN of a topic"
-            initial={notify}
-            problem={problemAt("notify")}
-            onChange={(text) => set("notify")(notifyOf(text, draft.notify))}
-          />
-        )}
+        <TagsField tags={draft.tags} problem={problemAt("tags")} onChange={set("tags")} />
       </div>
-      {kindOf(draft) === "queue" && (
-        <div class="form-grid">
-          {(["messages", "minutes"] as const).map((name) => (
-            <Field
-              key={name}
-              id={`backlog.${name}`}
-              label={name === "messages" ? "Notify from messages waiting" : "Notify from minutes waiting"}
-              isOptional
-              note={name === "messages" ? "How many wait for their start" : "How long the oldest waits"}
-              problem={problemAt(`backlog.${name}`)}
-            >
-              <input
-                id={`backlog.${name}`}
-                class="input"
-                type="number"
-                min="1"
-                value={String(backlog[name] ?? "")}
-                onInput={(event) => set("backlog")(withLimit(draft.backlog, name, event.currentTarget.value))}
-              />
-            </Field>
-          ))}
-        </div>
-      )}
-      <JsonField
-        label="Other fields"
-        field="others"
-        note="retry, misfire, concurrency, depends_on, partitions, resources, webhooks: as in the API"
-        value={others}
-        problem={undefined}
-        onChange={(value) => {
-          const own = Object.entries(draft).filter(([name]) => !(name in others));
-          onChange({ ...Object.fromEntries(own), ...value });
-        }}
-      />
+      {GROUPS.map((group) => (
+        <GroupFields key={group.title} group={group} draft={draft} set={set} isEdit={isEdit} />
+      ))}
     </>
   );
 }
 
-interface TextProps {
-  id: string;
-  label: string;
-  note: string;
-  initial: string;
+interface GroupProps extends Pick<Props, "draft" | "set" | "isEdit"> {
+  group: Group;
+}
+
+/** Drawn when it is opened, and open while one of its fields is refused. */
+function GroupFields({ group, draft, set, isEdit }: GroupProps) {
+  const { fields: problems } = useContext(FormContext);
+  const fields = (Object.entries(group.fields) as [keyof Submission, (typeof group.fields)["retry"]][]).filter(
+    ([name]) => !isEdit || !FIXED.includes(name),
+  );
+  const [isOpened, setOpened] = useState(false);
+  const isRefused = fields.some(([name]) => problemWithin(problems, name));
+  const isOpen = isOpened || isRefused;
+  if (fields.length === 0) return null;
+  const summary = fields.map(([name, schema]) => summaryOf(schema ?? {}, draft[name])).filter(Boolean);
+  return (
+    <details class="rule-group" open={isOpen} onToggle={(event) => setOpened(event.currentTarget.open)}>
+      <summary>
+        {group.title} <span class="dim">{summary.join(", ") || "Default"}</span>
+      </summary>
+      {isOpen && (
+        <div class="form-grid">
+          {fields.map(([name, schema]) => (
+            <ValueField
+              key={name}
+              path={name}
+              label={schema?.title ?? name}
+              schema={schema ?? {}}
+              root={schema ?? {}}
+              value={draft[name]}
+              onChange={set(name)}
+            />
+          ))}
+        </div>
+      )}
+    </details>
+  );
+}
+
+interface TagsProps {
+  tags: unknown;
   problem: string | undefined;
-  onChange: (text: string) => void;
+  onChange: (tags: unknown) => void;
 }
 
 /** Keeps the text as typed: its value in the draft is normalised. */
-function TextField({ id, label, note, initial, problem, onChange }: TextProps) {
-  const [text, setText] = useState(initial);
+function TagsField({ tags, problem, onChange }: TagsProps) {
+  const [text, setText] = useState(tagsText(tags));
   return (
-    <Field id={id} label={label} isOptional note={note} problem={problem}>
+    <Field id="tags" label="Tags" isOptional note="Such as dataset:orders, country:nl" problem={problem}>
       <input
-        id={id}
+        id="tags"
         class="input"
         aria-invalid={Boolean(problem)}
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
-          onChange(event.currentTarget.value);
+          onChange(tagsOf(event.currentTarget.value));
         }}
       />
     </Field>

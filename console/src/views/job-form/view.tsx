@@ -1,8 +1,8 @@
 /** Create, clone or edit a job. The API checks the draft while it is typed; a refusal appears at its field. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { read, send } from "../../api/client";
-import { Problem } from "../../api/problem";
+import { type FieldProblem, Problem } from "../../api/problem";
 import type { Job } from "../../api/types";
 import { Link } from "../../components/link";
 import { Failed } from "../../components/states";
@@ -10,12 +10,12 @@ import { complain, say } from "../../components/toasts";
 import { navigate, place } from "../../router";
 import { useTitle } from "../../state/title";
 import { ask } from "../../state/watch";
-import { InstantList, zoneNames } from "../job/next";
 import { Conflict } from "./conflict";
-import { changedFields, type Draft, draftOf, EMPTY } from "./draft";
+import { bodyOf, changedFields, type Draft, draftOf, EMPTY, isStarted } from "./draft";
 import { FormFields } from "./fields";
 import { FormVerdict } from "./form-verdict";
-import { DryRunCard, RequestText, useCheck } from "./preview";
+import { DryRunCard, NextCard, RequestText, useCheck } from "./preview";
+import { FormContext, problemWithin } from "./problems";
 
 export function JobFormView({ id }: { id?: string }) {
   const from = id ?? place.value.query.get("from");
@@ -44,12 +44,14 @@ function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
   const [newer, setNewer] = useState<Job | null>(null);
   const method = isEdit ? "PATCH" : "POST";
   const path = isEdit ? `/jobs/${original?.job_id}` : "/jobs";
-  const body = isEdit ? changedFields(before, draft) : draft;
+  const body = isEdit ? changedFields(before, draft) : bodyOf(draft);
   const { changes, instants } = useCheck(method, path, body, draft.schedule);
   const refusal = changes instanceof Problem ? changes : null;
-  const problemAt = (field: string) =>
-    refusal?.fields.find((one) => one.field === field || one.field.startsWith(`${field}.`))?.message;
-  const canSave = Boolean(draft.task) && !isBusy && !(isEdit && Object.keys(body).length === 0);
+  const { unreadable, report } = useReports();
+  const problems = [...unreadable, ...(refusal?.fields ?? [])];
+  const problemAt = (field: string) => problemWithin(problems, field);
+  const isChanged = !isEdit || Object.keys(body).length > 0;
+  const canSave = isStarted(draft) && isChanged && !isBusy && unreadable.length === 0;
 
   const submit = async (revision = original?.revision) => {
     if (!canSave) return;
@@ -76,10 +78,17 @@ function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
     <form class="columns job-form" onSubmit={onSubmit} onKeyDown={onShortcut}>
       <div class="stack">
         <h1>{isEdit ? `Edit ${original?.name || original?.task}` : "New job"}</h1>
-        <FormFields draft={draft} onChange={setDraft} problemAt={problemAt} isEdit={isEdit} />
+        <FormContext.Provider value={{ fields: problems, report }}>
+          <FormFields draft={draft} onChange={setDraft} problemAt={problemAt} isEdit={isEdit} />
+        </FormContext.Provider>
         {newer && <Conflict before={before} newer={newer} mine={body} apply={() => submit(newer.revision)} />}
         <footer class="form-foot">
-          <FormVerdict changes={changes} isStarted={Boolean(draft.task)} isChanged={Object.keys(body).length > 0} />
+          <FormVerdict
+            changes={changes}
+            unreadable={unreadable}
+            isStarted={isStarted(draft)}
+            isChanged={Object.keys(body).length > 0}
+          />
           <Link to={isEdit ? `/jobs/${original?.job_id}` : "/jobs"} class="button is-plain">
             Discard
           </Link>
@@ -89,24 +98,26 @@ function Form({ original, isEdit }: { original: Job | null; isEdit: boolean }) {
         </footer>
       </div>
       <aside class="stack">
-        {instants.length > 0 && (
-          <section class="card">
-            <header>
-              <h2>Next ten</h2>
-              <span class="note aside">{zoneNames(zoneOf(draft.schedule))}</span>
-            </header>
-            <InstantList items={instants} timezone={zoneOf(draft.schedule)} />
-          </section>
-        )}
-        {draft.task ? <DryRunCard changes={changes} /> : null}
+        <NextCard instants={instants} schedule={draft.schedule} />
+        {isStarted(draft) && <DryRunCard changes={changes} />}
         <RequestText method={method} path={path} body={body} />
       </aside>
     </form>
   );
 }
 
-function zoneOf(schedule: unknown): string {
-  return String((schedule as Record<string, unknown> | undefined)?.timezone ?? "UTC");
+/** The fields whose texts are no values. */
+function useReports() {
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const report = useCallback((field: string, message: string | null) => {
+    setTexts((before) => {
+      if ((before[field] ?? null) === message) return before;
+      const { [field]: _, ...rest } = before;
+      return message === null ? rest : { ...rest, [field]: message };
+    });
+  }, []);
+  const unreadable: FieldProblem[] = Object.entries(texts).map(([field, message]) => ({ field, message }));
+  return { unreadable, report };
 }
 
 function withoutIdentity(draft: Draft): Draft {

@@ -60,7 +60,7 @@ function typeOf(property: Schema): string {
   return types.map((one) => (one === "array" && items.type ? `array of ${typeOf(items)}` : one)).join(" or ");
 }
 
-function limitsOf(property: Schema): string {
+export function limitsOf(property: Schema): string {
   const parts: string[] = [];
   if (Array.isArray(property.enum)) parts.push(`one of: ${property.enum.join(", ")}`);
   const [least, most] = [inDigits(property.minimum), inDigits(property.maximum)];
