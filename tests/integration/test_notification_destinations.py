@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -17,7 +18,7 @@ from punctual.domain.notices.webhook_request import signature
 from punctual.runtime.notices import webhooks
 from tests.integration.test_notifications import run_notifier
 from tests.integration.world import LambdaContext, World
-from tests.recipes import ROOT, recipes_of
+from tests.recipes import ROOT, blocks_of, recipes_of
 
 URL, SECRET = "https://hooks.example.com/orders", "a secret of 24 letters.."
 SLACK_URL = "https://hooks.slack.com/services/T0/B0/token"
@@ -320,6 +321,26 @@ def test_the_answers_of_the_recipe_are_those_of_the_api(world: World, monkeypatc
     answers = [world.request("POST", "/jobs", body)[1] for body in bodies_in(recipes["refused"].code)]
     printed = [json.dumps({"status": one["status"], "detail": one["detail"]}) for one in answers]
     assert recipes["refused"].matches("\n".join(printed))
+
+
+def test_the_receiver_of_the_recipe_accepts_signed_requests_and_no_others(world: World, receiver: Receiver) -> None:
+    blocks = blocks_of(ROOT / "docs/recipes/notifications.md")
+    [code] = [text for kind, text in blocks if kind == "python" and "def is_from_punctual(" in text]
+    of_recipe: dict[str, Any] = {}
+    exec(code, of_recipe)
+    accepts = of_recipe["is_from_punctual"]
+    failing_job(world, WEBHOOK)
+    assert run_notifier(world) == []
+    [request] = receiver.requests
+    headers, body, now = request["headers"], request["body"], world.now.timestamp()
+    of_recipe["time"] = SimpleNamespace(time=lambda: now)
+    assert accepts(headers, body, SECRET)
+    assert not accepts(headers, body + b" ", SECRET)
+    assert not accepts(headers, body, "another secret of 24 let")
+    later = headers["Punctual-Signature"].replace(f"t={int(now)}", f"t={int(now) + 1}")
+    assert not accepts({"Punctual-Signature": later}, body, SECRET)
+    of_recipe["time"] = SimpleNamespace(time=lambda: now + 301)  # a request that was recorded and repeated
+    assert not accepts(headers, body, SECRET)
 
 
 def bodies_in(code: str) -> list[dict[str, Any]]:
