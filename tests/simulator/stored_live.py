@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from punctual.aws.dynamodb.execution_item import as_text, execution_to_item
 from punctual.aws.dynamodb.execution_logs import DynamoExecutionLogs
 from punctual.aws.dynamodb.gates import HOLDER, key_of_gate
-from punctual.aws.dynamodb.items import Item, instant_text, typed
+from punctual.aws.dynamodb.items import Item, instant_text, to_json, typed
 from punctual.aws.dynamodb.operations import DynamoOperations
 from punctual.aws.dynamodb.part_item import part_to_item
 from punctual.aws.dynamodb.parts import LANE
@@ -65,7 +65,7 @@ def add_live_executions(account: Account, jobs: list[Job], example: Execution, s
         worker_id="worker-2",
         progress=Progress(percent=50.0, message="half", done=5, total=10),
     )
-    common = typed(started_item(running) | {"deadline_shard": "0", "tags": None})
+    common = typed(started_item(running) | {"deadline_shard": "0", "tags": to_json({"dataset": "live"})})
     for number, job in enumerate(jobs):
         one = live_id(job, start)
         own: Item = {
