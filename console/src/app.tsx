@@ -8,9 +8,10 @@ import { Toasts } from "./components/toasts";
 import { match, place } from "./router";
 import { Preferences } from "./shell/account";
 import { Help, useShortcuts } from "./shell/keys";
-import { BottomBar, GROUPS, Sidebar } from "./shell/navigation";
+import { BottomBar, Sidebar } from "./shell/navigation";
 import { Palette } from "./shell/palette";
 import { TopBar } from "./shell/topbar";
+import { GROUPS } from "./shell/views";
 import { mayOperate } from "./state/me";
 import { useTitle } from "./state/title";
 import { CalendarView } from "./views/calendar/view";
@@ -41,14 +42,15 @@ const VIEWS: [string, ComponentType<any>][] = [
   ["/tasks", TasksView],
 ];
 
-type Overlay = "palette" | "help" | "more" | null;
+type Overlay = "palette" | "actions" | "help" | "more" | null;
 
 export function App() {
   const [overlay, setOverlay] = useState<Overlay>(null);
   const openPalette = useCallback(() => setOverlay("palette"), []);
+  const openActions = useCallback(() => setOverlay("actions"), []);
   const openHelp = useCallback(() => setOverlay("help"), []);
   const close = useCallback(() => setOverlay(null), []);
-  useShortcuts({ openPalette, openHelp });
+  useShortcuts({ openPalette, openActions, openHelp });
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
@@ -62,7 +64,8 @@ export function App() {
         </main>
       </div>
       <BottomBar openMore={() => setOverlay(overlay === "more" ? null : "more")} />
-      {overlay === "palette" && <Palette close={close} />}
+      {overlay === "palette" && <Palette close={close} openHelp={openHelp} />}
+      {overlay === "actions" && <Palette close={close} openHelp={openHelp} isForActions />}
       {overlay === "help" && <Help close={close} />}
       <Toasts />
     </div>

@@ -45,6 +45,7 @@ export function Table<T>({
     last.current = id;
   };
   const onKey = (event: KeyboardEvent) => {
+    if (event.metaKey || event.ctrlKey || event.altKey) return;
     const rows = [...(body.current?.rows ?? [])];
     const position = rows.indexOf((document.activeElement as HTMLElement)?.closest("tr") as HTMLTableRowElement);
     const offset = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];

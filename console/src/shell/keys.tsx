@@ -5,72 +5,49 @@ import { navigate } from "../router";
 import { mayOperate } from "../state/me";
 import { viewKeys } from "../state/view-keys";
 import { freshness } from "../state/watch";
+import { type GlobalKey, GO, KEY_GROUPS } from "./key-table";
 
-const GO: Record<string, string> = {
-  o: "/",
-  j: "/jobs",
-  c: "/calendar",
-  e: "/executions",
-  d: "/deadlines",
-  q: "/queues",
-  l: "/lane",
-  t: "/tasks",
-};
 const CHORD_MS = 1_500;
-
-export const KEYS: [string, string][] = [
-  ["⌘K or Ctrl K", "search or jump to"],
-  ["g then o, j, e, c, d, q, l, t", "overview, jobs, executions, calendar, deadlines, queues, long lane, tasks"],
-  ["c", "new job"],
-  ["/", "search in the list"],
-  ["j, k or ↓, ↑", "next and previous row"],
-  ["Enter", "open the row"],
-  ["x", "select the row"],
-  ["t, then d, w or m", "calendar: today, day, week, month"],
-  ["r", "read again"],
-  ["Esc", "close, or clear the selection"],
-  ["?", "this list"],
-];
 
 interface Actions {
   openPalette: () => void;
+  openActions: () => void;
   openHelp: () => void;
 }
 
 /** Listen to the shortcuts. Keys typed into a field belong to the field. */
-export function useShortcuts({ openPalette, openHelp }: Actions): void {
+export function useShortcuts({ openPalette, openActions, openHelp }: Actions): void {
   const prefixedAt = useRef(0);
   useEffect(() => {
+    const global: Record<GlobalKey, () => void> = {
+      "?": openHelp,
+      ".": openActions,
+      "/": () => document.querySelector<HTMLInputElement>("[data-search]")?.focus(),
+      j: () => document.querySelector<HTMLElement>("main tbody tr[tabindex]")?.focus(),
+      c: () => mayOperate.value && navigate("/jobs/new"),
+      r: () => freshness.value.reload(),
+    };
     const onKey = (event: KeyboardEvent) => {
+      const hasModifier = event.metaKey || event.ctrlKey || event.altKey;
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
         openPalette();
         return;
       }
-      if (
-        event.metaKey ||
-        event.ctrlKey ||
-        event.altKey ||
-        isTyping(event.target) ||
-        document.querySelector("dialog[open]")
-      )
+      if (event.defaultPrevented || hasModifier || isTyping(event.target) || document.querySelector("dialog[open]"))
         return;
       const isChord = Date.now() - prefixedAt.current < CHORD_MS;
       prefixedAt.current = event.key === "g" ? Date.now() : 0;
       const target = isChord ? GO[event.key] : undefined;
-      const own = viewKeys.value[event.key];
-      if (target) navigate(target);
-      else if (own && !isChord) own();
-      else if (event.key === "?") openHelp();
-      else if (event.key === "c" && mayOperate.value) navigate("/jobs/new");
-      else if (event.key === "r") freshness.value.reload();
-      else if (event.key === "/") document.querySelector<HTMLInputElement>("[data-search]")?.focus();
-      else return;
+      const own = isChord ? undefined : viewKeys.value[event.key];
+      const act = target ? () => navigate(target) : (own ?? global[event.key as GlobalKey]);
+      if (!act) return;
+      act();
       event.preventDefault();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
-  }, [openPalette, openHelp]);
+  }, [openPalette, openActions, openHelp]);
 }
 
 function isTyping(target: EventTarget | null): boolean {
@@ -83,17 +60,26 @@ export function Help({ close }: { close: () => void }) {
     ref.current?.showModal();
   }, []);
   return (
-    <dialog ref={ref} aria-labelledby="help-title" onClose={close}>
+    <dialog ref={ref} class="help" aria-labelledby="help-title" onClose={close}>
       <form method="dialog">
         <h2 id="help-title">Keys</h2>
-        <dl class="details">
-          {KEYS.map(([keys, meaning]) => (
-            <>
-              <dt key={keys}>{keys}</dt>
-              <dd>{meaning}</dd>
-            </>
+        <div class="key-groups">
+          {KEY_GROUPS.map(({ title, keys }) => (
+            <section key={title}>
+              <h3>{title}</h3>
+              <dl>
+                {keys.map(([name, meaning]) => (
+                  <div key={name}>
+                    <dt>
+                      <kbd>{name}</kbd>
+                    </dt>
+                    <dd>{meaning}</dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
           ))}
-        </dl>
+        </div>
         <footer>
           <button type="submit" class="button is-main">
             Close

@@ -1,33 +1,13 @@
-/** The sidebar, and the tab bar of narrow screens. Only views that exist are listed. */
+/** The sidebar, and the tab bar of narrow screens. */
 
 import { config } from "../api/auth";
-import { Icon, type IconName } from "../components/icon";
+import { Icon } from "../components/icon";
 import { Link } from "../components/link";
 import { place } from "../router";
 import { dangers } from "../state/dangers";
 import { Account } from "./account";
+import { GROUPS, type ViewEntry } from "./views";
 
-interface Entry {
-  to: string;
-  title: string;
-  icon: IconName;
-  hasCount?: "attention" | "deadlines" | "queues";
-}
-
-export const GROUPS: Entry[][] = [
-  [
-    { to: "/", title: "Overview", icon: "home", hasCount: "attention" },
-    { to: "/jobs", title: "Jobs", icon: "jobs" },
-    { to: "/executions", title: "Executions", icon: "executions" },
-    { to: "/calendar", title: "Calendar", icon: "calendar" },
-    { to: "/deadlines", title: "Deadlines", icon: "flag", hasCount: "deadlines" },
-  ],
-  [
-    { to: "/queues", title: "Queues", icon: "gauge", hasCount: "queues" },
-    { to: "/lane", title: "Long lane", icon: "lane" },
-    { to: "/tasks", title: "Tasks", icon: "tasks" },
-  ],
-];
 const NARROW = ["/", "/jobs", "/calendar", "/deadlines"];
 
 export function Sidebar() {
@@ -69,7 +49,7 @@ export function BottomBar({ openMore }: { openMore: () => void }) {
   );
 }
 
-function Entry({ to, title, icon, hasCount }: Entry) {
+function Entry({ to, title, icon, hasCount }: ViewEntry) {
   const count = hasCount ? dangers.value[hasCount] : 0;
   return (
     <Link to={to} aria-current={isCurrent(to) ? "page" : undefined} title={title}>

@@ -12,6 +12,7 @@ import { dayOf } from "../../format/days";
 import { plural } from "../../format/duration";
 import { zone } from "../../format/time";
 import { navigate, place, setQuery, withQuery } from "../../router";
+import type { KeysOf } from "../../shell/key-table";
 import { now } from "../../state/clock";
 import { useList, withParameters } from "../../state/list";
 import { isNarrow } from "../../state/narrow";
@@ -179,7 +180,7 @@ function choose(span: Span): void {
   setQuery({ span: span === "week" ? null : span, do: null });
 }
 
-function keysOf(range: Range): Record<string, () => void> {
+function keysOf(range: Range): KeysOf<"calendar"> {
   return {
     t: () => navigate(withQuery({ at: null, do: null })),
     d: () => choose("day"),

@@ -11,8 +11,10 @@ import { complain } from "../../components/toasts";
 import { count } from "../../format/duration";
 import { clockMilliseconds } from "../../format/time";
 import { place, setQuery } from "../../router";
+import type { KeysOf } from "../../shell/key-table";
 import { isVisible } from "../../state/clock";
 import { withParameters } from "../../state/list";
+import { useViewKeys } from "../../state/view-keys";
 import { downloadLog } from "./log-download";
 import { partName } from "./part-name";
 
@@ -37,6 +39,10 @@ export function Log({ execution }: { execution: Execution }) {
   const names = new Map(parts.map((one) => [one.part, partName(one, execution.timezone)]));
   const { shown: all, problem, loadBefore } = useLog(execution.execution_id, filters);
   const shown = all && part ? { ...all, lines: all.lines.filter((line) => line.part === part) } : all;
+  useViewKeys({
+    f: () => document.querySelector<HTMLElement>(".log-follow")?.click(),
+    l: () => setQuery({ level: levelAfter(filters.level) }, { replace: true }),
+  } satisfies KeysOf<"execution">);
   const isFiltered = Boolean(filters.level || filters.search || part);
   return (
     <>
@@ -121,6 +127,7 @@ interface LinesProps {
 function Lines({ shown, timezone, names, loadBefore, isFiltered }: LinesProps) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
+  const [isFollowing, setFollowing] = useState(true);
   const last = shown.lines.length;
   useEffect(() => {
     if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
@@ -128,6 +135,12 @@ function Lines({ shown, timezone, names, loadBefore, isFiltered }: LinesProps) {
   const watch = (event: Event) => {
     const { scrollTop, scrollHeight, clientHeight } = event.currentTarget as HTMLElement;
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24;
+    setFollowing(isAtEnd.current);
+  };
+  const follow = () => {
+    isAtEnd.current = !isFollowing;
+    setFollowing(!isFollowing);
+    if (!isFollowing) box.current?.scrollTo({ top: box.current.scrollHeight });
   };
   if (last === 0)
     return <Empty title={isFiltered ? "No line matches" : shown.isComplete ? "It wrote no log" : "No line yet"} />;
@@ -160,11 +173,21 @@ function Lines({ shown, timezone, names, loadBefore, isFiltered }: LinesProps) {
         ))}
       </div>
       <p class="log-foot note" role="status">
-        {shown.isComplete ? "Complete" : "Following"}
+        {shown.isComplete ? "Complete" : isFollowing ? "Following" : "Not following"}
         {shown.total !== null && `, ${count(shown.total)} lines in all`}
+        {!shown.isComplete && (
+          <button type="button" class="button is-plain log-follow" onClick={follow}>
+            {isFollowing ? "Stop following" : "Follow"} <kbd>f</kbd>
+          </button>
+        )}
       </p>
     </>
   );
+}
+
+/** All levels, then from the lowest to the highest one, then all again. */
+function levelAfter(level: string | null): string | null {
+  return LEVELS[level === null ? 0 : LEVELS.indexOf(level) + 1] ?? null;
 }
 
 function tintOf(level: string): string | undefined {

@@ -9,6 +9,7 @@ import { ExecutionStatus } from "../../components/status";
 import { selectedTab, type Tab, Tabs } from "../../components/tabs";
 import { Time } from "../../components/time";
 import { duration } from "../../format/duration";
+import { withoutIds } from "../../format/ids";
 import { cityOf, clock, when, zone } from "../../format/time";
 import { withQuery } from "../../router";
 import { mayManage } from "../../state/me";
@@ -84,7 +85,7 @@ function Head({ execution }: { execution: Execution }) {
               ended <Time at={execution.ended_at} jobZone={execution.timezone} />
             </span>
           )}
-          {execution.reason && !execution.waiting_for && <span>{execution.reason}</span>}
+          {execution.reason && !execution.waiting_for && <span>{withoutIds(execution.reason)}</span>}
         </p>
         <button type="button" class="button is-plain id" onClick={() => copy(execution.execution_id, "Id")}>
           <span class="mono">{execution.execution_id}</span> <Icon name="copy" label="Copy the id" />

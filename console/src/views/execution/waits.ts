@@ -2,6 +2,7 @@
 
 import type { Execution } from "../../api/types";
 import { count, plural } from "../../format/duration";
+import { withoutIds } from "../../format/ids";
 import { dueOf, when } from "../../format/time";
 
 type Waiting = NonNullable<Execution["waiting_for"]>;
@@ -18,7 +19,8 @@ function causeOf({ what, detail, executions }: Waiting): string {
   if (what === "slot") return "Waits for a slot of the long lane";
   if (what === "executions" && executions.length > 0)
     return `Waits for ${plural(executions.length, "other execution")} of its job`;
-  return detail.charAt(0).toUpperCase() + detail.slice(1);
+  const text = withoutIds(detail);
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** `orders, due 20:14`: the name of its job and its due instant tell executions apart. */
@@ -54,6 +56,6 @@ export function pastWaits({ events }: Pick<Execution, "events">): PastWait[] {
 
 /** `A slot and its container` for `for a slot and its container`. */
 function titleOf(reason: string): string {
-  const text = reason.replace(/^(waits )?for /, "");
+  const text = withoutIds(reason).replace(/^(waits )?for /, "");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

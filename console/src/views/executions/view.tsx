@@ -13,6 +13,7 @@ import { Time } from "../../components/time";
 import { Matches } from "../../components/views/matches";
 import { SavedViews } from "../../components/views/saved-views";
 import { duration } from "../../format/duration";
+import { withoutIds } from "../../format/ids";
 import { sentence } from "../../format/text";
 import { place } from "../../router";
 import { now } from "../../state/clock";
@@ -170,5 +171,5 @@ function runTime(execution: Execution) {
 
 function reason({ reason: given, error }: Execution) {
   const text = given ?? error?.message;
-  return text ? <span class="reason">{sentence(text)}</span> : null;
+  return text ? <span class="reason">{sentence(withoutIds(text))}</span> : null;
 }

@@ -6,6 +6,7 @@ import { Link } from "../../components/link";
 import { DeadlineStatus, words } from "../../components/status";
 import { Relative, Time } from "../../components/time";
 import { count, plural } from "../../format/duration";
+import { withoutIds } from "../../format/ids";
 import { sentence } from "../../format/text";
 
 const MOST_DUE = 10;
@@ -98,7 +99,7 @@ export function LateCard({ late }: { late: Overview["late"] }) {
             <span class="dim">
               due <Time at={one.scheduled_at} jobZone={one.timezone} />
             </span>
-            {one.reason && <span class="note">{sentence(one.reason)}</span>}
+            {one.reason && <span class="note">{sentence(withoutIds(one.reason))}</span>}
           </li>
         ))}
       </ul>
@@ -149,7 +150,7 @@ export function FailedCard({ failed }: { failed: Overview["failed_today"] }) {
               <span class="dim">
                 <Time at={one.ended_at ?? one.scheduled_at} jobZone={one.timezone} />
               </span>
-              {one.reason && <span class="note reason">{sentence(one.reason)}</span>}
+              {one.reason && <span class="note reason">{sentence(withoutIds(one.reason))}</span>}
             </li>
           ))}
         </ul>

@@ -3,13 +3,14 @@
 import type { Queue } from "../../api/types";
 import { Chart, type Line } from "../../components/chart";
 import { coarse, count } from "../../format/duration";
-import { againstUsual, rate } from "./words";
+import { againstUsual, rate, withGaps } from "./words";
 
 export function QueueDetails({ queue }: { queue: Queue }) {
   const { history } = queue;
   if (!history || history.points.length < 2) return <p class="dim">Its history begins with the next samples.</p>;
-  const depths = history.points.map((one) => one.depth);
-  const most = Math.max(...depths);
+  const points = withGaps(history.points);
+  const depths = points.map((one) => one.depth);
+  const most = Math.max(...history.points.map((one) => one.depth));
   const limit = limitOf(queue);
   const lines: Line[] = [{ title: "Waiting", token: "live-fill", kind: "line", values: depths }];
   if (limit !== null && limit < most * 4)
@@ -24,9 +25,9 @@ export function QueueDetails({ queue }: { queue: Queue }) {
       </p>
       <Chart
         label={`Depth of ${queue.queue} in the last 24 hours, at most ${count(most)}`}
-        times={history.points.map((one) => Date.parse(one.at))}
+        times={points.map((one) => Date.parse(one.at))}
         lines={lines}
-        text={(value) => count(Math.round(value))}
+        text={(value) => (Number.isInteger(value) ? count(value) : "")}
       />
     </section>
   );

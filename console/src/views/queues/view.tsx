@@ -108,7 +108,7 @@ function QueueRow({ queue, isOpen }: { queue: Queue; isOpen: boolean }) {
         <td class="number" data-title="Out/min">
           {rate(queue.finished_per_minute)}
         </td>
-        <td>
+        <td data-title={queue.depth === 0 || queue.drain_minutes === null ? "To drain" : undefined}>
           <Gauge queue={queue} hasBreachColumn />
         </td>
         <td data-title="Breach">

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Queue } from "../../api/types";
-import { againstUsual, limitsInWords, rate, verdict } from "./words";
+import { againstUsual, limitsInWords, rate, verdict, withGaps } from "./words";
 
 const queue = (name: string, depth: number, minutes: number | null) =>
   ({ queue: name, depth, minutes_until_breach: minutes }) as Queue;
@@ -29,4 +29,9 @@ test("arrivals are compared with the usual ones", () => {
 test("the limits of a backlog are named if there are any", () => {
   expect(limitsInWords({ messages: 500, minutes: 30 })).toBe("500\u00a0messages, 30\u00a0min");
   expect(limitsInWords(null)).toBe("");
+});
+
+test("where samples are missing, the depth is unknown", () => {
+  const points = ["12:00", "12:05", "14:00"].map((time) => ({ at: `2026-11-19T${time}:00.000Z`, depth: 3 }));
+  expect(withGaps(points).map((one) => one.depth)).toEqual([3, 3, null, 3]);
 });

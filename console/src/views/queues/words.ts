@@ -38,3 +38,19 @@ export function limitsInWords(limits: QueueJob["backlog"]): string {
   if (limits?.minutes) parts.push(coarse(limits.minutes * 60));
   return parts.join(", ");
 }
+
+const GAP_MS = 15 * 60_000;
+
+interface Point {
+  at: string;
+  depth: number | null;
+}
+
+/** The samples, with an unknown one where some are missing: the line breaks there. */
+export function withGaps(points: Point[]): Point[] {
+  return points.flatMap((point, position) => {
+    const before = points[position - 1];
+    if (!before || Date.parse(point.at) - Date.parse(before.at) <= GAP_MS) return [point];
+    return [{ at: new Date(Date.parse(before.at) + 1).toISOString(), depth: null }, point];
+  });
+}

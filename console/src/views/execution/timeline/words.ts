@@ -3,6 +3,7 @@
 import type { Execution, TimelineEvent } from "../../../api/types";
 import { words } from "../../../components/status";
 import { duration } from "../../../format/duration";
+import { withoutIds } from "../../../format/ids";
 import { partName } from "../part-name";
 
 /** The names of the parts, by their ids. The whole execution needs none. */
@@ -30,13 +31,13 @@ export function sentence(event: TimelineEvent, now: number, names: Map<string, s
 
 /** Why, unless the sentence says so. */
 export function reasonOf({ kind, reason }: TimelineEvent): string {
-  return kind === "waited" || !reason ? "" : reason;
+  return kind === "waited" || !reason ? "" : withoutIds(reason);
 }
 
 /** ` for a slot`, `: waits for load to succeed`. */
 function whyOf({ reason }: TimelineEvent): string {
   if (!reason) return "";
-  return reason.startsWith("for ") ? ` ${reason}` : `: ${reason}`;
+  return reason.startsWith("for ") ? ` ${reason}` : `: ${withoutIds(reason)}`;
 }
 
 function lengthOf({ at, until }: TimelineEvent, now: number): string {
