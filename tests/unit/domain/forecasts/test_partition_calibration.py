@@ -40,7 +40,7 @@ SHAPES = (
 )
 
 CAUTIOUS = {"7 even, at_once 7, uneven progress": 0.985}
-"""A higher upper bound, for the reason in docs/forecasts.md. The standard error of a share of 500 forecasts is 0.008."""
+"""A higher upper bound, for the reason in docs/forecasts.md. The standard error of 500 forecasts is 0.008."""
 
 
 @cache
