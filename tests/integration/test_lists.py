@@ -85,6 +85,17 @@ def test_jobs_are_found_by_the_beginning_of_their_name_in_any_case(world: World)
     assert names(world, "name=none") == []
 
 
+def test_jobs_are_found_by_task_and_by_several_priorities(world: World) -> None:
+    for priority in ("high", "normal", "low"):
+        submit(world, priority, schedule=FAR, priority=priority)
+    submit(world, "failing", task="fail", schedule=FAR)
+    world.run_until_idle()
+    assert names(world, "task=fail") == ["failing"]
+    assert names(world, "priority=high,low") == names(world, "priority=low&priority=high") == ["low", "high"]
+    assert names(world, "task=echo&priority=normal") == ["normal"]
+    assert names(world, "task=unknown") == []
+
+
 def test_a_renamed_job_is_listed_under_its_new_name(world: World) -> None:
     job_id = submit(world, "Old", schedule=FAR)
     assert world.request("PATCH", f"/jobs/{job_id}", {"name": "new"})[0] == 200

@@ -6,6 +6,7 @@ export interface Holder {
   executionId: string;
   name: string;
   owner: string;
+  timezone: string;
   parts: LanePart[];
   /** When the first of its parts got a slot. */
   since: string | null;
@@ -32,6 +33,7 @@ export function holdersOf(holding: LanePart[]): Holder[] {
       executionId,
       name: nameOf(first),
       owner: first.owner,
+      timezone: first.timezone,
       parts,
       since: granted[0] ?? null,
       until: parts

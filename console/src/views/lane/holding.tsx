@@ -65,10 +65,10 @@ function Row({ holder }: { holder: Holder }) {
         {holder.percent === null ? <span class="dim">Unknown</span> : <Done percent={holder.percent} />}
       </td>
       <td data-title="Since">
-        <Time at={holder.since} />
+        <Time at={holder.since} jobZone={holder.timezone} />
       </td>
       <td data-title="Ends about">
-        <Time at={holder.until} />
+        <Time at={holder.until} jobZone={holder.timezone} />
       </td>
       <td data-title="Can wait">
         {laxity > 0 ? (
