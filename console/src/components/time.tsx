@@ -32,14 +32,17 @@ export function Relative({ at, jobZone }: { at: string | Date; jobZone?: string 
   );
 }
 
-/** `07:00 Berlin`: the wall clock of the job's zone, if it differs from the viewer's. */
+/** `, 07:00 Berlin`: the wall clock of the job's zone, if it differs from the viewer's. */
 export function JobClock({ at, jobZone }: { at: string; jobZone: string | undefined }) {
   const instant = new Date(at);
   if (!jobZone || clock(instant) === clock(instant, jobZone)) return null;
   return (
-    <span class="nowrap">
-      {clock(instant, jobZone)} {cityOf(jobZone)}
-    </span>
+    <>
+      {", "}
+      <span class="nowrap">
+        {clock(instant, jobZone)} {cityOf(jobZone)}
+      </span>
+    </>
   );
 }
 

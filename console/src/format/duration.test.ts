@@ -6,6 +6,9 @@ const plain = (text: string) => text.replaceAll("\u00a0", " ");
 describe("duration", () => {
   it.each([
     [0, "0 s"],
+    [0.0404, "40 ms"],
+    [0.0001, "1 ms"],
+    [0.12, "0.1 s"],
     [1.94, "1.9 s"],
     [46, "46 s"],
     [59.7, "1 min"],

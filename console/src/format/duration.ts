@@ -5,9 +5,10 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `46 s`, `3 min 24 s`, `7 h 12 min`, `4 days 3 h`. */
+/** `40 ms`, `46 s`, `3 min 24 s`, `7 h 12 min`, `4 days 3 h`. */
 export function duration(seconds: number): string {
   if (seconds < 0) return `−${duration(-seconds)}`;
+  if (seconds > 0 && seconds < 0.1) return join(Math.max(1, Math.round(seconds * 1000)), "ms");
   if (seconds < 10) return join(Math.round(seconds * 10) / 10, "s");
   const whole = Math.round(seconds);
   if (whole < MINUTE) return join(whole, "s");

@@ -1,6 +1,6 @@
 /** What this job waits for and what waits for it, with live status. A click opens a job. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { components } from "../../api/schema";
 import type { Job } from "../../api/types";
 import { Link } from "../../components/link";
@@ -15,8 +15,12 @@ type JobGraph = components["schemas"]["JobGraph"];
 type GraphJob = components["schemas"]["GraphJob"];
 type RelatedJob = components["schemas"]["RelatedJob"];
 
+/** As the layout has it, which is loaded later. */
+const NODE_WIDTH = 190;
+
 export function Graph({ job, graph }: { job: Job; graph: JobGraph }) {
   const [placed, setPlaced] = useState<Placed | null>(null);
+  const box = useRef<HTMLDivElement>(null);
   const { upstreams, dependants, indirect } = graph;
   const shape = JSON.stringify(drawnOf(job.job_id, graph));
   useEffect(() => {
@@ -31,6 +35,10 @@ export function Graph({ job, graph }: { job: Job; graph: JobGraph }) {
       isOver = true;
     };
   }, [shape]);
+  useLayoutEffect(() => {
+    const corner = placed?.nodes.get(job.job_id);
+    if (box.current && corner) box.current.scrollLeft = corner.x - (box.current.clientWidth - NODE_WIDTH) / 2;
+  }, [placed, job.job_id]);
   if (graph.edges.length === 0) {
     return (
       <Empty title="No dependencies">
@@ -40,7 +48,9 @@ export function Graph({ job, graph }: { job: Job; graph: JobGraph }) {
   }
   return (
     <div class="body padded">
-      <div class="scroll wide-only">{placed && <Drawing job={job} graph={graph} placed={placed} />}</div>
+      <div class="scroll wide-only" ref={box}>
+        {placed && <Drawing job={job} graph={graph} placed={placed} />}
+      </div>
       {!graph.is_complete && <p class="note">There are more jobs than shown. Open one to see those around it.</p>}
       <List title="Waits for" jobs={upstreams} />
       <List title="Waits for this" jobs={dependants} />
@@ -83,7 +93,7 @@ function Drawing({ job, graph, placed }: { job: Job; graph: JobGraph; placed: Pl
       {[...placed.nodes].map(([id, { x, y }]) => {
         const one = related.get(id);
         return (
-          <foreignObject key={id} x={x} y={y} width="190" height="46">
+          <foreignObject key={id} x={x} y={y} width={NODE_WIDTH} height="46">
             {one ? (
               <Link to={`/jobs/${id}`} class="node" tabIndex={-1}>
                 <b>{one.job_name ?? id}</b>
@@ -110,12 +120,16 @@ function List({ title, jobs }: { title: string; jobs: (GraphJob | RelatedJob)[] 
       <ul class="list-rows">
         {jobs.map((one) => (
           <li key={one.job_id}>
-            <Link to={`/jobs/${one.job_id}`} class="name">
-              {one.job_name ?? one.job_id}
-            </Link>
-            {"condition" in one && <span class="dim">if {words(one.condition).toLowerCase()}</span>}
-            <Status job={one} />
-            {one.deadline_state && <DeadlineStatus state={one.deadline_state} />}
+            <span>
+              <Link to={`/jobs/${one.job_id}`} class="name">
+                {one.job_name ?? one.job_id}
+              </Link>
+              {"condition" in one && <span class="dim"> if {words(one.condition).toLowerCase()}</span>}
+            </span>
+            <span class="actions">
+              {one.deadline_state && <DeadlineStatus state={one.deadline_state} />}
+              <Status job={one} />
+            </span>
           </li>
         ))}
       </ul>

@@ -4,7 +4,7 @@ import type { Instant, JobDetail } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { words } from "../../components/status";
 import { Relative, zonesOf } from "../../components/time";
-import { cityOf, clock, day } from "../../format/time";
+import { cityOf, clock, day, zone } from "../../format/time";
 import { zoneOf } from "../jobs/view";
 
 export function NextInstants({ job }: { job: JobDetail }) {
@@ -22,9 +22,10 @@ export function NextInstants({ job }: { job: JobDetail }) {
   );
 }
 
-/** `New York and UTC`. */
+/** `New York and UTC`; for a job in UTC, the viewer's zone is the other one. */
 export function zoneNames(timezone: string): string {
-  return timezone === "UTC" ? "UTC" : `${cityOf(timezone)} and UTC`;
+  const other = timezone === "UTC" ? zone.value : "UTC";
+  return [...new Set([timezone, other])].map(cityOf).join(" and ");
 }
 
 export function InstantList({ items, timezone }: { items: Instant[]; timezone: string }) {
@@ -36,7 +37,7 @@ export function InstantList({ items, timezone }: { items: Instant[]; timezone: s
             {one.flag && <Icon name="at_risk" class="hue-warn" />} {dayOf(one.local)}
           </span>
           <span class="strong">{one.local.slice(11, 16)}</span>
-          <span class="dim">{one.at ? `${clock(new Date(one.at), "UTC")} UTC` : "none"}</span>
+          <span class="dim">{one.at ? otherClock(new Date(one.at), timezone) : "none"}</span>
           <span class="dim number">
             {one.flag ? words(one.flag) : one.at && <Relative at={one.at} jobZone={timezone} />}
           </span>
@@ -44,6 +45,12 @@ export function InstantList({ items, timezone }: { items: Instant[]; timezone: s
       ))}
     </ol>
   );
+}
+
+/** The wall clock of UTC, for a job in UTC that of the viewer; none if there is no other. */
+function otherClock(at: Date, timezone: string): string {
+  const other = timezone === "UTC" ? zone.value : "UTC";
+  return other === timezone ? "" : `${clock(at, other)} ${cityOf(other)}`;
 }
 
 /** `Tue 24 Nov` of a local time; the year is clear from how far ahead it is. */

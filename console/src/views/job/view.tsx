@@ -149,6 +149,10 @@ function History({ job, list }: { job: JobDetail; list: List<Execution> }) {
   );
 }
 
+function nameIn({ graph }: JobDetail, id: string): string {
+  return graph?.upstreams.find((one) => one.job_id === id)?.job_name ?? id;
+}
+
 function Definition({ job }: { job: JobDetail }) {
   return (
     <div class="body padded">
@@ -191,7 +195,7 @@ function Rules({ job }: { job: JobDetail }) {
             <dd>
               {job.depends_on.map((one) => (
                 <Link key={String(one.job)} to={`/jobs/${one.job}`}>
-                  {String(one.job)} ({String(one.condition)})
+                  {nameIn(job, String(one.job))} ({words(String(one.condition)).toLowerCase()})
                 </Link>
               ))}
             </dd>

@@ -198,7 +198,8 @@ function nextRun(job: Job) {
     <>
       <Time at={job.next_due_at} jobZone={zoneOf(job)} />
       <span class="note">
-        <Relative at={job.next_due_at} jobZone={zoneOf(job)} /> <JobClock at={job.next_due_at} jobZone={zoneOf(job)} />
+        <Relative at={job.next_due_at} jobZone={zoneOf(job)} />
+        <JobClock at={job.next_due_at} jobZone={zoneOf(job)} />
       </span>
     </>
   );
