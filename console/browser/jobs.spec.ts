@@ -93,6 +93,24 @@ test("a refusal appears at its field, and nothing is stored", async ({ page, ope
   await expect(page.getByRole("alert").getByText("1 problem")).toBeVisible();
 });
 
+test("tasks and next instants that are not loaded are errors, not empty lists", async ({ page, open }) => {
+  let isBroken = true;
+  await page.route(/\/tasks$/, (route) =>
+    isBroken ? route.fulfill({ status: 400, json: { detail: "the tasks are away" } }) : route.continue(),
+  );
+  await page.route(/\/schedules\/preview$/, (route) =>
+    route.fulfill({ status: 400, json: { detail: "the preview is away" } }),
+  );
+  await open("/jobs/new?task=echo");
+  await expect(page.getByText("the tasks are away")).toBeVisible();
+  await page.getByText("Cron", { exact: true }).click();
+  await expect(page.getByText("Unknown: the preview is away")).toBeVisible();
+  isBroken = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText("the tasks are away")).toHaveCount(0);
+  await expect(page.getByLabel("Task").getByRole("option", { name: "sleep" })).toHaveCount(1);
+});
+
 test("parts of parameters and rules have fields, and a text that is no JSON is not saved", async ({
   page,
   open,
