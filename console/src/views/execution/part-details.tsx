@@ -70,11 +70,11 @@ export function WorkerLink({ id }: { id: string }) {
   );
 }
 
-function progressWords({ progress, usual_percent: usual }: Part): string | null {
+function progressWords({ progress, usual_percent: usual, ended_at: ended }: Part): string | null {
   if (!progress) return null;
   const parts = [
     `${Math.round(progress.percent)}%`,
-    progress.message,
+    !ended && progress.message,
     usual != null && `usually ${Math.round(usual)}% by now`,
   ];
   return parts.filter(Boolean).join(", ");

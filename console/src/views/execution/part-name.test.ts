@@ -10,7 +10,7 @@ it("names a part that covers a day after the day in the zone of the job", () => 
 });
 
 it("names others after their instant, number or role", () => {
-  expect(partName({ part: "0003", window: null }, "UTC")).toBe("Part 0003");
+  expect(partName({ part: "0003", window: null }, "UTC")).toBe("Part 3");
   expect(partName({ part: "collect", window: null }, "UTC")).toBe("Collect");
   const hour = { part: "0001", window: window("2020-06-09T04:00:00Z", "2020-06-09T05:00:00Z") };
   expect(partName(hour, "UTC")).toContain(":00");

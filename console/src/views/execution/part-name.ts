@@ -9,7 +9,7 @@ const CHANGE_MS = 2 * 3_600_000;
 export function partName({ part, window }: Pick<Part, "part" | "window">, timezone: string): string {
   if (part === "collect") return "Collect";
   if (part === "all") return "Execution";
-  if (!window) return `Part ${part}`;
+  if (!window) return `Part ${Number(part)}`;
   const start = new Date(window.start);
   const isDay = Math.abs(Date.parse(window.end) - start.getTime() - DAY_MS) <= CHANGE_MS;
   return isDay ? day(start, new Date(), timezone) : when(start);

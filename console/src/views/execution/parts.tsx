@@ -27,7 +27,7 @@ export function Parts({ parts, timezone }: { parts: Part[]; timezone: string }) 
         <span class="note aside">choose one for its times, worker, error and log</span>
       </header>
       <div class="body">
-        <div class="parts">
+        <div class="part-grid">
           {parts.map((one) => (
             <Cell key={one.part} part={one} name={partName(one, timezone)} isChosen={one.part === chosen} />
           ))}

@@ -10,6 +10,7 @@ import { opens, type Step, stepsOf } from "../../components/remedies/steps";
 import { DeadlineStatus, Mark } from "../../components/status";
 import { Relative, Time } from "../../components/time";
 import { coarse } from "../../format/duration";
+import { withQuery } from "../../router";
 import { now } from "../../state/clock";
 import { FINAL } from "./final";
 import { nameOfWaited, waitingWords } from "./waits";
@@ -19,13 +20,22 @@ const MOST_NAMED = 5;
 export function Verdict({ execution }: { execution: Execution }) {
   const { deadline, waiting_for: waiting, error } = execution;
   const isLive = !FINAL.has(execution.status);
-  if (!(isLive && (deadline || waiting || execution.progress)) && !error) return null;
+  const preview = previewOf(execution);
+  if (!(isLive && (deadline || waiting || execution.progress)) && !error && !preview) return null;
   return (
     <section class="card verdict" aria-label="Verdict">
       <div>
         {waiting && <WaitingSentence waiting={waiting} timezone={execution.timezone} />}
         {isLive && deadline && <DeadlineForecast execution={execution} deadline={deadline} />}
         {isLive && execution.progress && <Progress execution={execution} />}
+        {preview && (
+          <p class="result-preview">
+            <span class="dim">Result</span> <code>{preview}</code>{" "}
+            <Link to={withQuery({ tab: "result" })} class="underlined">
+              Open result
+            </Link>
+          </p>
+        )}
         {error && (
           <div class="failure">
             <p class="strong hue-bad">{error.type}</p>
@@ -124,6 +134,15 @@ function Before({ title, ids, names }: { title: string; ids: string[]; names: Wa
       </ul>
     </div>
   );
+}
+
+const MOST_CHARACTERS = 200;
+
+/** The beginning of what it returned. */
+function previewOf({ status, result }: Execution): string {
+  if (status !== "succeeded" || result.value == null) return "";
+  const text = JSON.stringify(result.value);
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 
 /** What helps its deadline; the log is on this page. */

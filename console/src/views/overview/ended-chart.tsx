@@ -59,7 +59,7 @@ export function EndedChart({ buckets }: { buckets: Summary["items"] }) {
             <text
               key={position}
               x={`${(position + FILLED / 2) * step}%`}
-              y={y(buckets[position]?.total ?? 0) - 4}
+              y={y(Math.max(...buckets.slice(Math.max(0, position - 2), position + 3).map((one) => one.total))) - 4}
               text-anchor={position > buckets.length - 4 ? "end" : "middle"}
               class="bar-label hue-bad"
               fill="currentColor"
