@@ -11,7 +11,7 @@ import { type Day, dayWords, plusDays, startOf } from "../../format/days";
 import { plural } from "../../format/duration";
 import { zone } from "../../format/time";
 import { place, withQuery } from "../../router";
-import { type Broken, brokenOn, totalOf } from "./broken";
+import { type Broken, bodyOf, brokenOn, totalOf } from "./broken";
 
 /** The address that asks for the backfill of a day. */
 export function backfillOf(day: Day): string {
@@ -35,12 +35,11 @@ function Question({ day, jobs, now, reload }: Props & { day: Day }) {
   const from = startOf(day, zone.value);
   const to = Math.min(startOf(plusDays(day, 1), zone.value), now);
   const [broken] = useState(() => brokenOn(jobs, from, to)); // what is asked does not change while it is read
-  const body = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), which: "missing_and_failed" };
-  const answers = useDryRuns(broken, body);
+  const answers = useDryRuns(broken);
   const wanted = broken.filter(({ job }) => totalOf(answers.get(job.job_id)) > 0);
   const total = wanted.reduce((sum, { job }) => sum + totalOf(answers.get(job.job_id)), 0);
   const confirm = async () => {
-    const results = await Promise.allSettled(wanted.map(({ job }) => send("POST", pathOf(job), body)));
+    const results = await Promise.allSettled(wanted.map((one) => send("POST", pathOf(one.job), bodyOf(one))));
     const failed = results.filter((one) => one.status === "rejected");
     for (const one of failed) complain(one.reason);
     closeDialog();
@@ -48,7 +47,7 @@ function Question({ day, jobs, now, reload }: Props & { day: Day }) {
     if (failed.length < wanted.length)
       say(`${plural(wanted.length - failed.length, "job")} backfilled, ${nameOf(day)}`, {
         text: "Open",
-        to: `/executions?origin=backfill&from=${body.from}`,
+        to: `/executions?origin=backfill&from=${new Date(from).toISOString()}`,
       });
   };
   const isComplete = answers.size === broken.length;
@@ -60,20 +59,22 @@ function Question({ day, jobs, now, reload }: Props & { day: Day }) {
       isDisabled={!isComplete || total === 0}
     >
       <p>
-        Runs the missed and failed due instants of this day again, of the jobs in view. What has succeeded or is live
-        stays as it is.
+        Runs the missed and failed due instants of this day again, of the jobs in view; what was skipped or cancelled
+        between them, too. What has succeeded or is live stays as it is.
       </p>
       {broken.length === 0 ? (
         <p class="dim">No job of yours in view has a missed or failed run on this day.</p>
       ) : (
-        <ul class="well stack-small" role="status">
-          {broken.map(({ job, runs }) => (
-            <li key={job.job_id} class="between">
-              <span>{job.job_name ?? job.task}</span>
-              <span class="dim">{inWords(answers.get(job.job_id), runs.length)}</span>
-            </li>
-          ))}
-        </ul>
+        <div class="well" role="status">
+          <ul class="stack-small">
+            {broken.map(({ job, runs }) => (
+              <li key={job.job_id} class="between">
+                <span>{job.job_name ?? job.task}</span>
+                <span>{inWords(answers.get(job.job_id), runs.length)}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       <p class="note">
         {isComplete ? "Dry run, just now. Nothing was written." : `Dry run ${answers.size} of ${broken.length}…`}
@@ -93,18 +94,18 @@ function pathOf(job: CalendarJob): string {
 type Answers = ReadonlyMap<string, Changes | Problem>;
 
 /** The dry runs, one after the other. */
-function useDryRuns(broken: Broken[], body: object): Answers {
+function useDryRuns(broken: Broken[]): Answers {
   const [answers, setAnswers] = useState<Answers>(new Map());
   useEffect(() => {
     let isOver = false;
     const askAll = async () => {
-      for (const { job } of broken) {
-        const answer = await send<Changes>("POST", dryRunPath(pathOf(job)), body).then(
+      for (const one of broken) {
+        const answer = await send<Changes>("POST", dryRunPath(pathOf(one.job)), bodyOf(one)).then(
           (sent) => sent.data,
           (error) => (error instanceof Problem ? error : new Problem(0, String(error))),
         );
         if (isOver) return;
-        setAnswers((before) => new Map(before).set(job.job_id, answer));
+        setAnswers((before) => new Map(before).set(one.job.job_id, answer));
       }
     };
     askAll();

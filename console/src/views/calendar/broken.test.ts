@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { me } from "../../state/me";
-import { brokenOn, totalOf } from "./broken";
+import { bodyOf, brokenOn, totalOf } from "./broken";
 import { entryAt, jobWith } from "./fixtures";
 
 const FROM = Date.parse("2026-11-17T00:00:00Z");
@@ -21,6 +21,9 @@ test("only missed and failed runs of the day, of jobs that the user may change, 
   const queue = jobWith(entries, { takes_messages: true });
   const found = brokenOn([jobWith(entries), other, done, queue], FROM, TO);
   expect(found.map(({ runs }) => runs.map((run) => run.outcome))).toEqual([["failed", "missed"]]);
+  expect(found.map(bodyOf)).toEqual([
+    { from: "2026-11-17T00:00:00.000Z", to: "2026-11-17T01:00:00.001Z", which: "missing_and_failed" },
+  ]);
 });
 
 test("a dry run counts what runs again, what runs first, and what it leaves out", () => {

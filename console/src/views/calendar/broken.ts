@@ -23,6 +23,16 @@ export function brokenOn(jobs: CalendarJob[], from: number, to: number): Broken[
     .filter((one) => one.runs.length > 0);
 }
 
+/** From the first to the last of them: what the job has missed before it existed stays. */
+export function bodyOf({ runs }: Broken): { from: string; to: string; which: string } {
+  const instants = runs.map((run) => run.at);
+  return {
+    from: new Date(Math.min(...instants)).toISOString(),
+    to: new Date(Math.max(...instants) + 1).toISOString(),
+    which: "missing_and_failed",
+  };
+}
+
 /** How many runs a backfill would start. */
 export function totalOf(answer: Changes | Problem | undefined): number {
   if (!answer || answer instanceof Problem) return 0;
