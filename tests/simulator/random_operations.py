@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,11 +45,14 @@ def key_of(item: dict[str, Any]) -> tuple[str, ...]:
 class Generator:
     """Draws requests.
 
-    ``moto`` leaves out what moto is known to answer wrongly: invalid requests, NOT, and comparisons of unequal types.
+    ``moto`` leaves out what moto is known to answer wrongly: invalid requests, NOT, comparisons of unequal types, and
+    tokens of transactions.
     """
 
     def __init__(self, rng: random.Random, *, moto: bool = False) -> None:
         self.rng, self.moto = rng, moto
+        self._transactions: list[dict[str, Any]] = []
+        """Those that were made, each with its token."""
 
     def request(self) -> Request:
         kinds = {
@@ -102,7 +106,18 @@ class Generator:
             kind = self.rng.choice(list(draws))
             request = draws[kind]()
             writes[request["TableName"], key_of(request.get("Key") or request["Item"])] = {kind: request}
-        return "transact_write_items", {"TransactItems": list(writes.values())}
+        return "transact_write_items", self._with_token(list(writes.values()))
+
+    def _with_token(self, writes: list[dict[str, Any]]) -> dict[str, Any]:
+        """A transaction: a new one, or a repeated one, which may have other writes under the same token."""
+        if self.moto:
+            return {"TransactItems": writes}
+        if self._transactions and self._chance(0.3):
+            earlier = self.rng.choice(self._transactions[-10:])
+            return earlier if self._chance(0.7) else {**earlier, "TransactItems": writes}
+        # DynamoDB Local may remember the tokens of an earlier run
+        self._transactions.append({"TransactItems": writes, "ClientRequestToken": secrets.token_hex(16)})
+        return self._transactions[-1]
 
     def query(self) -> Request:
         bound = _Placeholders(self.rng)
