@@ -86,8 +86,8 @@ class Gates(Protocol):
     def drop(self, name: str, waiter: Waiter) -> bool:
         """Remove a waiter whose execution does not wait here any more; ``False`` if it does."""
 
-    def clear_queue_mark(self, name: str, mark: str) -> None:
-        """Record that the queue is empty, unless an execution joined it since ``mark`` was read."""
+    def clear_queue_mark(self, name: str, mark: str) -> bool:
+        """Record that the queue is empty; ``False`` if an execution joined it since ``mark`` was read."""
 
     def remove_if_empty(self, name: str) -> None:
         """Remove the record of a gate that has neither holders nor waiters."""

@@ -116,7 +116,7 @@ class DynamoGates:
     def enqueue(self, gate: Gate, entrant: Entrant, reason: str) -> bool:
         turn = ONLY if gate.has_single_waiter else entrant.turn
         free = "attribute_not_exists(#execution_id) OR #execution_id = :me"  # its own waiter may be left from before
-        waiter = self._waiter_item(gate.name, Waiter(entrant.execution_id, turn, entrant.attempt, entrant.revision))
+        waiter = _waiter_item(gate.name, turn, entrant)
         return self._transact(
             {"Update": self._mark(gate.name, entrant.execution_id)},
             {"Put": self.table.put_request(waiter, free, {"me": entrant.execution_id})},
@@ -147,13 +147,12 @@ class DynamoGates:
 
     def replace_waiter(self, gate: Gate, entrant: Entrant, waiter: Waiter, reason: str, now: datetime) -> bool:
         turn = waiter.turn  # under an earlier rule, it has a turn of its own, and others may wait behind it
-        successor = Waiter(entrant.execution_id, turn, entrant.attempt, entrant.revision)
-        condition, values = _same(waiter)
+        successor = _waiter_item(gate.name, turn, entrant)
         why = {"reason": reason, "covered_by": entrant.execution_id}
         waits = self.executions.wait_request(entrant, gate.name, turn, f"waits for {waiter.execution_id}", covers=True)
         return self._transact(
             {"Update": self._mark(gate.name, entrant.execution_id)},
-            {"Put": self.table.put_request(self._waiter_item(gate.name, successor), condition, values)},
+            {"Put": self.table.put_request(successor, *_same(waiter))},
             {"Update": waits},
             {"Update": self.executions.skip_waiter_request(waiter, gate.name, why, now)},
         )
@@ -183,11 +182,9 @@ class DynamoGates:
             {"ConditionCheck": self.executions.not_waiting_request(waiter, name)},
         )
 
-    def clear_queue_mark(self, name: str, mark: str) -> None:
-        unchanged, values = "#enqueued = :mark", {"mark": mark}
-        is_empty = f"{unchanged} AND (attribute_not_exists(#count) OR #count = :none)"
-        if not self.table.delete_if(key_of_gate(name), is_empty, {**values, "none": 0}):
-            self.table.update(key_of_gate(name), set={}, remove=["enqueued"], condition=unchanged, values=values)
+    def clear_queue_mark(self, name: str, mark: str) -> bool:
+        key, condition = key_of_gate(name), "#enqueued = :mark"
+        return self.table.update(key, set={}, remove=["enqueued"], condition=condition, values={"mark": mark}).applied
 
     def remove_if_empty(self, name: str) -> None:
         is_empty = "(attribute_not_exists(#count) OR #count = :none) AND attribute_not_exists(#enqueued)"
@@ -244,9 +241,9 @@ class DynamoGates:
         yield {"Update": self._mark(gate.name)}
         for one in executions:
             turn = queue_key(one.execution_id, one.earliest_start, one.priority)
-            waiter = Waiter(one.execution_id, turn, one.attempt + 1, one.revision)
+            waiter = _waiter_item(gate.name, turn, Waiter(one.execution_id, turn, one.attempt + 1, one.revision))
             yield {"Put": self.executions.new_waiter_request(one, gate.name, turn)}
-            yield {"Put": self.table.put_request(self._waiter_item(gate.name, waiter), "attribute_not_exists(#entry)")}
+            yield {"Put": self.table.put_request(waiter, "attribute_not_exists(#entry)")}
 
     def _mark(self, name: str, execution_id: str = "") -> dict[str, Any]:
         """Build the write that announces a waiter. The waiter must not hold a place."""
@@ -259,14 +256,6 @@ class DynamoGates:
     def _update(self, name: str, execution_id: str, **changes: Any) -> dict[str, Any]:
         """Build an update of a gate, in which ``holder`` stands for the attribute of an execution."""
         return self.table.update_request(key_of_gate(name), names={"holder": HOLDER + execution_id}, **changes)
-
-    def _waiter_item(self, name: str, waiter: Waiter) -> Item:
-        return {
-            **_waiter_key(name, waiter.turn),
-            "execution_id": waiter.execution_id,
-            "attempt": waiter.attempt,
-            "revision": waiter.revision,
-        }
 
     def _transact(self, *writes: Mapping[str, Any]) -> bool:
         return all(transact(self.table.client, writes))
@@ -282,6 +271,12 @@ def _held_condition(claim_number: int | None) -> tuple[str, Item]:
 def gate_state(item: Item) -> GateState:
     holders = {name.removeprefix(HOLDER): value for name, value in item.items() if name.startswith(HOLDER)}
     return GateState(holders, item.get("enqueued"))
+
+
+def _waiter_item(name: str, turn: str, one: Waiter) -> Item:
+    """The item of an execution that waits at ``turn``."""
+    waiter = {"execution_id": one.execution_id, "attempt": one.attempt, "revision": one.revision}
+    return {**_waiter_key(name, turn), **waiter}
 
 
 def _waiter(item: Item) -> Waiter:

@@ -98,27 +98,6 @@ class Gate:
         return [self.name, self.limit, str(self.when_full), *rate]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entrant:
-    """An execution that tries to acquire its gates, for one attempt."""
-
-    execution_id: str
-    turn: str
-    """Its position if it has to wait: a ``queue_key``."""
-    attempt: int
-    """The attempt that it is about to start."""
-    revision: int
-    """The job's revision under which it was sent. If the job has been edited since, the new rules apply to it."""
-    reserved_start: datetime | None = None
-    """The start that it has reserved at the rate limit."""
-    run_arn: str | None = None
-    """In the long lane: the state machine run that is attached to it."""
-
-    @property
-    def claim_number(self) -> int:
-        return claim_number(self.revision, self.attempt)
-
-
 @dataclass(frozen=True)
 class Waiter:
     """An execution in the queue of a gate."""
@@ -129,10 +108,21 @@ class Waiter:
     attempt: int
     """The attempt that it is about to start."""
     revision: int
+    """The job's revision under which it was sent. If the job has been edited since, the new rules apply to it."""
 
     @property
     def claim_number(self) -> int:
         return claim_number(self.revision, self.attempt)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entrant(Waiter):
+    """An execution that tries to acquire its gates, for one attempt. ``turn`` is a ``queue_key``, if it has to wait."""
+
+    reserved_start: datetime | None = None
+    """The start that it has reserved at the rate limit."""
+    run_arn: str | None = None
+    """In the long lane: the state machine run that is attached to it."""
 
 
 @dataclass(frozen=True)

@@ -102,10 +102,10 @@ class Gatekeeper:
                 return
             waiter = self.gates.first_waiter(name)
             if waiter is None:
-                self.gates.clear_queue_mark(name, state.queue_mark)
-                return
-            waiting = self._execution_of(name, waiter)
-            gate = _gate_of(name, waiting)
+                failures += not self.gates.clear_queue_mark(name, state.queue_mark)
+                continue
+            waiting = self.executions.get(job_of(waiter.execution_id), waiter.execution_id)
+            gate = _gate_of_waiter(name, waiter, waiting)
             if waiting is None or gate is None:
                 failures += not self.gates.drop(name, waiter)
             elif len(state.holders) < (gate.limit or 0):
@@ -168,6 +168,7 @@ class Gatekeeper:
                 continue
             if self._wait_or_skip(gate, entrant, state):
                 return False
+            self.grant(gate.name)  # drops a first waiter whose execution does not wait any more
         raise GateContention(
             f"gate {gate.name}: changed {MAX_GATE_TRIES} times while {entrant.execution_id} acquired it"
         )
@@ -198,7 +199,7 @@ class Gatekeeper:
 
     def _wait_or_skip(self, gate: Gate, entrant: Entrant, state: GateState) -> bool:
         """Apply the rule of a full gate and return whether that is done; ``False`` if the gate has changed."""
-        waiter = self._first_waiter(gate.name) if gate.has_single_waiter else None
+        waiter = self.gates.first_waiter(gate.name) if gate.has_single_waiter else None
         decision = decide_at_full_gate(
             gate, entrant.execution_id, state.holders, waiter.execution_id if waiter else None
         )
@@ -214,19 +215,6 @@ class Gatekeeper:
         if waits:
             self.grant(gate.name)
         return waits
-
-    def _first_waiter(self, name: str) -> Waiter | None:
-        """Return the first waiter whose execution waits here, and drop those before it."""
-        while (waiter := self.gates.first_waiter(name)) is not None:
-            if _gate_of(name, self._execution_of(name, waiter)) is not None:
-                return waiter
-            self.gates.drop(name, waiter)
-        return None
-
-    def _execution_of(self, name: str, waiter: Waiter) -> Execution | None:
-        """Return the execution of a waiter; ``None`` if it does not wait here any more."""
-        execution = self.executions.get(job_of(waiter.execution_id), waiter.execution_id)
-        return execution if execution and _waits_at(execution, name, waiter) else None
 
     def _stop_holders(self, state: GateState, successor: str) -> None:
         for current in self.executions.read_many(state.holders).values():
@@ -265,14 +253,12 @@ def _is_as_sent(current: Execution, entrant: Entrant) -> bool:
     return is_same and is_attached and current.status in (Status.QUEUED, Status.RETRYING)
 
 
-def _gate_of(name: str, waiting: Execution | None) -> Gate | None:
-    """Return the gate under the rules of its waiter."""
-    return next((one for one in waiting.gates if one.name == name), None) if waiting else None
-
-
-def _waits_at(execution: Execution, gate: str, waiter: Waiter) -> bool:
-    waits = execution.status is Status.WAITING and execution.waits_at == gate
-    return waits and (execution.attempt + 1, execution.revision) == (waiter.attempt, waiter.revision)
+def _gate_of_waiter(name: str, waiter: Waiter, current: Execution | None) -> Gate | None:
+    """Return the gate under the rules of its waiter; ``None`` if the execution does not wait here any more."""
+    if current is None or current.status is not Status.WAITING or current.waits_at != name:
+        return None
+    is_same = (current.revision, current.attempt + 1) == (waiter.revision, waiter.attempt)
+    return next((one for one in current.gates if is_same and one.name == name), None)
 
 
 def _needs_examination(current: Execution, name: str, now: datetime) -> bool:
