@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 S = TypeVar("S", bound=Hashable)
 
@@ -43,8 +43,9 @@ class Violation:
 
 
 @dataclass(frozen=True)
-class Exploration:
-    states: int
+class Exploration(Generic[S]):
+    reached: Mapping[S, tuple[S, str] | None]
+    """Each state, with the step that led to it first."""
     violation: Violation | None
 
 
@@ -53,12 +54,20 @@ class TooLarge(RuntimeError):
 
 
 def explore(
-    model: Model[S], *, max_states: int = 10_000_000, describe: Callable[[S], str] | None = None
-) -> Exploration:
-    """Visit every reachable state, or stop at the first violation. ``describe`` adds the state to each step."""
+    model: Model[S],
+    *,
+    max_states: int = 10_000_000,
+    describe: Callable[[S], str] | None = None,
+    after: Mapping[S, tuple[S, str] | None] | None = None,
+    changed: Iterable[S] = (),
+) -> Exploration[S]:
+    """Visit every reachable state, or stop at the first violation. ``describe`` adds the state to each step.
+
+    ``after``: continue an exploration of another model that has the same steps, except in the states ``changed``.
+    """
     start = model.initial()
-    reached: dict[S, tuple[S, str] | None] = {start: None}
-    level = [start]
+    reached: dict[S, tuple[S, str] | None] = {start: None} if after is None else dict(after)
+    level = [start] if after is None else list(changed)
     while level:
         following: list[S] = []
         for state in level:
@@ -66,7 +75,7 @@ def explore(
             if rule is None and (rule := model.violation_at_rest(model.at_rest(state))) is not None:
                 rule = f"at rest: {rule}"
             if rule is not None:
-                return Exploration(len(reached), Violation(rule, _trace(reached, state, describe)))
+                return Exploration(reached, Violation(rule, _trace(reached, state, describe)))
             for label, successor in model.actions(state):
                 if successor not in reached:
                     reached[successor] = (state, label)
@@ -74,7 +83,7 @@ def explore(
         if len(reached) > max_states:
             raise TooLarge(f"more than {max_states} states")
         level = following
-    return Exploration(len(reached), None)
+    return Exploration(reached, None)
 
 
 def _trace(reached: dict[S, tuple[S, str] | None], state: S, describe: Callable[[S], str] | None) -> tuple[str, ...]:

@@ -286,10 +286,16 @@ class _Draft:
 
 
 class GateModel:
-    """The transition system of an instance: see ``explorer.Model``."""
+    """The transition system of an instance: see ``explorer.Model``.
 
-    def __init__(self, instance: Instance) -> None:
-        self.instance = instance
+    ``dependent`` are the states whose steps, or whose state at rest, depend on a ``watched`` condition.
+    """
+
+    def __init__(self, instance: Instance, watched: frozenset[Condition] = frozenset()) -> None:
+        self.instance, self.watched = instance, watched
+        self.dependent: dict[State, None] = {}
+        self._state = self.initial()
+        """The state whose steps are being computed."""
         self._at_rest: dict[tuple[Any, ...], State] = {}
 
     def initial(self) -> State:
@@ -320,6 +326,8 @@ class GateModel:
     # Rules
 
     def _keeps(self, condition: Condition) -> bool:
+        if condition in self.watched:
+            self.dependent[self._state] = None
         return condition not in self.instance.without
 
     def _named(self, revision: int) -> tuple[int, ...]:
@@ -381,6 +389,7 @@ class GateModel:
         key = (state.executions, state.gates)
         if key in self._at_rest:
             return self._at_rest[key]
+        self._state = state
         result = state._replace(processes=(), orders=(), settles=(), budget=Budget())
         for g in range(len(state.gates)):
             if self._keeps(Condition.EVICT_AT_ALL):
@@ -424,6 +433,7 @@ class GateModel:
     # Actions
 
     def actions(self, state: State) -> Iterator[tuple[str, State]]:
+        self._state = state
         previous = None
         for process in state.processes:
             if process == previous:
@@ -648,7 +658,7 @@ class GateModel:
             return f"{worker} gives up at gate {g}: e{e} is {draft.executions[e].status}"
         waits = self._waits(draft.executions[o], g, other)
         if not waits and (replaces or self._keeps(Condition.COVERED_CHECK)):
-            draft.processes.append(("drop", g, other, ("acquire", e, a, r, i)))
+            draft.processes += [("grant", g), ("acquire", e, a, r, i)]
             return f"{worker} finds that e{o} does not wait at gate {g}"
         if not replaces:
             if not waits:
@@ -794,7 +804,7 @@ class GateModel:
             draft.processes.append(("grant", g))
             return f"grant finds that the waiter e{e} of gate {g} has changed"
         if not self._waits(one, g, waiter) and self._keeps(Condition.GRANT_STATUS):
-            draft.processes.append(("drop", g, waiter, ("grant", g)))
+            draft.processes.append(("drop", g, waiter))
             return f"grant finds that e{e} does not wait at gate {g}: {one.status}"
         if gate.entry(e) is not None and self._keeps(Condition.GRANT_WITHOUT_ENTRY):
             draft.processes += [("evict", g, e, one), ("grant", g)]
@@ -811,9 +821,9 @@ class GateModel:
             draft.processes.append(("grant", g))
         return f"grant gives gate {g} to e{e}"
 
-    def _do_drop(self, draft: _Draft, g: int, waiter: Waiter, then: Process) -> str:
+    def _do_drop(self, draft: _Draft, g: int, waiter: Waiter) -> str:
         """Remove a waiter whose execution no longer waits as it says."""
-        draft.processes.append(then)
+        draft.processes.append(("grant", g))
         one = draft.executions[waiter.execution]
         waits = self._waits(one, g, waiter)
         if not self._keeps(Condition.DROP_BY_REVISION):
