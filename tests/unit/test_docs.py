@@ -42,6 +42,16 @@ def test_every_test_that_a_page_names_exists() -> None:
     assert [one for one in sorted(named) if one[1] not in names] == []
 
 
+def test_every_finding_has_a_test_and_names_only_defects_of_the_simulator() -> None:
+    table = (DOCS / "reliability.md").read_text().partition("| finding | tests | defect |\n|---|---|---|\n")[2]
+    rows = [row.split("|")[1:4] for row in table.partition("\n\n")[0].splitlines()]
+    numbers = [int(number) for finding, *_ in rows for number in re.findall(r"^ (\d+)\. ", finding)]
+    assert numbers == list(range(1, 15))
+    assert all(re.search(r"`test_\w+`", tests) for _, tests, _ in rows)
+    defects = re.findall(r"^def (\w+)\(\) -> Patches", (TESTS / "simulator/defects.py").read_text(), re.MULTILINE)
+    assert {name for *_, named in rows for name in re.findall(r"`(\w+)`", named)} <= set(defects)
+
+
 def test_the_architecture_page_lists_every_stage() -> None:
     stages = {str(path.relative_to(STAGES)) for path in STAGES.rglob("*.py") if path.name != "__init__.py"}
     rows = re.findall(r"^\| (`\w+/\w+\.py`.*?) \|", ARCHITECTURE, re.MULTILINE)
