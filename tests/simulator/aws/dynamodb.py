@@ -241,12 +241,6 @@ class DynamoDb:
     @operation
     def transact_write_items(self, *, TransactItems: list[dict[str, Any]], ClientRequestToken: str) -> Response:
         """Perform all writes or none. A token that was used successfully within ten minutes does nothing again."""
-        now = self._clock()
-        seen = self._tokens.get(ClientRequestToken)
-        if seen and now - seen[0] < TOKEN_RETENTION:
-            if seen[1] != TransactItems:
-                raise ServiceError("IdempotentParameterMismatchException", "The token was used for another request")
-            return {}
         prepare: dict[str, Callable[..., Write]] = {
             "Put": self._put,
             "Update": self._update,
@@ -261,6 +255,12 @@ class DynamoDb:
             raise invalid(f"A transaction has 1 to {MAX_TRANSACTION} writes, not {len(writes)}")
         if len({(write.table.name, write.key) for write in writes}) < len(writes):
             raise invalid("Transaction request cannot include multiple operations on one item")
+        now = self._clock()
+        seen = self._tokens.get(ClientRequestToken)
+        if seen and now - seen[0] < TOKEN_RETENTION:
+            if seen[1] != TransactItems:
+                raise ServiceError("IdempotentParameterMismatchException", "The token was used for another request")
+            return {}
         evaluated = [_evaluate(write) for write in writes]
         errors = [outcome for outcome in evaluated if isinstance(outcome, ServiceError)]
         if errors:
