@@ -38,4 +38,10 @@ test("the calendar opens a failed run by keyboard, and shows the dry run of its 
   await expect(popover.getByText(/^Dry run: .* would run again/)).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(popover).toHaveCount(0);
+  await page.getByRole("link", { name: "Backfill day…" }).click();
+  const question = page.getByRole("dialog", { name: /^Backfill / });
+  await expect(question.getByText("Dry run, just now")).toBeVisible();
+  await expect(question.getByText("1 again")).toBeVisible();
+  await question.getByRole("button", { name: "Backfill 1 run" }).click();
+  await expect(page.getByText(/^1.job backfilled/)).toBeVisible();
 });

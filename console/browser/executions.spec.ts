@@ -1,6 +1,6 @@
 /** One execution: result, log, attempts, events, and running it again. */
 
-import { confirm, expect, show, test } from "./stack";
+import { confirm, type Execution, expect, show, test, unique, YEARLY } from "./stack";
 
 test("an execution is run again with other parameters, and its result is shown", async ({
   page,
@@ -62,4 +62,25 @@ test("the log is searched, and filtered by level", async ({ page, open, submit, 
     page.getByRole("button", { name: "Download the log" }).click(),
   ]);
   expect(download.suggestedFilename()).toContain(id);
+});
+
+test("the timeline shows an execution before its start, and what happened to one that has ended", async ({
+  page,
+  open,
+  submit,
+  call,
+  ended,
+}) => {
+  const job = await submit({ name: unique("in-the-timeline"), schedule: YEARLY });
+  const list = `/jobs/${job.job_id}/executions`;
+  await expect.poll(async () => (await call<{ items: Execution[] }>("GET", list)).items.length).toBe(1);
+  const [planned] = (await call<{ items: Execution[] }>("GET", list)).items;
+  await open(`/executions/${planned?.execution_id}`);
+  const timeline = page.getByRole("region", { name: "Timeline" });
+  await expect(timeline.getByRole("img", { name: /^Execution: Scheduled\. .* Due/ })).toBeVisible();
+  await call("POST", `/jobs/${job.job_id}/run`);
+  const { execution_id: id } = await ended(job);
+  await show(page, `/executions/${id}`);
+  const row = timeline.getByRole("img", { name: /^Execution: Succeeded.* Requested.* Attempt 1: succeeded after/ });
+  await expect(row).toBeVisible();
 });

@@ -1,6 +1,6 @@
 /** Everything can be done without a mouse. */
 
-import { expect, test } from "./stack";
+import { expect, test, unique } from "./stack";
 
 test("a job is submitted, watched and cancelled with the keyboard only", async ({ page, open, submit }) => {
   await submit({ name: "keyboard-warm-up" });
@@ -30,4 +30,31 @@ test("a job is submitted, watched and cancelled with the keyboard only", async (
   await page.getByRole("button", { name: "Cancel the execution" }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("main").getByText("Cancelled")).not.toHaveCount(0);
+});
+
+test("the palette offers the actions of the row, of the selection and of the page, and a job by its name", async ({
+  page,
+  open,
+  submit,
+  ended,
+}) => {
+  const name = unique("in-the-palette");
+  const job = await submit({ name });
+  await ended(job);
+  await open(`/executions?job_id=${job.job_id}`);
+  await expect(page.getByRole("row").nth(1)).toContainText(name);
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press(".");
+  const palette = page.getByRole("dialog", { name: "Search or jump to" });
+  await expect(palette.getByRole("option", { name: "Retry… 1 selected" })).toBeVisible();
+  await expect(palette.getByRole("option", { name: `Open ${name}` })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(name);
+  await expect(palette.getByRole("option", { name: `${name} Job` })).toBeVisible();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name })).toBeVisible();
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog", { name: "Keys" }).getByText("search or jump to")).toBeVisible();
 });
