@@ -47,13 +47,16 @@ def test_the_time_that_passes_changes_no_tag_of_an_idle_lane(world: World) -> No
     assert tag_of(world, "/lane") != tag
 
 
-def test_a_new_check_of_a_deadline_that_finds_nothing_new_changes_no_tag(world: World) -> None:
+@pytest.mark.parametrize("was_checked", [True, False])
+def test_a_forecast_that_finds_nothing_new_changes_no_tag(world: World, was_checked: bool) -> None:
     job = world.submit(schedule={"cron": "@daily"}, expected_seconds=60, deadline={"within_seconds": 3600})
     world.run_until_idle()
-    world.monitor_tick()
-    world.deliver_checks()
+    if was_checked:
+        world.monitor_tick()
+        world.deliver_checks()
     path = f"/executions/{world.executions(job['job_id'])[0]['execution_id']}"
     first = world.request("GET", path)[1]["deadline"]
+    assert (first["since"] is not None) == was_checked
     tag = tag_of(world, path)
     world.pass_time(600)
     assert world.request("GET", path)[1]["deadline"]["checked_at"] > first["checked_at"]

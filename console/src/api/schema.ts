@@ -1782,7 +1782,7 @@ export interface components {
             runs_used?: number | null;
             /**
              * Since
-             * @description When the current state began.
+             * @description When the current state began; null before the first check.
              */
             since?: string | null;
             /**

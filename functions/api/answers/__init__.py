@@ -150,7 +150,7 @@ class ExecutionDeadline(BaseModel):
     remedy: str | None = Field(None, description="What to do to meet the deadline.")
     cause_code: CauseCode | None = Field(None, description="The kind of `cause`.")
     remedies: list[Remedy] = Field([], description="The steps of `remedy`, the most promising first.")
-    since: str | None = Field(None, description="When the current state began.")
+    since: str | None = Field(None, description="When the current state began; null before the first check.")
     runs_used: int | None = Field(None, description="The number of past runs that the forecast is based on.")
     checked_at: str | None = Field(None, description="When the forecast was made.")
 

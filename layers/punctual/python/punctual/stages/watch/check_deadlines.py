@@ -79,10 +79,14 @@ class Forecaster:
         )
 
     def outlook(self, execution: Execution, job: Job) -> Outlook | None:
-        """The current outlook; once the execution has ended, the recorded one. ``None`` without a deadline."""
+        """The current outlook; once the execution has ended, the recorded one. ``None`` without a deadline.
+
+        Before the first check, no state has begun: ``since`` is ``None``.
+        """
         if execution.deadline_at is None or execution.status in FINAL:
             return execution.outlook
-        return self.compute_outlook(execution, job, self.load())
+        found = self.compute_outlook(execution, job, self.load())
+        return found if execution.outlook else replace(found, since=None)
 
     def compute_outlook(self, execution: Execution, job: Job, load: SystemLoad) -> Outlook:
         """Forecast a live execution that has a deadline."""
