@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from math import inf
 
 from tests.simulator.coverage import describe_coverage
 from tests.simulator.defects import DEFECTS, put_back
@@ -66,10 +67,12 @@ class Totals:
 
 def _run(arguments: argparse.Namespace) -> int:
     totals = Totals(arguments.first)
+    stop_at = totals.began + arguments.seconds
     for seed in range(arguments.first, arguments.last + 1):
-        if arguments.seconds and totals.seconds > arguments.seconds and totals.runs >= arguments.at_least:
+        profile = profile_of(seed) if arguments.short else None
+        outcome = simulate(seed, without=arguments.without, profile=profile, stop_at=stop_at)
+        if not outcome.is_complete and not outcome.violations:
             break
-        outcome = simulate(seed, without=arguments.without, profile=profile_of(seed) if arguments.short else None)
         totals.add(outcome)
         if outcome.violations:
             print(f"seed {seed}: {outcome.violations[0]}", flush=True)
@@ -84,7 +87,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _show(failing: Outcome, arguments: argparse.Namespace) -> None:
-    shortest = shrink(failing, without=arguments.without, report=print)
+    stop_at = time.monotonic() + arguments.seconds
+    shortest = shrink(failing, without=arguments.without, report=print, stop_at=stop_at)
     print(f"\nThe shortest run of seed {failing.seed} that fails has {len(shortest.decisions)} decisions:")
     print("\n".join(f"  {decision.stream} #{decision.number}" for decision in shortest.decisions))
     print("\n".join(shortest.relevant_trace()))
@@ -96,8 +100,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.simulator")
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int, nargs="?")
-    parser.add_argument("--seconds", type=float, help="start no further seed after this time")
-    parser.add_argument("--at-least", type=int, default=0, help="start so many seeds in any case")
+    parser.add_argument("--seconds", type=float, default=inf, help="stop after this time; shorten as long again")
     parser.add_argument("--short", action="store_true", help="run short profiles")
     parser.add_argument("--keep-going", action="store_true", help="count failing seeds instead of shortening the first")
     parser.add_argument("--defect", choices=DEFECTS, help="put a defect of an earlier version back")

@@ -18,15 +18,13 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from punctual.aws.dynamodb import gates, parts
+from punctual.aws.dynamodb import gates
 from punctual.aws.dynamodb.conducted_parts import DynamoConductedParts
 from punctual.aws.dynamodb.execution_table import ExecutionTable
 from punctual.aws.dynamodb.executions import DynamoExecutions
-from punctual.aws.dynamodb.gated_executions import DynamoGatedExecutions, waits_condition
 from punctual.aws.dynamodb.items import instant_text
 from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
-from punctual.aws.dynamodb.parts import LANE
-from punctual.aws.dynamodb.table import WriteResult
+from punctual.aws.dynamodb.table import Table, WriteResult
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.identity import due_key, job_of
@@ -34,16 +32,13 @@ from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.gate import Gate, Waiter
 from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Lane, Priority
-from punctual.domain.long_lane.laxity import admission_key
-from punctual.domain.long_lane.part import Part
 from punctual.domain.long_lane.parts_status import outcome_when_cancelled
 from punctual.domain.planning.disposal import Disposal
-from punctual.domain.status import LIVE_STATUSES, Status, sources_of
+from punctual.domain.status import LIVE_STATUSES, Status
 from punctual.stages.api.submit import Submit
 from punctual.stages.dispatch import sweep
 from punctual.stages.long_lane import report
 from punctual.stages.long_lane.conduct import Conductor
-from punctual.stages.long_lane.reconcile import Reconciler
 from punctual.stages.plan import plan
 from punctual.stages.plan.intake import Intake
 from punctual.stages.run import work
@@ -64,7 +59,10 @@ def two_at_once() -> Patches:
 
 
 def place_handed_on() -> Patches:
-    """A waiter gets its place first and is woken then. If the wake-up is refused, the next waiter gets the place."""
+    """A waiter gets its place first and is woken then. If the wake-up is refused, the next waiter gets the place.
+
+    The repair of that protocol belongs to it: the present one would evict a holder that was not woken yet.
+    """
 
     def wake(table: gates.DynamoGates, waiter: Waiter, gate: str, waiting: Execution, now: datetime) -> bool:
         return table._transact({"Update": table.executions.queue_request(waiter, gate, waiting, now)})
@@ -109,8 +107,7 @@ def edit_plans_the_past() -> Patches:
 
 
 def place_kept_while_retrying() -> Patches:
-    """A worker that acquired a gate and lost the claim keeps the place, and the repair does not check it."""
-    yield mock.patch.object(Gatekeeper, "give_back", return_value=None)
+    """An execution between attempts may keep its place at a key."""
     yield mock.patch.object(Execution, "may_hold", lambda one, _: one.status in (Status.QUEUED, *_RUNS))
 
 
@@ -175,30 +172,19 @@ def waiting_execution_restarted() -> Patches:
 
 
 def covered_by_nothing() -> Patches:
-    """An edit may remove a waiter that covers a skipped execution."""
+    """An edit removes a waiter although it covers a skipped execution."""
 
-    def cover(executions: DynamoGatedExecutions, waiter: Waiter, gate: str) -> dict[str, Any]:
-        condition, values = waits_condition(waiter, gate)
-        key = {"job_id": job_of(waiter.execution_id), "execution_id": waiter.execution_id}
-        return executions.table.check_request(key, condition, values)
+    def delete_if(table: Table, key: Any, condition: str, values: Any, **names: str) -> bool:
+        return _delete_if(table, key, condition.replace(" AND attribute_not_exists(#covers)", ""), values, **names)
 
-    def skip_for_waiter(self: gates.DynamoGates, entrant: Any, gate: str, waiter: Any, decision: Any, now: Any) -> bool:
-        why = {"reason": decision.reason, "covered_by": decision.covered_by}
-        return self._transact(
-            {"Update": self.executions.skip_request(entrant, why, now)},
-            {"ConditionCheck": cover(self.executions, waiter, gate)},
-        )
-
-    def wait(table: DynamoGatedExecutions, *of: Any, covers: bool = False) -> dict[str, Any]:
-        del covers
-        return _wait_request(table, *of)
-
-    yield mock.patch.object(gates.DynamoGates, "skip_for_waiter", skip_for_waiter)
-    yield mock.patch.object(DynamoGatedExecutions, "wait_request", wait)
+    yield mock.patch.object(Table, "delete_if", delete_if)
 
 
 def two_runs_of_one_execution() -> Patches:
-    """A state machine run continues after the execution waited at a gate and got another run."""
+    """A state machine run continues after the execution waited at a gate and got another run.
+
+    Neither its attachment nor its writes compare the run: one comparison would make the other needless.
+    """
 
     def attach(table: DynamoLongExecutions, job_id: str, execution_id: str, run_arn: str, now: datetime) -> Any:
         attached = _attach_run(table, job_id, execution_id, run_arn, now)
@@ -212,29 +198,19 @@ def two_runs_of_one_execution() -> Patches:
     yield mock.patch.object(DynamoConductedParts, "_attached_check", _exists)
 
 
-def requests_for_a_slot_unfenced() -> Patches:
-    """A late request for a slot replaces the ticket of a later one, and ``starting`` has no lease."""
+def slot_request_replaced() -> Patches:
+    """A request for a slot replaces the ticket of the one before, even if its own run no longer waits for it."""
 
-    def request_slot(self: DynamoConductedParts, part: Part, ticket: str, run_arn: str, now: datetime) -> bool:
-        del run_arn
-        requested_at = part.requested_at or now
-        changes = {
-            "requested_at": instant_text(requested_at),
-            "waiting": LANE,
-            "admission_key": admission_key(part, requested_at),
-            "tickets": frozenset({ticket}),
-        }
-        sources = [*sources_of(Status.WAITING), Status.WAITING]
-        return self._move(part, Status.WAITING, changes, remove=["retry_at"], sources=sources)
+    def update_request(table: Table, key: Any, **changes: Any) -> dict[str, Any]:
+        if "tickets" in changes.get("add", {}):
+            changes = {**changes, "set": {**changes.get("set", {}), **changes["add"]}, "add": {}}
+        return _update_request(table, key, **changes)
 
-    yield mock.patch.object(DynamoConductedParts, "request_slot", request_slot)
-    yield mock.patch.object(parts, "START_LEASE", timedelta(days=3650))
-    yield mock.patch.object(Reconciler, "_is_stuck", return_value=False)
+    yield mock.patch.object(Table, "update_request", update_request)
 
 
-def hung_execution_cannot_be_cancelled() -> Patches:
-    """A cancellation leaves the end to the state machine run, which waits for a grant that was lost."""
-    yield from requests_for_a_slot_unfenced()
+def cancellation_left_to_the_run() -> Patches:
+    """The settler never ends a cancelled execution: it hangs as long as its state machine run does."""
 
     def stop_requested(settler: Settler, execution: Execution) -> None:
         for part in settler.parts.of(execution.execution_id):
@@ -383,7 +359,7 @@ _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)
 _ENDED = frozenset(Status) - {Status.SCHEDULED, Status.QUEUED, *_RUNS}
 _repair, _stop = Gatekeeper.repair, plan.Planner.stop
 _next_parts, _take = Conductor.next_parts, Intake.take
-_wait_request = DynamoGatedExecutions.wait_request
+_delete_if, _update_request = Table.delete_if, Table.update_request
 _attach_run = DynamoLongExecutions.attach_run
 
 
@@ -416,8 +392,8 @@ DEFECTS: dict[str, Callable[[], Patches]] = {
         waiting_execution_restarted,
         covered_by_nothing,
         two_runs_of_one_execution,
-        requests_for_a_slot_unfenced,
-        hung_execution_cannot_be_cancelled,
+        slot_request_replaced,
+        cancellation_left_to_the_run,
         success_lost_to_a_cancellation,
         backoff_cut_short,
         token_of_the_second_container_lost,
@@ -451,9 +427,11 @@ FOUND_IN = {
     "retry_stored_and_refused": "executions are retried manually",
     "limit_of_an_earlier_revision": "limits are lowered",
     "covered_by_nothing": "one execution waits behind another",
-    "two_runs_of_one_execution": "long executions start later",
-    "requests_for_a_slot_unfenced": "slots are requested twice",
-    "hung_execution_cannot_be_cancelled": "slots are requested twice",
+    "two_runs_of_one_execution": "long executions replace each other at a full lane",
+    "slot_request_replaced": "slots are requested twice",
+    "cancellation_left_to_the_run": "a long execution is cancelled between attempts",
+    "waiting_execution_restarted": "long executions wait while the reconciler reads",
+    "restarted_execution_sent_to_workers": "the index of running executions is stale",
     "success_lost_to_a_cancellation": "a long execution is cancelled at its end",
     "backoff_cut_short": "state machine runs are stopped",
     "token_of_the_second_container_lost": "containers are started twice",

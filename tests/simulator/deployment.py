@@ -12,7 +12,7 @@ import random
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -95,9 +95,17 @@ class Deployment:
         finally:  # also after a kill: nothing that a handler keeps depends on the invocation
             warm.append(module)
 
-    def redeploy(self) -> None:
-        """Replace all functions: invocations that run continue with the old ones, later ones start cold."""
+    def redeploy(self, settings: Mapping[str, str]) -> None:
+        """Replace all functions by ones with other settings.
+
+        Invocations that run continue with the old ones, later ones start cold.
+        """
         self._warm = {}
+        os.environ |= settings
+
+    @property
+    def timer_shards(self) -> int:
+        return int(os.environ["TIMER_SHARDS"])
 
     def _cold_start(self, name: str) -> ModuleType:
         """Import the handler of a function, with its own copy of the modules in the function's folder."""

@@ -35,7 +35,7 @@ QUEUES = {
 }
 CONCURRENCY = {"high": 10, "normal": 10, "low": 4, "intake": 2, "checks": 2, "bulk": 2}
 MESSAGES_PER_BATCH = {"intake": 10}
-TICKS = (("dispatcher", {"shard": 0}), ("monitor", {"do": "tick"}), ("admission", {"do": "tick"}))
+TICKS = (("monitor", {"do": "tick"}), ("admission", {"do": "tick"}))
 RECONCILE_INTERVAL = 300.0
 """Seconds between two runs of the reconciler: more often than on AWS, so that runs are shorter."""
 REORDERED_WITHIN, REORDER_GAP = timedelta(minutes=2), timedelta(milliseconds=50)
@@ -156,6 +156,11 @@ class Streams:
     @property
     def is_idle(self) -> bool:
         return not any(lane.is_busy for lane in self.lanes.values())
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the settler has processed all its records."""
+        return not any(lane.is_busy for lane in self.lanes.values() if lane.consumer == "settler")
 
 
 @dataclass
@@ -290,7 +295,8 @@ class Ticks:
 
     def _tick(self) -> None:
         self._invoker.kernel.after(60.0, self._tick)
-        for function, event in TICKS:
+        sweeps = [("dispatcher", {"shard": shard}) for shard in range(self._invoker.deployment.timer_shards)]
+        for function, event in (*sweeps, *TICKS):
             if not self._invoker.faults.happens("tick", function):
                 self._invoker.invoke(function, dict(event), lambda _: None)
 

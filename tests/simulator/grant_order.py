@@ -30,7 +30,7 @@ LATE = timedelta(minutes=5)
 class Joined(NamedTuple):
     """An execution that waits at a gate."""
 
-    waits_as: tuple[str | None, int, int]
+    waits_as: tuple[str, int, int]
     """The gate, the revision and the attempt."""
     turn: str
     """Its position: the lowest is next."""
@@ -87,6 +87,13 @@ class GrantOrderObserver:
             elif other.step < granted.step:
                 self.coverage["overtakes at a gate"] += 1
 
+    def _check_end_of_wait(self, joined: Joined, one: Execution) -> None:
+        """An execution does not wait any more. It is queued only if it has got a place, or by an edit."""
+        gate, revision, _ = joined.waits_as
+        is_queued = one.status is Status.QUEUED and one.revision == revision
+        if is_queued and self.observer.starts.held_for(gate, one.execution_id) is None:
+            self.observer.violated(f"{describe(one)} waited at {gate} and is queued without a place")
+
     def _violated(self, execution_id: str, other: str, what: str) -> None:
         first, second = (self.observer.executions.get(name) for name in (execution_id, other))
         texts = [describe(one) if one else "an execution that does not exist" for one in (first, second)]
@@ -95,7 +102,9 @@ class GrantOrderObserver:
     def _update_waiting(self, execution_id: str) -> None:
         one = self.observer.executions.get(execution_id)
         if one is None or one.status is not Status.WAITING or one.waits_at is None:
-            self._joined.pop(execution_id, None)
+            joined = self._joined.pop(execution_id, None)
+            if joined is not None and one is not None:
+                self._check_end_of_wait(joined, one)
             return
         waits_as, known = (one.waits_at, one.revision, one.attempt), self._joined.get(execution_id)
         if known is None or known.waits_as != waits_as:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from punctual.aws.dynamodb.items import plain
 from punctual.aws.dynamodb.part_item import item_to_part
 from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution, Outcome
+from punctual.domain.lane import Lane, Priority
 from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.part import COLLECT, Part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
@@ -16,8 +19,8 @@ from tests.simulator.aws.table import Change
 from tests.simulator.observer import Observer, describe
 from tests.simulator.starts import MAX_SKEW
 
-LANE_TASKS, LANE_CPU = 4, 4 * 1024
-"""The capacity of the lane in ``tests.resources``."""
+LANE_TASKS, LANE_CPU = 6, 4 * 1024
+"""The largest capacity of the lane in a run: ``tests.resources``, and ``UPGRADES`` in simulation.py."""
 
 
 @dataclass
@@ -53,6 +56,13 @@ class LongLaneObserver:
         finally:
             self.running.discard(key)
 
+    def check_orders(self, queue: str, entries: Iterable[dict[str, Any]]) -> None:
+        """No work order is sent for an execution of the long lane."""
+        for entry in entries if queue in tuple(Priority) else ():
+            execution = self.observer.executions.get(json.loads(entry["MessageBody"]).get("execution_id"))
+            if execution is not None and execution.lane is Lane.LONG:
+                self.observer.violated(f"a work order is sent for {describe(execution)}, which is of the long lane")
+
     def at_rest(self) -> Iterator[str]:
         """No part outlives its execution, and a success within the grace period of a cancellation is not lost."""
         for part in self.parts.values():
@@ -70,6 +80,18 @@ class LongLaneObserver:
         is_collected = len(parts) > len(partitions) or one.batch is None or not one.batch.collects
         return complete and is_collected and all(part.status is Status.SUCCEEDED for part in parts)
 
+    def cancelled(self) -> Iterator[str]:
+        """Executions that the settler has to end: they were cancelled, and none of their parts is asked to stop."""
+        for one in self.observer.executions.values():
+            parts = [part for part in self.parts.values() if part.execution_id == one.execution_id]
+            is_left = (
+                one.cancel_at is not None
+                and one.status not in FINAL
+                and any(part.status is not Status.SUCCEEDED for part in parts)
+            )
+            if is_left and all(part.status in FINAL and part.cancel_at is None for part in parts):
+                yield f"{describe(one)} was cancelled and all its parts have ended, but it is live"
+
     def _part_changed(self, change: Change) -> None:
         old = item_to_part(plain(change.old)) if change.old else None
         if change.new is None:
@@ -77,6 +99,7 @@ class LongLaneObserver:
             return
         new = self.parts[change.key] = item_to_part(plain(change.new))
         self.observer.coverage.part_changed(old, new)
+        self._check_tickets(old, new)
         if old is not None and old.status is new.status and old.attempt == new.attempt:
             return
         self.observer.kernel.log(f"  {_describe(new)}" + (f" (was {old.status})" if old else ""))
@@ -96,6 +119,18 @@ class LongLaneObserver:
             self._check_start(new)
         elif new.status is Status.RUNNING:
             self._check_claim(new)
+
+    def _check_tickets(self, old: Part | None, new: Part) -> None:
+        """Only the attached run requests a slot, and no request of a run that waits is lost."""
+        before, tokens = old.tickets if old else frozenset(), self.observer.account.states.tokens
+        for ticket in new.tickets - before:
+            execution = self.observer.executions.get(new.execution_id)
+            if execution is None or execution.run_arn != tokens[ticket].run_arn:
+                self.observer.violated(f"{_describe(new)}: a run requests a slot that does not conduct the execution")
+        if old is not None and old.status is new.status is Status.WAITING:
+            for ticket in before - new.tickets:
+                if tokens[ticket].is_waiting:
+                    self.observer.violated(f"{_describe(new)}: a request is lost, but its run waits for the grant")
 
     def _check_lost(self, old: Part | None, new: Part) -> None:
         """An attempt is not taken for lost while its container runs and renews its lease."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 
 from tests.simulator.choices import Decision
 from tests.simulator.simulation import Outcome, simulate
@@ -10,22 +12,29 @@ from tests.simulator.simulation import Outcome, simulate
 MAX_RUNS = 400
 
 
-def shrink(failing: Outcome, *, without: Iterable[str] = (), report: Callable[[str], None] = lambda _: None) -> Outcome:
+def shrink(
+    failing: Outcome,
+    *,
+    without: Iterable[str] = (),
+    report: Callable[[str], None] = lambda _: None,
+    stop_at: float = inf,
+) -> Outcome:
     """A run of the same seed with fewer decisions that violates an invariant, too; not necessarily the same one.
 
-    Delta debugging: removes ever smaller chunks of decisions as long as the run still fails.
+    Delta debugging: removes ever smaller chunks of decisions as long as the run still fails, until ``time.monotonic``
+    reaches ``stop_at``.
     """
     best, runs = failing, 0
     size = max(1, len(best.decisions) // 2)
-    while runs < MAX_RUNS:
+    while runs < MAX_RUNS and time.monotonic() < stop_at:
         smaller = None
         for kept in _without_chunks(best.decisions, size):
             runs += 1
-            tried = simulate(failing.seed, kept, without=without, profile=failing.profile)
+            tried = simulate(failing.seed, kept, without=without, profile=failing.profile, stop_at=stop_at)
             if tried.violations and len(tried.decisions) < len(best.decisions):
                 smaller = tried
                 break
-            if runs >= MAX_RUNS:
+            if runs >= MAX_RUNS or time.monotonic() >= stop_at:
                 break
         if smaller is not None:
             best = smaller

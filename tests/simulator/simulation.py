@@ -7,11 +7,13 @@ are deleted, and nothing may be left. Invariants of single steps are checked thr
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
+from math import inf
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -50,6 +52,8 @@ TAILS = (timedelta(), timedelta(), timedelta(minutes=75))
 """How long a run continues without faults: longer than a timer's expiry, or not at all."""
 DEPLOYMENT_INTERVAL = 45.0
 """Seconds between two instants at which all functions may be deployed again."""
+UPGRADES: tuple[dict[str, str], ...] = ({}, {"TIMER_SHARDS": "2"}, {"LONG_TASKS": "6"}, {"HEARTBEAT_SECONDS": "20"})
+"""The settings that a deployment changes. Each is safe to change in this direction while executions run."""
 ABORT_INTERVAL = 70.0
 """Seconds between two instants at which a state machine run may be stopped."""
 EXPIRY_DELAYS = (timedelta(minutes=1), timedelta(minutes=40))
@@ -73,6 +77,8 @@ class Outcome:
     profile: Profile | None = None
     jobs: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
+    is_complete: bool = True
+    """``False`` if the time was up before the end of the run."""
 
     def relevant_trace(self) -> list[str]:
         """The trace without lines that name only jobs which the violation does not name. All lines if it names none."""
@@ -97,17 +103,18 @@ def simulate(
     without: Iterable[str] = (),
     profile: Profile | None = None,
     tracing: bool = False,
+    stop_at: float = inf,
 ) -> Outcome:
     """Run one seed.
 
     ``only``: take the default for all other decisions. ``without``: kinds of faults to leave out. ``profile``: narrows
-    the options of decisions.
+    the options of decisions. ``stop_at``: the value of ``time.monotonic`` at which the run is cut off.
     """
     kernel, choices = Kernel(), Choices(seed, only, profile)
     kernel.tracing = tracing
     account = Account(lambda: kernel.now)
     with installed(kernel, account) as deployment:
-        simulation = Simulation(kernel, account, deployment, choices, frozenset(without))
+        simulation = Simulation(kernel, account, deployment, choices, frozenset(without), stop_at)
         try:
             with simulation.contention.observed(), mock.patch.object(gates, "MAX_GATE_TRIES", simulation.gate_tries):
                 simulation.run()
@@ -124,6 +131,7 @@ def simulate(
         profile=profile,
         jobs=tuple(simulation.observer.jobs),
         trace=tuple(kernel.trace),
+        is_complete=time.monotonic() < stop_at,
     )
 
 
@@ -151,7 +159,9 @@ class Simulation:
         deployment: Deployment,
         choices: Choices,
         without: frozenset[str],
+        stop_at: float,
     ) -> None:
+        self._stop_at = stop_at
         self.kernel, self.account, self.deployment, self.choices = kernel, account, deployment, choices
         self.faults = Faults(kernel, choices, without)
         self.observer = Observer(kernel, account, on_change=self._on_change)
@@ -202,22 +212,22 @@ class Simulation:
     def _step(self) -> bool:
         """Handle the next event, and return whether the run continues."""
         self.kernel.step()
-        return not self.observer.violations
+        return not self.observer.violations and time.monotonic() < self._stop_at
 
     def _settle(self) -> None:
         """Continue until every execution that was due has ended and nothing is in flight; at least for a few sweeps.
 
         What violates a rule at rest must be repaired by the next sweeps: it may have happened just now. At the gates,
-        that holds even while executions run.
+        and for cancelled executions, that holds even while executions run.
         """
         ended_at = self.kernel.now
         late: list[str] = []
         lasting = Lasting(self.kernel, self.observer.violated)
-        at_gates = Lasting(self.kernel, self.observer.violated)
+        meanwhile = Lasting(self.kernel, self.observer.violated)
         while self._step():
             settled_for = self.kernel.now - ended_at
-            if self.kernel.now - at_gates.checked_at > GATES_CHECK_INTERVAL:
-                at_gates.check(self.at_rest.of_gates())
+            if self.kernel.now - meanwhile.checked_at > GATES_CHECK_INTERVAL:
+                meanwhile.check(chain(self.at_rest.of_gates(), self._unsettled_cancellations()))
             if settled_for > SWEEPS and self._is_quiet() and not (late := self.at_rest.unfinished(ended_at)):
                 lasting.check(chain(self.at_rest.violations(), self.long_lane.at_rest()))
                 if not lasting.since:
@@ -226,6 +236,9 @@ class Simulation:
                 self.observer.violated(
                     f"not finished after {SETTLING_TIME}: {late[:5] or list(lasting.since)[:5] or 'never quiet'}"
                 )
+
+    def _unsettled_cancellations(self) -> Iterator[str]:
+        return self.long_lane.cancelled() if self.streams.is_settled else iter(())
 
     def _wait(self, duration: timedelta) -> None:
         """Let time pass: TTL removes the timers an hour after their instant."""
@@ -285,6 +298,8 @@ class Simulation:
             self.observer.coverage.counts["holder evicted"] += is_eviction
         self.observer.poll()
         self.grant_order.after_call(operation, parameters)
+        if operation == "send_message_batch":
+            self.long_lane.check_orders(parameters["QueueUrl"].rpartition("/")[2], parameters["Entries"])
         self.faults.after_call(service, operation, parameters, outcome)
 
     def _on_change(self) -> None:
@@ -314,8 +329,10 @@ class Simulation:
     def _deploy(self) -> None:
         self.kernel.after(DEPLOYMENT_INTERVAL, self._deploy)
         if self.faults.happens("deploy", "all"):
-            self.kernel.log("all functions are deployed again")
-            self.deployment.redeploy()
+            settings = self.choices.any("settings", UPGRADES)
+            self.kernel.log(f"all functions are deployed again {settings}")
+            self.deployment.redeploy(settings)
+            self.observer.coverage.counts["deployed with other settings"] += bool(settings)
 
     def _abort_run(self) -> None:
         """An administrator stops a state machine run in the AWS console."""

@@ -82,7 +82,7 @@ class Starts:
         """The execution holds all its gates for the current attempt, or for one since ``first_attempt``."""
         for gate in one.gates:
             if gate.limit is not None:
-                held_for = self._held_for(gate.name, one.execution_id)
+                held_for = self.held_for(gate.name, one.execution_id)
                 first, last = (claim_number(one.revision, attempt) for attempt in (first_attempt, max(one.attempt, 1)))
                 if held_for is None or not first <= held_for <= last:
                     self.violated(f"{text} starts and holds {gate.name} for {held_for}, not for {last}")
@@ -97,7 +97,7 @@ class Starts:
             and version.known_at < one.scheduled_at
         )
 
-    def _held_for(self, name: str, holder: str) -> int | None:
+    def held_for(self, name: str, holder: str) -> int | None:
         for (kind, entry), item in self.account.dynamodb.tables["gates"].items.items():
             if kind.startswith("holders#") and entry == name and f"in:{holder}" in item:
                 return int(item[f"in:{holder}"]["N"])

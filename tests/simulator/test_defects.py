@@ -15,8 +15,6 @@ from tests.simulator.defects import DEFECTS, FOUND_IN, SEEDS
 from tests.simulator.profiles import PROFILES
 
 ROOT = Path(__file__).parents[2]
-FOUND_ELSEWHERE = {"waiting_execution_restarted", "restarted_execution_sent_to_workers"}
-"""Their situations are too rare for a short run. tests/integration has a test of each."""
 
 
 @pytest.fixture(scope="module")
@@ -35,5 +33,5 @@ def test_the_simulator_finds_a_defect_that_is_put_back(found: dict[str, dict[str
 
 
 def test_every_defect_has_a_profile() -> None:
-    assert FOUND_IN.keys() | FOUND_ELSEWHERE == DEFECTS.keys()
+    assert FOUND_IN.keys() == DEFECTS.keys()
     assert set(FOUND_IN.values()) <= PROFILES.keys()
