@@ -428,6 +428,23 @@ def test_a_bulk_run_survives_a_crash_at_each_write(
     assert [len([one for one in world.executions(job_id) if one["origin"] == "run"]) for job_id in jobs] == [1] * 6
 
 
+def test_a_run_that_is_repeated_after_a_crash_counts_although_its_job_was_deleted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = submit_jobs(world, 2)
+    operation_id = start(world, "jobs", action="run", ids=jobs)
+    [message] = world.receive("bulk")
+    world.function("bulk")
+    with monkeypatch.context() as faults:
+        Count(faults, 1, after=False)
+        with pytest.raises(Killed):
+            world.call("bulk", {"Records": [message]})
+    for job_id in jobs:
+        assert world.request("DELETE", f"/jobs/{job_id}")[0] == 200
+    world.call("bulk", {"Records": [message]})
+    assert counts(get(world, operation_id)) == ("succeeded", 2, 2, 0, 0)
+
+
 @pytest.mark.parametrize("action", ["pause", "delete", "cancel", "priority"])
 def test_a_step_that_is_repeated_after_a_crash_counts_once(
     world: World, monkeypatch: pytest.MonkeyPatch, action: str

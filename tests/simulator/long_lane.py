@@ -70,7 +70,8 @@ class LongLaneObserver:
             if (execution is None or execution.status in FINAL) and part.status not in FINAL:
                 yield f"{_describe(part)} outlives {describe(execution) if execution else 'its execution'}"
         for one in self.observer.executions.values():
-            if one.status is Status.CANCELLED and one.cancel_at is not None and self._has_succeeded(one):
+            is_asked = one.cancel_at is not None and one.execution_id not in self.observer.cancelled_at_once
+            if one.status is Status.CANCELLED and is_asked and self._has_succeeded(one):
                 yield f"all parts of {describe(one)} have succeeded"
 
     def _has_succeeded(self, one: Execution) -> bool:

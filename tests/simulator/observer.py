@@ -59,6 +59,8 @@ class Observer:
     last_created: list[str] = field(default_factory=list)
     """What the process stored that ended last."""
     stored_by_key: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    cancelled_at_once: set[str] = field(default_factory=set)
+    """Executions that a user has cancelled while they ran, without any grace."""
     messages: dict[str, str] = field(default_factory=dict)
     """The bodies of the messages that producers have sent to the intake queue, by message id."""
     violations: list[str] = field(default_factory=list)
@@ -124,6 +126,9 @@ class Observer:
         if old is None or (old.status, old.attempt, old.revision) != (new.status, new.attempt, new.revision):
             self.kernel.log(f"  {describe(new)}" + (f" (was {old.status})" if old else ""))
             self._check_transition(old, new)
+            by_user = self.kernel.current is not None and self.kernel.current.name.startswith("api")
+            if by_user and new.status is Status.CANCELLED:
+                self.cancelled_at_once.add(new.execution_id)
             if new.status is Status.RUNNING and new.lane is Lane.SHORT:
                 self._check_start(old, new)
 

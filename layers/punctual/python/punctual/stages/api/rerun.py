@@ -73,6 +73,10 @@ class Rerun:
 
         Idempotent only with a ``keyed`` request. Raises ``NotFound``, ``Forbidden``, ``Conflict`` or ``Invalid``.
         """
+        if keyed is not None and keyed.is_repeated:
+            stored = self.executions.get(job_id, identity.execution_id(job_id, keyed.at, _source(keyed)))
+            if stored is not None:  # also if the job was changed or deleted since then
+                return _repeated(stored)
         manual = self._marked(lambda: self._run(job_id, request, caller, keyed))
         existing = self.executions.add(manual.execution)
         return manual if existing is None else _repeated(existing)
@@ -146,7 +150,7 @@ class Rerun:
             now,
             status=Status.QUEUED,
             now=now,
-            source=f"run-{keyed.request_id[:8] if keyed else secrets.token_hex(4)}",
+            source=_source(keyed),
             parameters=self._parameters(job, job.parameters, request.parameters),
             origin=Origin.RUN,
         )
@@ -284,6 +288,11 @@ class Rerun:
         )
         covered_by = waiter if decision.covered_by is not None else None
         return ManualExecution(skipped, f"skipped: {decision.reason}", covered_by=covered_by)
+
+
+def _source(keyed: KeyedRequest | None) -> str:
+    """Name a manual run in its id, so that a repeated request derives the same id."""
+    return f"run-{keyed.request_id[:8] if keyed else secrets.token_hex(4)}"
 
 
 def _repeated(stored: Execution) -> ManualExecution:
