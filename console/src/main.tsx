@@ -13,6 +13,7 @@ import "./styles/deadlines.css";
 import "./styles/job.css";
 import "./styles/job-form.css";
 import "./styles/execution.css";
+import "./styles/timeline.css";
 import "./styles/log.css";
 import "./styles/calendar.css";
 import "./styles/calendar-marks.css";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Overview } from "../../api/types";
-import { deadlinesOnTrack, dueWithinAnHour, succeeded, verdict } from "./verdict";
+import { deadlinesOnTrack, dueWithinAnHour, nextDeadline, succeeded, verdict } from "./verdict";
 
 const NONE = { attention: 0, deadlines: 0, queues: 0 };
 const NOW = new Date("2026-11-17T20:00:00Z");
@@ -24,6 +24,14 @@ it("says how many executions succeeded, and that none ended", () => {
   const items = [{ total: 5, counts: { succeeded: 4, failed: 1 } }];
   expect(succeeded({ items } as never)).toBe("4 of 5\u00a0executions succeeded in the last 24 hours.");
   expect(succeeded({ items: [] } as never)).toBe("No execution ended in the last 24 hours.");
+});
+
+it("names the first deadline of what is due next", () => {
+  const due = (id: string, at: string | null) => ({ execution_id: id, deadline: at && { at } });
+  expect(
+    nextDeadline({ due_next: [due("a", "12:00"), due("b", null), due("c", "11:00")] as never })?.execution_id,
+  ).toBe("c");
+  expect(nextDeadline({ due_next: [due("b", null)] as never })).toBe(null);
 });
 
 describe("dueWithinAnHour", () => {

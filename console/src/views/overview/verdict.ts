@@ -32,6 +32,12 @@ export function deadlinesOnTrack({ deadlines }: Overview, dangers: Dangers): str
   return `${plural(total, `${other}deadline`)} ${total === 1 ? "is" : "are"} on track.`;
 }
 
+/** Of the executions that are due next, the one with the first deadline. */
+export function nextDeadline({ due_next: due }: Pick<Overview, "due_next">) {
+  const found = due.flatMap((one) => (one.deadline ? [{ ...one, deadline: one.deadline }] : []));
+  return found.sort((one, other) => one.deadline.at.localeCompare(other.deadline.at))[0] ?? null;
+}
+
 /** `51,185 of 51,208 executions succeeded in the last 24 hours.` */
 export function succeeded(summary: Summary | null): string {
   if (!summary) return "";

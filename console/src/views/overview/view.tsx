@@ -3,7 +3,9 @@
 import { useEffect } from "preact/hooks";
 import type { Overview, Summary } from "../../api/types";
 import { Icon } from "../../components/icon";
+import { Link } from "../../components/link";
 import { Loaded } from "../../components/states";
+import { Time } from "../../components/time";
 import { dangers } from "../../state/dangers";
 import { useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
@@ -13,7 +15,7 @@ import { DelayChart } from "./delay-chart";
 import { EndedChart } from "./ended-chart";
 import { DueCard, FailedCard, LateCard } from "./executions";
 import { Figures } from "./figures";
-import { dangersOf, deadlinesOnTrack, succeeded, verdict } from "./verdict";
+import { dangersOf, deadlinesOnTrack, nextDeadline, succeeded, verdict } from "./verdict";
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
@@ -68,6 +70,7 @@ function text(at: number): string {
 function Verdict({ overview, summary }: { overview: Overview; summary: Summary | null }) {
   const found = dangersOf(overview);
   const isBad = found.attention > 0;
+  const next = nextDeadline(overview);
   return (
     <header class="verdict-head">
       <h1>
@@ -75,6 +78,15 @@ function Verdict({ overview, summary }: { overview: Overview; summary: Summary |
         {verdict(found)}
       </h1>
       <p class="dim">
+        {!isBad && next && (
+          <>
+            Next deadline:{" "}
+            <Link to={`/executions/${next.execution_id}`} class="underlined">
+              {next.job_name ?? next.task}
+            </Link>{" "}
+            at <Time at={next.deadline.at} jobZone={next.timezone} />, {next.deadline.state.replaceAll("_", " ")}.{" "}
+          </>
+        )}
         {deadlinesOnTrack(overview, found)} {succeeded(summary)}
       </p>
     </header>
