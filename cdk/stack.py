@@ -115,7 +115,7 @@ class PunctualStack(Stack):
         # executions stream, terminal ─▶ settler ─▶ jobs table, notices queue, runs and containers of the long lane
         self.settler = Settler(self, "Settler", queues=queues, cluster=cluster, schedules=schedules, **shared)
 
-        # EventBridge Scheduler, every hour ─▶ reconciler ─▶ one-time schedules, state machine, parts table
+        # EventBridge Scheduler, every 30 minutes ─▶ reconciler ─▶ one-time schedules, state machine, parts table
         self.reconciler = Reconciler(self, "Reconciler", cluster=cluster, schedules=schedules, ticks=ticks, **shared)
 
         # EventBridge Scheduler, every minute; checks queue ─▶ monitor ─▶ executions table, notices queue, metrics

@@ -235,6 +235,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesJobs.Arn": ("dynamodb:GetItem",),
         "TopicsPage": ("sns:Publish",),
         "TopicsNotice": ("sns:Publish",),
+        "TopicsKey.Arn": ("kms:Decrypt", "kms:GenerateDataKey"),
         "QueuesNotices.Arn": (*READ_QUEUE, "sqs:SendMessage"),
         "QueuesNoticesDeadLetters.Arn": ("sqs:SendMessage",),
     },

@@ -37,6 +37,9 @@ OPEN_ROUTES = {
     "/openapi.json": "The OpenAPI description, which is the same for every caller.",
 }
 
+# Of each route that needs no token: anonymous callers cannot use up the concurrency of the functions.
+OPEN_ROUTE_LIMITS = {"ThrottlingRateLimit": 50, "ThrottlingBurstLimit": 100}
+
 # One JSON line per request.
 ACCESS_LOG = {
     "time": "$context.requestTime",
@@ -78,7 +81,8 @@ class Api(Construct):
                 "CONSOLE_PATH": f"{settings.api_path(self.http.api_id)}/console/",
             }
         )
-        self._stage(settings)
+        self._stage_resource = self._stage(settings)
+        self._open_routes: list[str] = []
         self._routes(identity)
 
     def _function(
@@ -146,11 +150,11 @@ class Api(Construct):
             "A request for the alarms with a prefix is authorized on all alarms.",
         )
 
-    def _stage(self, settings: Settings) -> None:
+    def _stage(self, settings: Settings) -> http.CfnStage:
         access_logs = logs.LogGroup(
             self, "AccessLogs", retention=settings.log_retention, removal_policy=RemovalPolicy.DESTROY
         )
-        http.CfnStage(
+        return http.CfnStage(
             self,
             "Stage",
             api_id=self.http.api_id,
@@ -173,5 +177,13 @@ class Api(Construct):
             path="/{proxy+}", methods=[http.HttpMethod.ANY], integration=integration, authorizer=tokens
         )
         for path, reason in OPEN_ROUTES.items():
-            (route,) = self.http.add_routes(path=path, methods=[http.HttpMethod.GET], integration=integration)
-            acknowledge(route, "AwsSolutions-APIG4", reason)
+            self.add_open_route(path, integration, reason)
+
+    def add_open_route(self, path: str, integration: http.HttpRouteIntegration, reason: str) -> None:
+        """Add a route that needs no token, with limits of its own."""
+        (route,) = self.http.add_routes(path=path, methods=[http.HttpMethod.GET], integration=integration)
+        acknowledge(route, "AwsSolutions-APIG4", reason)
+        self._open_routes.append(f"GET {path}")
+        self._stage_resource.route_settings = dict.fromkeys(self._open_routes, OPEN_ROUTE_LIMITS)
+        # API Gateway accepts settings only of routes that exist.
+        self._stage_resource.node.add_dependency(route)

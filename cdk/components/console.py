@@ -1,11 +1,9 @@
 """browser ─▶ API Gateway ─▶ console: the files of the web console, from the origin of the API."""
 
 from aws_cdk import Duration
-from aws_cdk import aws_apigatewayv2 as http
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
-from cdk.acknowledge import acknowledge
 from cdk.components.api import Api
 from cdk.components.function import Function
 from cdk.components.identity import Identity
@@ -37,5 +35,4 @@ class Console(Construct):
         )
         integration = HttpLambdaIntegration("Files", self.function.resource, scope_permission_to_route=False)
         for path in ROUTES:
-            for route in api.http.add_routes(path=path, methods=[http.HttpMethod.GET], integration=integration):
-                acknowledge(route, "AwsSolutions-APIG4", IS_PUBLIC)
+            api.add_open_route(path, integration, IS_PUBLIC)

@@ -1,5 +1,6 @@
 """EventBridge Scheduler, every minute; checks queue ─▶ monitor ─▶ executions table, notices queue, metrics."""
 
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
@@ -49,6 +50,9 @@ class Monitor(Construct):
             memory_mb=512,
             # No retries: the tick after a failed one measures the same, and reports the gap between ticks.
             retry_attempts=0,
+            # A check sends the next one of its execution, at most until the execution ends. Lambda would end such a
+            # loop after 16 messages.
+            recursive_loop=lambda_.RecursiveLoop.ALLOW,
             environment={
                 **settings.alerts.backlog_limits,
                 **settings.long.limits,

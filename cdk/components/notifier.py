@@ -1,6 +1,7 @@
 """notices queue ─▶ notifier ─▶ topics: publishes each notice once, and groups frequent ones into digests."""
 
 from aws_cdk import Stack
+from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from cdk.components.api import Api
@@ -37,6 +38,8 @@ class Notifier(Construct):
             settings=settings,
             layers=layers,
             timeout=NOTIFIER_TIMEOUT,
+            # A digest sends itself one delayed message per window. Lambda would end such a loop after 16 messages.
+            recursive_loop=lambda_.RecursiveLoop.ALLOW,
             environment={**settings.of_tasks, **settings.of_email, "API_URL": api.http.api_endpoint},
         )
         tables.signals.grant(self.function, "GetItem", "UpdateItem")

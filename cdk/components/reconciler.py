@@ -1,4 +1,4 @@
-"""EventBridge Scheduler, every hour ─▶ reconciler: repairs differences between executions and their schedules."""
+"""EventBridge Scheduler, every 30 minutes ─▶ reconciler: repairs differences between executions and their schedules."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_scheduler as scheduler
@@ -37,7 +37,7 @@ class Reconciler(Construct):
             layers=layers,
             timeout=Duration.minutes(5),
             memory_mb=512,
-            # No retries: the run an hour later finds the same differences.
+            # No retries: the run half an hour later finds the same differences.
             retry_attempts=0,
         )
         tables.executions.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
@@ -51,5 +51,5 @@ class Reconciler(Construct):
         grant_callbacks(self.function, "SendTaskFailure")
         cluster.grant(self.function, "DescribeTasks", "StopTask")
         Ticks(self, self.function, "reconciler", ticks).every(
-            "1 hour", "Tick", "Compares executions with schedules, runs and containers"
+            "30 minutes", "Tick", "Compares executions with schedules, runs and containers"
         )

@@ -10,11 +10,11 @@ from punctual.aws.clients import sqs
 from punctual.aws.dynamodb.execution_item import item_to_execution
 from punctual.aws.dynamodb.job_item import item_to_job
 from punctual.aws.dynamodb.timers import item_to_timer
+from punctual.aws.failures import is_temporary
 from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.deadline_checks import SqsChecks
 from punctual.aws.sqs.work_queues import SqsWorkQueues
 from punctual.domain import instant
-from punctual.domain.errors import PunctualError
 from punctual.domain.executions.execution import Execution
 from punctual.domain.triggers import EXECUTIONS, JOBS, SENDING, TIMERS, Effect, effect_of
 from punctual.runtime.lambdas import wiring
@@ -101,7 +101,8 @@ def _plan_job(change: Change) -> None:
 
 def _expire_revisions(change: Change) -> None:
     item = change.new or {}
-    revision_expirer.job_changed(item_to_job(item), item.get("expires_at"))
+    if "expires_at" in item:
+        revision_expirer.job_ended(item_to_job(item), item["expires_at"])
 
 
 def _check_timer(change: Change) -> None:
@@ -113,7 +114,9 @@ def _send(changes: list[Change]) -> None:
     """Send a whole batch in few large requests; record by record if one of them cannot be processed."""
     try:
         _send_batch(changes)
-    except (PunctualError, ValueError, TypeError, KeyError, AssertionError):
+    except Exception as error:
+        if is_temporary(error):
+            raise
         _process(changes, lambda change: _send_batch([change]))
 
 

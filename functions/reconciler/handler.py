@@ -1,4 +1,4 @@
-"""The tick of every hour → the reconcile stage."""
+"""The tick of every half hour → the reconcile stage."""
 
 from __future__ import annotations
 

@@ -39,6 +39,20 @@ def test_the_api_is_throttled_and_its_requests_are_logged(prod: Deployed) -> Non
     assert json.loads(stage["AccessLogSettings"]["Format"])["status"] == "$context.status"
 
 
+def test_each_route_without_a_token_has_limits_of_its_own(prod: Deployed) -> None:
+    found = prod.template["Resources"].items()
+    (stage,) = [one for _, one in found if one["Type"] == "AWS::ApiGatewayV2::Stage"]
+    anonymous = {
+        one["Properties"]["RouteKey"]: name
+        for name, one in found
+        if one["Type"] == "AWS::ApiGatewayV2::Route" and one["Properties"].get("AuthorizationType") != "JWT"
+    }
+    limits = {"ThrottlingRateLimit": 50, "ThrottlingBurstLimit": 100}
+    assert stage["Properties"]["RouteSettings"] == dict.fromkeys(anonymous, limits)
+    assert len(anonymous) > 5
+    assert set(anonymous.values()) <= set(stage["DependsOn"])  # API Gateway accepts settings only of routes that exist
+
+
 def test_requests_reach_the_function_in_the_second_payload_format(prod: Deployed) -> None:
     integrations = prod.all("AWS::ApiGatewayV2::Integration").values()
     assert {one["PayloadFormatVersion"] for one in integrations} == {"2.0"}

@@ -1,4 +1,4 @@
-"""The ticks: every minute for each timer shard, admission and the monitor; every hour for the reconciler."""
+"""The ticks: every minute for each timer shard, admission and the monitor; every half hour for the reconciler."""
 
 import dataclasses
 import json
@@ -27,7 +27,7 @@ def test_each_timer_shard_is_swept_every_minute(tmp_path: Path) -> None:
     [
         ("admission", "rate(1 minute)", {"do": "tick"}),
         ("monitor", "rate(1 minute)", {"do": "tick"}),
-        ("reconciler", "rate(1 hour)", {}),
+        ("reconciler", "rate(30 minutes)", {}),
     ],
 )
 def test_a_periodic_function_is_invoked_at_its_rate(

@@ -34,8 +34,16 @@ def test_every_alarm_name_has_the_prefix_that_the_topics_accept(prod: Deployed) 
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_topic_has_no_kms_key_that_alarms_could_not_use(prod: Deployed, topic: str) -> None:
-    assert "KmsMasterKeyId" not in prod.one("AWS::SNS::Topic", topic)
+def test_a_topic_is_encrypted_with_a_key_that_alarms_and_the_notifier_may_use(prod: Deployed, topic: str) -> None:
+    assert readable(prod.one("AWS::SNS::Topic", topic)["KmsMasterKeyId"]) == "TopicsKey.Arn"
+    (key,) = prod.all("AWS::KMS::Key").values()
+    assert key["EnableKeyRotation"]
+    alarms = key["KeyPolicy"]["Statement"][-1]
+    assert alarms["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert alarms["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
+    assert alarms["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+    allowed = {action for action, resource in prod.permissions("NotifierFunctionRole") if resource == "TopicsKey.Arn"}
+    assert allowed == {"kms:Decrypt", "kms:GenerateDataKey"}
 
 
 def test_the_notifier_publishes_to_both_topics(prod: Deployed) -> None:

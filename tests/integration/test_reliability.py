@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from punctual.aws import clients as aws
 from punctual.domain.executions.attempt_decision import AttemptResult, decide
@@ -368,6 +369,33 @@ def test_an_unreadable_record_goes_to_the_dead_letter_queue_and_blocks_no_other_
     assert statuses(world, job["job_id"]) == ["succeeded"]
     [dead] = world.receive("planner-dead")
     assert "not a job" in dead["messageAttributes"]["reason"]["StringValue"]
+
+
+@pytest.mark.parametrize(
+    ("code", "is_permanent"), [("ValidationException", True), ("ProvisionedThroughputExceededException", False)]
+)
+def test_only_a_request_that_aws_can_never_process_is_dead_lettered(
+    world: World, code: str, is_permanent: bool
+) -> None:
+    refused, other = world.submit(), world.submit()
+    records = world.stream_records("jobs", "planner")
+
+    def refuse(params: dict[str, Any], **_: Any) -> None:
+        if refused["job_id"].encode() in bytes(params["body"]) and b"ConditionExpression" in bytes(params["body"]):
+            raise ClientError({"Error": {"Code": code, "Message": "refused"}}, "Write")
+
+    events = aws.dynamodb().meta.events
+    events.register("before-call.dynamodb", refuse)
+    try:
+        with nullcontext() if is_permanent else pytest.raises(ClientError, match=code):
+            world.call("planner", {"Records": records})
+    finally:
+        events.unregister("before-call.dynamodb", refuse)
+    world.run_until_idle()
+    assert statuses(world, other["job_id"]) == (["succeeded"] if is_permanent else [])
+    assert [dead["messageAttributes"]["reason"]["StringValue"] for dead in world.receive("planner-dead")] == (
+        [f"ClientError: An error occurred ({code}) when calling the Write operation: refused"] if is_permanent else []
+    )
 
 
 def test_an_aws_error_returns_the_work_order_to_the_queue(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

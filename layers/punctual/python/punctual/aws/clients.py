@@ -32,7 +32,8 @@ def sqs() -> Any:
 
 @cache
 def s3() -> Any:
-    return _create_client("s3", Config(signature_version="s3v4"))
+    # With the Region in its host name, a presigned link also works in Regions that the global endpoint does not know.
+    return _create_client("s3", Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
 
 
 @cache

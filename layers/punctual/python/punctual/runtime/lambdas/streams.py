@@ -1,7 +1,7 @@
 """DynamoDB stream records as changes, and how a handler processes them.
 
 A record that no retry can process is sent to the dead-letter queue with the reason, so that it does not block the
-records behind it. An AWS error or a lost race propagates: Lambda then redelivers the batch, for up to a day.
+records behind it. A temporary AWS error or a lost race propagates: Lambda then redelivers the batch, for up to a day.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from punctual.aws.dynamodb.items import Item, plain, to_json
+from punctual.aws.failures import is_temporary
 from punctual.domain import instant
 from punctual.domain.errors import Contention
 from punctual.domain.metrics import Metric
@@ -71,6 +70,11 @@ def _age(records: Iterable[Mapping[str, Any]]) -> float:
     return instant.now().timestamp() - min(known) if known else 0
 
 
+def _may_succeed_later(error: Exception) -> bool:
+    """Whether a repetition of the same work can succeed."""
+    return isinstance(error, Contention) or is_temporary(error)
+
+
 def process_each(
     changes: Iterable[Change],
     act: Callable[[Change], T],
@@ -79,16 +83,16 @@ def process_each(
 ) -> list[T]:
     """Call ``act`` on each change and return the results in order.
 
-    A change for which ``act`` raises goes to the dead-letter queue and has no result. AWS errors propagate, and so do
-    lost races (``Contention``): a repetition can succeed.
+    A change for which ``act`` raises goes to the dead-letter queue and has no result. Temporary AWS errors propagate,
+    and so do lost races (``Contention``): a repetition can succeed.
     """
     results = []
     for change in changes:
         try:
             results.append(act(change))
-        except (ClientError, BotoCoreError, Contention):
-            raise
         except Exception as error:
+            if _may_succeed_later(error):
+                raise
             reason = f"{type(error).__name__}: {error}"
             warn(f"sent a record of table {change.table} to the dead-letter queue: {reason}")
             dead_letters.dead_letter(to_json(change.record), reason)
@@ -103,14 +107,14 @@ def process_together(
 ) -> None:
     """Call ``act`` once, on the values of all changes. For work whose failure must not stop the stream.
 
-    AWS errors and lost races propagate, but only until the oldest record is ``MAX_DELAY`` old. Then, and after any
-    other error, the records go to the dead-letter queue, and those behind them are processed.
+    Temporary AWS errors and lost races propagate, but only until the oldest record is ``MAX_DELAY`` old. Then, and
+    after any other error, the records go to the dead-letter queue, and those behind them are processed.
     """
     try:
         act([value for _, value in found])
     except Exception as error:
         is_young = _age([change.record for change, _ in found]) < MAX_DELAY.total_seconds()
-        if is_young and isinstance(error, ClientError | BotoCoreError | Contention):
+        if is_young and _may_succeed_later(error):
             raise
         reason = f"{type(error).__name__}: {error}"
         warn(f"sent {len(found)} records to the dead-letter queue: {reason}")

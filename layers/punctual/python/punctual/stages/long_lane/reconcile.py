@@ -1,4 +1,4 @@
-"""Reconcile: once an hour, compare the records of the long lane with what runs in AWS, and repair the differences.
+"""Reconcile: every half hour, compare the records of the long lane with what runs in AWS, and repair the differences.
 
 In normal operation it finds nothing. It repairs what no event reports: a schedule that an operator deleted, a state
 machine run that was stopped, a container whose end ECS did not report, an occupancy record that was edited.

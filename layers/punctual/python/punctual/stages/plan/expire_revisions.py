@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 class RevisionExpirer:
     revisions: RevisionExpiry
 
-    def job_changed(self, job: Job, expires_at: int | None) -> None:
-        """Let the revisions of ``job`` expire at ``expires_at``, in seconds since 1970, if the job has ended.
+    def job_ended(self, job: Job, expires_at: int) -> None:
+        """Let the revisions of ``job`` expire at ``expires_at``, in seconds since 1970.
 
         Idempotent. A job that has never been edited has no revisions.
         """
-        if expires_at is not None and job.revised_at is not None:
+        if job.revised_at is not None:
             self.revisions.expire(job.job_id, expires_at)
