@@ -19,9 +19,10 @@ from math import inf
 from tests.simulator.coverage import describe_coverage
 from tests.simulator.defects import DEFECTS, put_back
 from tests.simulator.faults import KINDS
+from tests.simulator.outcome import Outcome
 from tests.simulator.profiles import profile_of
 from tests.simulator.shrink import shrink
-from tests.simulator.simulation import Outcome, simulate
+from tests.simulator.simulation import simulate
 
 
 def main() -> int:

@@ -6,51 +6,22 @@ A defect that needs a rare situation is found by some of a few short runs of its
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from punctual.domain.executions.execution import Outcome
 from tests.simulator.choices import Profile
-from tests.simulator.faults import KINDS
 from tests.simulator.operator import LONG_BACKOFF, Operator
-
-SHORT: Profile = {
-    **{f"faults/{kind}": (0.0,) for kind in KINDS},
-    "requests": (3,),
-    "tail": (timedelta(),),
-    "expiry/late": (False,),
-    "slot/timeout": (None,),
-    "operator/jobs": (1,),
-    "operator/lanes": ("short",),
-    "operator/lane": ("short",),
-    "operator/varied": (False,),
-    "operator/bulky": (False,),
-    "operator/action": (Operator._wait,),
-    "operator/gap": (15, 40),
-    "operator/dependant": (False,),
-    "operator/schedule": ({"every_seconds": 30},),
-    "operator/misfire": ({"policy": "run_latest", "grace_seconds": 300},),
-    "operator/overlap": ("allow",),
-    "operator/key": (None,),
-    "operator/timeout": (None,),
-}
-LONG: Profile = {
-    **SHORT,
-    "operator/lanes": ("long",),
-    "operator/lane": ("long",),
-    "operator/schedule": (None,),
-    "operator/batch": ({},),
-}
-ANYTHING: Profile = {
-    "requests": (3,),
-    "operator/jobs": (1,),
-    "tail": (timedelta(),),
-    "expiry/late": (False,),
-}
-ONE_AT_A_TIME: tuple[Any, ...] = ({"key": "k", "limit": 1},)
-EXHAUSTED = {"max_attempts": 1}
-VARIED_LATENCY = ((0.001, 0.05), (0.005, 1.0))
-RARELY, OFTEN, MOSTLY = (0.0, 0.04), (0.15,), (0.5,)
-COIN = (False, True)
+from tests.simulator.profile_options import (
+    ANYTHING,
+    COIN,
+    EXHAUSTED,
+    MOSTLY,
+    OFTEN,
+    ONE_AT_A_TIME,
+    RARELY,
+    SHORT,
+    VARIED_LATENCY,
+)
+from tests.simulator.profiles_long_lane import LONG_LANE
 
 PROFILES: dict[str, Profile] = {
     "executions wait for a key": {
@@ -232,153 +203,7 @@ PROFILES: dict[str, Profile] = {
         "faults/reorder": RARELY,
         "operator/timeout": (None, 60),
     },
-    "long executions replace each other": {
-        **LONG,
-        "requests": (6,),
-        "operator/overlap": ("cancel_running",),
-        "operator/action": (Operator._run,),
-        "operator/gap": (15, 3, 40),
-        "faults/duplicate": MOSTLY,
-        "duplicate/*": (False,),
-        "duplicate/states/next_parts": COIN,
-        "faults/delay": OFTEN,
-        "faults/latency": VARIED_LATENCY,
-    },
-    "long executions replace each other at a full lane": {
-        **LONG,
-        "requests": (8,),
-        "operator/jobs": (2,),
-        "operator/overlap": ("cancel_running",),
-        "operator/key": (None, *ONE_AT_A_TIME),
-        "operator/batch": ({"resources": {"vcpu": 4}},),
-        "operator/action": (Operator._run,),
-        "operator/gap": (15, 3, 40),
-        "container/seconds": (200.0,),
-        "faults/duplicate": MOSTLY,
-        "duplicate/*": (False,),
-        "duplicate/states/next_parts": COIN,
-        "faults/delay": MOSTLY,
-        "delay/*": (0.0,),
-        "delay/conductor": (0.0, 0.3, 2.0, 9.0),
-    },
-    "long executions wait while the reconciler reads": {
-        **LONG,
-        "requests": (3,),
-        "operator/overlap": ("queue_all",),
-        "operator/action": (Operator._run,),
-        "operator/gap": (150,),
-        "container/seconds": (400.0,),
-        "faults/lag": MOSTLY,
-        "lag/*": (0.0,),
-        "lag/executions/planner": (0.0, 150.0),
-        "faults/delay": MOSTLY,
-        "delay/*": (0.0,),
-        "delay/reconciler": (0.0, 2.0, 9.0),
-    },
-    "the index of running executions is stale": {
-        **LONG,
-        "requests": (1,),
-        "operator/gap": (330,),
-        "container/seconds": (400.0,),
-        "faults/abort": (0.9,),
-        "faults/lag": MOSTLY,
-        "lag/*": (0.0,),
-        "lag/parts/admission": (0.0, 20.0),
-        "faults/stale": MOSTLY,
-        "stale/*": (0,),
-        "stale/executions/running": (0, 3, 12),
-    },
-    "slots are requested twice": {
-        **LONG,
-        "operator/jobs": (3,),
-        "operator/batch": ({"resources": {"vcpu": 4}},),
-        "operator/action": (Operator._wait, Operator._cancel),
-        "faults/duplicate": MOSTLY,
-        "duplicate/*": (False,),
-        "duplicate/states/request_slot": COIN,
-        "faults/delay": MOSTLY,
-        "delay/*": (0.0,),
-        "delay/conductor": (0.0, 2.0, 9.0),
-        "slot/timeout": (None, None, 200),
-    },
-    "a long execution is cancelled at its beginning": {
-        **LONG,
-        "requests": (2,),
-        "operator/action": (Operator._cancel,),
-        "operator/gap": (1, 4),
-        "faults/delay": MOSTLY,
-        "delay/*": (0.0,),
-        "delay/conductor": (0.0, 2.0, 9.0),
-    },
-    "a long execution is cancelled at its end": {
-        **LONG,
-        "requests": (1,),
-        "operator/action": (Operator._cancel,),
-        "operator/grace": (30,),
-        "operator/gap": (22, 28, 34, 40),
-        "container/start": (4.0,),
-        "container/seconds": (15.0,),
-        "container/outcome": ("succeeded",),
-        "faults/delay": MOSTLY,
-        "delay/*": (0.0,),
-        "delay/conductor": (0.0, 2.0, 9.0),
-    },
-    "a long execution is cancelled between attempts": {
-        **LONG,
-        "requests": (1,),
-        "operator/retry": (LONG_BACKOFF,),
-        "operator/action": (Operator._cancel,),
-        "operator/grace": (30,),
-        "operator/gap": (40,),
-        "container/start": (4.0,),
-        "container/seconds": (15.0,),
-        "container/outcome": ("failed",),
-        "faults/lag": OFTEN,
-        "lag/*": (0.0,),
-        "lag/parts/admission": (0.0, 60.0),
-    },
-    "a container starts after the end": {
-        **LONG,
-        "requests": (2,),
-        "operator/action": (Operator._cancel,),
-        "operator/grace": (0,),
-        "operator/gap": (4, 15),
-        "container/start": (20.0,),
-        "faults/lag": MOSTLY,
-        "lag/*": (0.0,),
-        "lag/executions/settler": (0.0, 20.0, 90.0),
-    },
-    "state machine runs are stopped": {
-        **LONG,
-        "operator/gap": (200, 240),
-        "operator/retry": (LONG_BACKOFF,),
-        "container/outcome": ("failed",),
-        "container/seconds": (15.0, 200.0),
-        "faults/abort": (0.9,),
-        "operator/timeout": (None, 60),
-    },
-    "containers are started twice": {
-        **LONG,
-        "operator/gap": (240,),
-        "container/seconds": (1500.0,),
-        "faults/lost": MOSTLY,
-        "lost/*": (False,),
-        "lost/states/run_task": COIN,
-    },
-    "long executions start later": {
-        **LONG,
-        "requests": (1,),
-        "operator/jobs": (2,),
-        "operator/schedule": ({"in_seconds": 600}, {"in_seconds": 70}),
-        "operator/batch": ({"resources": {"vcpu": 4}},),
-        "operator/action": (Operator._cancel,),
-        "operator/gap": (615, 630, 660),
-        "container/seconds": (200.0,),
-        "faults/duplicate": MOSTLY,
-        "duplicate/*": (False,),
-        "duplicate/schedule": COIN,
-        "faults/latency": VARIED_LATENCY,
-    },
+    **LONG_LANE,
 }
 
 

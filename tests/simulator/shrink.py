@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from tests.simulator.choices import Decision
-from tests.simulator.simulation import Outcome, simulate
+from tests.simulator.outcome import Outcome
+from tests.simulator.simulation import simulate
 
 MAX_RUNS = 400
 

@@ -8,10 +8,9 @@ are deleted, and nothing may be left. Invariants of single steps are checked thr
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import timedelta
 from itertools import chain
 from math import inf
 from types import ModuleType
@@ -34,18 +33,17 @@ from tests.simulator.deployment import Deployment, installed
 from tests.simulator.event_sources import QUEUES, Invoker, OneTimeSchedules, QueueSource, Streams, Ticks
 from tests.simulator.faults import Faults
 from tests.simulator.grant_order import GrantOrderObserver
-from tests.simulator.kernel import START, Kernel
+from tests.simulator.kernel import Kernel
 from tests.simulator.long_lane import LongLaneObserver
 from tests.simulator.observer import Observer, describe
 from tests.simulator.operator import Operator
+from tests.simulator.outcome import SWEEPS, Lasting, Outcome
 from tests.simulator.state_machine import StateMachines
 from tests.simulator.tasks import SimulatedRunner
 
 REQUESTS = (12, 3, 6, 25)
 SETTLING_TIME = timedelta(minutes=60)
 """How long it may take until every execution that came due has ended, after the last fault."""
-SWEEPS = timedelta(minutes=3)
-"""Time for the dispatcher to repair what a crash left behind."""
 GATES_CHECK_INTERVAL = timedelta(seconds=50)
 """Once between two sweeps."""
 TAILS = (timedelta(), timedelta(), timedelta(minutes=75))
@@ -61,39 +59,6 @@ GATE_TRIES = (20, 20, 2)
 """After how many failed tries a process gives up at a gate. The first one is that of production."""
 LATE_EXPIRY, LATE_TAIL = timedelta(hours=3), timedelta(hours=4, minutes=30)
 """In some runs TTL is hours late, and the run goes on for so long."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    seed: int
-    violations: tuple[str, ...]
-    decisions: tuple[Decision, ...]
-    """All decisions that were not the default."""
-    steps: int
-    executions: int
-    faults: dict[str, int] = field(default_factory=dict)
-    coverage: Counter[str] = field(default_factory=Counter)
-    """How often each feature was reached."""
-    profile: Profile | None = None
-    jobs: tuple[str, ...] = ()
-    trace: tuple[str, ...] = ()
-    is_complete: bool = True
-    """``False`` if the time was up before the end of the run."""
-
-    def relevant_trace(self) -> list[str]:
-        """The trace without lines that name only jobs which the violation does not name. All lines if it names none."""
-        named = {job for job in self.jobs if _names(job, self.violations[0])} if self.violations else set()
-        others = set(self.jobs) - named if named else set()
-        return [
-            line
-            for line in self.trace
-            if not any(_names(job, line) for job in others) or any(_names(job, line) for job in named)
-        ]
-
-
-def _names(job_id: str, text: str) -> bool:
-    """Whether a line names a job: by its id, or by the end of it."""
-    return job_id in text or f"{job_id[-4:]}@" in text or f"job {job_id[-4:]} " in text
 
 
 def simulate(
@@ -133,22 +98,6 @@ def simulate(
         trace=tuple(kernel.trace),
         is_complete=time.monotonic() < stop_at,
     )
-
-
-@dataclass
-class Lasting:
-    """Reports what violates a rule for longer than the sweeps may take to repair it."""
-
-    kernel: Kernel
-    violated: Callable[[str], None]
-    since: dict[str, datetime] = field(default_factory=dict)
-    checked_at: datetime = START
-
-    def check(self, found: Iterable[str]) -> None:
-        now = self.checked_at = self.kernel.now
-        self.since = {rule: self.since.get(rule, now) for rule in found}
-        for rule in (rule for rule, seen_at in self.since.items() if now - seen_at > SWEEPS):
-            self.violated(rule)
 
 
 class Simulation:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.simulator.defects import FOUND_IN, put_back, search
+from tests.simulator.outcome import Outcome
 from tests.simulator.shrink import shrink
-from tests.simulator.simulation import Outcome
 
 
 @pytest.fixture(scope="module")
