@@ -115,7 +115,12 @@ function MakeRoom({ id, name, reload }: { id: string; name: string; reload: () =
     say(`${name} releases its slots at the next checkpoint`, { text: "Open", to: `/executions/${id}` });
   };
   return (
-    <Dialog title="Make room in the long lane?" verb="Release its slots" onConfirm={confirm}>
+    <Dialog
+      title="Make room in the long lane?"
+      verb="Release its slots"
+      onConfirm={confirm}
+      isDisabled={forecast === null || forecast instanceof Problem}
+    >
       <p>
         <Link to={`/executions/${id}`} class="underlined">
           {name}
