@@ -70,16 +70,16 @@ class Containers:
         work = reporter.call_with_retries("claim", token=environment["PUNCTUAL_TASK_TOKEN"], task_arn=task.arn)
         if work["ok"]:
             with self.observed(assignment):
-                outcome = self._work(task, reporter, work["parameters"].get("seconds"))
+                outcome = self._work(task, reporter, work["parameters"].get("seconds"), work["seconds"])
             reporter.call_with_retries("conclude", result={"outcome": outcome, "value": None, "error": _error(outcome)})
 
-    def _work(self, task: Task, reporter: ReporterClient, at_least: float | None) -> str:
-        """Run the task: heartbeats and checkpoints, until it ends or is asked to stop."""
+    def _work(self, task: Task, reporter: ReporterClient, at_least: float | None, at_most: float) -> str:
+        """Run the task: heartbeats and checkpoints, until it ends, is asked to stop, or its timeout is over."""
         kernel, choices = self.invoker.kernel, self.invoker.faults.choices
         where, assignment = f"container/{_number(task.arn)}", reporter.assignment
         seconds = choices.pick(f"{where}/seconds", DURATIONS, 0.5) if self.invoker.faults.enabled else DURATIONS[0]
         seconds = max(seconds, at_least or 0) if self.invoker.faults.enabled else seconds
-        ends_at = kernel.now + timedelta(seconds=seconds)
+        is_too_slow, ends_at = seconds > at_most, kernel.now + timedelta(seconds=min(seconds, at_most))
         while kernel.now < ends_at:
             process = self._current
             process.poke_at(min(ends_at, kernel.now + timedelta(seconds=HEARTBEAT)))
@@ -99,7 +99,7 @@ class Containers:
                 return "cancelled"
             if reply["preempt_reason"] or task.is_stop_requested:
                 return "interrupted"
-        return choices.pick(f"{where}/outcome", OUTCOMES, 0.3)
+        return "timed_out" if is_too_slow else choices.pick(f"{where}/outcome", OUTCOMES, 0.3)
 
     def _ended(self, task: Task, process: Process) -> None:
         self.running.pop(task.arn, None)
