@@ -70,7 +70,7 @@ class PunctualStack(Stack):
         self.worker = Worker(self, "Worker", queues=queues, results=results, **shared)
 
         # runner, ECS task state changes ─▶ reporter ─▶ parts table, results bucket, state machine
-        self.reporter = Reporter(self, "Reporter", results=results, cluster=cluster, **shared)
+        self.reporter = Reporter(self, "Reporter", results=results, cluster=cluster, queues=queues, **shared)
 
         # Fargate ─▶ runner ─▶ reporter
         self.containers = Containers(self, "Runner", settings=settings, reporter=self.reporter)

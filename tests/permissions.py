@@ -26,7 +26,7 @@ IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
 
 DEAD_LETTER_QUEUES = (
     *("high", "normal", "low", "intake", "checks", "notices", "bulk"),
-    *("planner", "settler", "admission"),
+    *("planner", "settler", "admission", "reporter"),
 )
 USE_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
 USE_GATED = (
@@ -164,6 +164,8 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "ResultsBucket.Arn/*": ("s3:GetObject", "s3:PutObject"),
         STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskFailure", "states:SendTaskHeartbeat"),
         TASKS: ("ecs:StopTask",),
+        # Lambda sends an event that the function failed to handle.
+        "QueuesReporterDeadLetters.Arn": ("sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
     },
     "admission": {
         "TablesExecutions.Arn": ("dynamodb:UpdateItem",),

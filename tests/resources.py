@@ -6,7 +6,17 @@ import json
 from typing import Any
 
 PRIORITIES = ("high", "normal", "low")
-DEAD_LETTER_QUEUE_OWNERS = (*PRIORITIES, "intake", "planner", "settler", "admission", "monitor", "notifier", "bulk")
+DEAD_LETTER_QUEUE_OWNERS = (
+    *PRIORITIES,
+    "intake",
+    "planner",
+    "settler",
+    "admission",
+    "reporter",
+    "monitor",
+    "notifier",
+    "bulk",
+)
 TOPICS = ("page", "notice")
 ROLE = "arn:aws:iam::123456789012:role/schedules"
 STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"

@@ -48,11 +48,15 @@ class Queues(Construct):
         self.planner_dead_letters = self._dead_letters("planner")
         self.settler_dead_letters = self._dead_letters("settler")
         self.admission_dead_letters = self._dead_letters("admission")
-        for queue in (self.planner_dead_letters, self.settler_dead_letters, self.admission_dead_letters):
+        self.reporter_dead_letters = self._dead_letters("reporter")
+        for queue in (
+            *(self.planner_dead_letters, self.settler_dead_letters),
+            *(self.admission_dead_letters, self.reporter_dead_letters),
+        ):
             acknowledge(
                 queue.resource,
                 "AwsSolutions-SQS3",
-                "This is the dead-letter queue of a stream consumer: its event source mapping refers to it.",
+                "This is the dead-letter queue of a stream consumer or an event rule, which refers to it.",
             )
 
     @property
@@ -73,6 +77,7 @@ class Queues(Construct):
             "planner": self.planner_dead_letters,
             "settler": self.settler_dead_letters,
             "admission": self.admission_dead_letters,
+            "reporter": self.reporter_dead_letters,
         }
 
     def grant_enqueue(self, function: Function) -> None:

@@ -14,7 +14,7 @@ LONG_LANE = ("conductor", "reporter", "admission", "reconciler")
 WATCH = ("monitor", "notifier", "bulk")
 FUNCTIONS = (*SHORT_LANE, *LONG_LANE, *WATCH)
 QUEUES = ("high", "normal", "low", "intake", "checks", "notices", "bulk")
-DEAD_LETTER_READERS = (*QUEUES, "planner", "settler", "admission")
+DEAD_LETTER_READERS = (*QUEUES, "planner", "settler", "admission", "reporter")
 
 
 @dataclass(frozen=True)

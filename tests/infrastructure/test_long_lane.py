@@ -153,6 +153,14 @@ def test_the_reporter_receives_an_event_when_a_container_starts_or_stops(prod: D
     assert readable(target["Arn"]) == "ReporterFunction.Arn"
 
 
+def test_an_event_that_does_not_arrive_or_fails_is_kept(prod: Deployed) -> None:
+    (target,) = prod.one("AWS::Events::Rule", "ReporterTaskChanges")["Targets"]
+    configs = prod.all("AWS::Lambda::EventInvokeConfig").values()
+    (failed,) = (one for one in configs if readable(one["FunctionName"]) == "ReporterFunction")
+    kept = (target["DeadLetterConfig"]["Arn"], failed["DestinationConfig"]["OnFailure"]["Destination"])
+    assert {readable(queue) for queue in kept} == {"QueuesReporterDeadLetters.Arn"}
+
+
 def test_only_the_rule_for_task_changes_may_invoke_the_reporter(prod: Deployed) -> None:
     permissions = prod.all("AWS::Lambda::Permission").values()
     (permission,) = (one for one in permissions if readable(one["FunctionName"]) == "ReporterFunction.Arn")

@@ -88,15 +88,18 @@ def test_each_queue_has_one_reader(prod: Deployed) -> None:
     assert set(prod.sources("notifier")) == {"QueuesNotices.Arn"}
 
 
-def test_only_eventbridge_rules_of_this_account_may_send_to_the_intake_queue(prod: Deployed) -> None:
-    allowed = [
-        ({readable(queue) for queue in policy["Queues"]}, statement)
+def test_only_eventbridge_rules_of_this_account_may_send_to_a_queue(prod: Deployed) -> None:
+    allowed = {
+        readable(queue): statement
         for policy in prod.all("AWS::SQS::QueuePolicy").values()
+        for queue in policy["Queues"]
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Effect"] == "Allow"
-    ]
-    [(queues, statement)] = allowed
-    assert queues == {"QueuesIntake"}
+    }
+    assert set(allowed) == {"QueuesIntake", "QueuesReporterDeadLetters"}
+    (own_rule,) = allowed["QueuesReporterDeadLetters"]["Condition"].values()
+    assert readable(own_rule["aws:SourceArn"]) == "ReporterTaskChanges.Arn"
+    statement = allowed["QueuesIntake"]
     assert (statement["Principal"], statement["Action"]) == ({"Service": "events.amazonaws.com"}, "sqs:SendMessage")
     assert readable(statement["Resource"]) == "QueuesIntake.Arn"
     assert readable(statement["Condition"]["StringEquals"]["aws:SourceAccount"]) == "AWS::AccountId"
