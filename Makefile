@@ -15,7 +15,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 BIN := node_modules/.bin
 
-.PHONY: help install up down status logs notices demo test check docs preflight bootstrap deploy bench clean constraints \
+.PHONY: help install up down status logs notices demo pictures test check docs preflight bootstrap deploy bench clean constraints \
 	check-style check-types test-unit test-integration test-infrastructure test-e2e \
 	test-model test-simulator simulate check-console console-types
 
@@ -42,6 +42,9 @@ notices: install ## show notices and alarms as they arrive
 
 demo: install ## submit the jobs of a data-quality team, to look at in the console
 	@$(PY) -m local demo
+
+pictures: install ## store the pictures of the console in docs/pictures; before, run make up and make demo, and wait some minutes
+	@$(PY) -m tests.e2e.browser
 
 check: check-style check-types check-console test-unit ## run style and type checks and unit tests: about a minute
 

@@ -4,13 +4,7 @@ import { expect, test, unique } from "./stack";
 
 const HOUR_MS = 3_600_000;
 
-test("the calendar opens a failed run by keyboard, and shows the dry run of its backfill", async ({
-  page,
-  open,
-  submit,
-  call,
-  ended,
-}) => {
+test("the calendar opens a failed run by keyboard, and backfills it", async ({ page, open, submit, call, ended }) => {
   const name = unique("failing-in-the-calendar");
   const job = await submit({
     name,
@@ -44,4 +38,14 @@ test("the calendar opens a failed run by keyboard, and shows the dry run of its 
   await expect(question.getByText("1 again")).toBeVisible();
   await question.getByRole("button", { name: "Backfill 1 run" }).click();
   await expect(page.getByText(/^1.job backfilled/)).toBeVisible();
+  const runs = () => call<{ items: unknown[] }>("GET", `/jobs/${job.job_id}/executions`);
+  await expect.poll(async () => (await runs()).items.length).toBeGreaterThan(1);
+
+  await page.keyboard.press("m");
+  await expect(page).toHaveURL(/span=month/);
+  const today = page.getByRole("main").locator("[aria-current=date]");
+  await expect(today.getByText(/failed/).first()).toBeAttached();
+  await today.click();
+  await expect(page).toHaveURL(/span=day/);
+  await expect(page.getByRole("gridcell", { name: new RegExp(`^${name}: .*ailed`) }).first()).toBeVisible();
 });

@@ -1,5 +1,7 @@
 /** One execution: result, log, attempts, events, and running it again. */
 
+import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
 import { confirm, type Execution, expect, show, test, unique, YEARLY } from "./stack";
 
 test("an execution is run again with other parameters, and its result is shown", async ({
@@ -12,6 +14,8 @@ test("an execution is run again with other parameters, and its result is shown",
   const { execution_id: id } = await ended(job);
   await open(`/executions/${id}?tab=result`);
   await expect(page.getByRole("main").getByText('"amount": 1')).toBeVisible();
+  const result = await downloaded(page, () => page.getByRole("button", { name: "Download" }).click());
+  expect(result).toEqual({ name: `${id}.json`, text: '{\n  "amount": 1\n}' });
   await page.getByRole("link", { name: "Run again with changes…" }).click();
   await page.getByRole("dialog").getByLabel("Parameters").fill('{"amount": 2}');
   await confirm(page, "Run again");
@@ -57,11 +61,10 @@ test("the log is searched, and filtered by level", async ({ page, open, submit, 
   await expect(log.getByText("step 2 of 3")).toBeVisible();
   await show(page, `/executions/${id}?level=ERROR`);
   await expect(page.getByText("No line matches")).toBeVisible();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Download the log" }).click(),
-  ]);
-  expect(download.suggestedFilename()).toContain(id);
+  const file = await downloaded(page, () => page.getByRole("button", { name: "Download the log" }).click());
+  expect(file.name).toBe(`${id}.log.jsonl`);
+  const messages = file.text.split("\n").map((line) => JSON.parse(line).message);
+  expect(messages).toEqual(expect.arrayContaining(["step 1 of 3", "step 2 of 3", "step 3 of 3"])); // also what the filter hides
 });
 
 test("the timeline shows an execution before its start, and what happened to one that has ended", async ({
@@ -84,3 +87,9 @@ test("the timeline shows an execution before its start, and what happened to one
   const row = timeline.getByRole("img", { name: /^Execution: Succeeded.* Requested.* Attempt 1: succeeded after/ });
   await expect(row).toBeVisible();
 });
+
+/** The file that an action downloads. */
+async function downloaded(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
+  const [download] = await Promise.all([page.waitForEvent("download"), act()]);
+  return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+}

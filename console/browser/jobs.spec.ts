@@ -55,6 +55,22 @@ test("a job is run, paused, resumed and cancelled", async ({ page, open, submit,
   expect((await call<Job>("GET", `/jobs/${job.job_id}`)).state).toBe("cancelled");
 });
 
+test("an edit that another user has overtaken is applied on top of theirs", async ({ page, open, submit, call }) => {
+  const job = await submit({ name: unique("overtaken"), schedule: YEARLY });
+  await open(`/jobs/${job.job_id}/edit`);
+  await page.getByText("High", { exact: true }).click();
+  await expect(page.getByText("No problems")).toBeVisible();
+  await call("PATCH", `/jobs/${job.job_id}`, { timeout_seconds: 77 });
+  await page.getByRole("button", { name: "Save" }).click();
+  const conflict = page.getByRole("alert").filter({ hasText: "Another user saved revision 2" });
+  await expect(conflict.getByRole("row", { name: "timeout_seconds" })).toContainText("77");
+  expect(await call<Job>("GET", `/jobs/${job.job_id}`)).toMatchObject({ priority: "normal", revision: 2 });
+  await conflict.getByRole("button", { name: "Apply mine on top" }).click();
+  await expect(page.getByRole("main").getByText("revision 3")).toBeVisible();
+  const both = { priority: "high", timeout_seconds: 77, revision: 3 };
+  expect(await call<Job>("GET", `/jobs/${job.job_id}`)).toMatchObject(both);
+});
+
 test("a former revision is restored", async ({ page, open, submit, call }) => {
   const job = await submit({ name: unique("restored"), schedule: YEARLY, parameters: { step: 1 } });
   await call("PATCH", `/jobs/${job.job_id}`, { parameters: { step: 2 } });

@@ -1,7 +1,7 @@
 /** Lists: links, saved views, and bulk operations on a selection or a filter. */
 
 import type { Page } from "@playwright/test";
-import { expect, show, test, unique, YEARLY } from "./stack";
+import { expect, type Job, show, test, unique, YEARLY } from "./stack";
 
 const rowsOf = (page: Page, table: string) =>
   page.getByRole("table", { name: table }).locator("tbody").getByRole("row");
@@ -29,6 +29,39 @@ test("all jobs that match a filter are paused, and the pause is undone", async (
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByText("3 jobs resumed")).toBeVisible();
   await expect(rows.getByText("Paused")).toHaveCount(0);
+});
+
+test("the priority of jobs is changed, and a bulk operation is aborted", async ({
+  page,
+  open,
+  submit,
+  call,
+  without,
+}) => {
+  const prefix = unique("aborted");
+  const jobs: Job[] = [];
+  for (const one of ["a", "b"]) jobs.push(await submit({ name: `${prefix}-${one}`, schedule: YEARLY }));
+  const stored = () => Promise.all(jobs.map((one) => call<Job>("GET", `/jobs/${one.job_id}`)));
+  await open(`/jobs?name=${prefix}`);
+  const all = page.getByRole("checkbox", { name: "Select all rows that are loaded" });
+  await all.check();
+  await page.getByRole("button", { name: "Change priority…" }).click();
+  await page.getByRole("dialog").getByText("high", { exact: true }).click();
+  await expect(page.getByRole("dialog").getByText("Dry run, just now: 2 match")).toBeVisible();
+  await page.getByRole("button", { name: "Change priority of 2 jobs" }).click();
+  await expect(page.getByText("2 jobs changed")).toBeVisible();
+  expect((await stored()).map((one) => one.priority)).toEqual(["high", "high"]);
+
+  await without("bulk", async () => {
+    await all.check();
+    await page.getByRole("button", { name: "Cancel…" }).click();
+    await page.getByRole("button", { name: "Cancel 2 jobs" }).click();
+    await expect(page.getByText("Cancelling: 0 of 2")).toBeVisible();
+    await page.getByRole("button", { name: "Abort" }).click();
+    await expect(page.getByRole("button", { name: "Aborting…" })).toBeDisabled();
+  });
+  await expect(page.getByText("Aborted after 0 of 2: 0 jobs cancelled")).toBeVisible();
+  expect((await stored()).map((one) => one.state)).toEqual(["active", "active"]);
 });
 
 test("selected executions are retried, and the selection survives a filter by text", async ({
@@ -67,14 +100,24 @@ test("a view is saved under a name, and is opened again", async ({ page, open })
   await expect(views.getByRole("link", { name: "Low ones" })).toHaveCount(0);
 });
 
-test("an item that needs attention is snoozed, if there is one", async ({ page, open }) => {
+test("an item that needs attention is snoozed", async ({ page, open, submit, call }) => {
+  const name = unique("cannot-be-on-time");
+  const late = { parameters: { seconds: 600 }, expected_seconds: 600, deadline: { within_seconds: 2 } };
+  const job = await submit({ name, task: "sleep", ...late });
+  const attention = async () => {
+    const { attention: items } = await call<{ attention: { subject: { id: string; job_name: string } }[] }>(
+      "GET",
+      "/overview",
+    );
+    return items.find((one) => one.subject.job_name === job.name)?.subject.id;
+  };
+  await expect.poll(attention).toBeDefined();
   await open("");
-  const items = page.getByRole("list", { name: "What needs you" }).getByRole("listitem");
-  test.skip((await items.count()) === 0, "nothing needs attention");
-  const name = await items.first().getByRole("heading").innerText();
-  await items.first().getByRole("button", { name: "Snooze for 8 h" }).click();
+  const item = page.getByRole("list", { name: "What needs you" }).getByRole("listitem").filter({ hasText: name });
+  await item.getByRole("button", { name: "Snooze for 8 h" }).click();
   await expect(page.getByText("Snoozed for 8 hours")).toBeVisible();
-  await expect(items.filter({ hasText: name })).toHaveCount(0);
+  await expect(item).toHaveCount(0);
+  await call("PUT", `/executions/${await attention()}/cancel`);
 });
 
 test("the tasks are listed, and open the form", async ({ page, open }) => {

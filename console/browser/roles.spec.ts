@@ -18,6 +18,7 @@ const OFFERED: Record<string, { job: string[]; execution: string[]; ticks: numbe
   },
   payments: { job: ["Clone"], execution: [], ticks: 0, canSubmit: true },
 };
+const DAY_MS = 86_400_000;
 const REFUSED = { viewer: /requires the role operator/, payments: /team|owner|data-quality/ };
 
 for (const [user, offered] of Object.entries(OFFERED)) {
@@ -50,17 +51,34 @@ for (const [user, offered] of Object.entries(OFFERED)) {
 }
 
 for (const [user, reason] of Object.entries(REFUSED)) {
-  test(`what ${user} forces is refused with the reason`, async ({ page, open, submit, call, ended }) => {
+  test(`whatever ${user} forces is refused with the reason`, async ({ page, open, submit, call, ended }) => {
     const { job, execution } = await ranOnce(unique(`forced-by-${user}`), submit, call, ended);
-    await open(`/jobs/${job.job_id}?do=pause`, user);
+    const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+    const [ofJob, ofExecution] = [`/jobs/${job.job_id}`, `/executions/${execution.execution_id}`];
+    await open(ofJob, user);
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Pause the job" }).click();
-    await expect(dialog.getByRole("alert").last()).toHaveText(reason);
-    await show(page, `/executions/${execution.execution_id}?do=retry`);
-    await dialog.getByRole("button", { name: "Run again" }).click();
-    await expect(dialog.getByRole("alert").last()).toHaveText(reason);
-    expect((await call<Job>("GET", `/jobs/${job.job_id}`)).state).toBe("active");
-    expect((await ended(job)).execution_id).toBe(execution.execution_id);
+    const stored = async () => [await call("GET", ofJob), await call("GET", `${ofJob}/executions`)];
+    const before = await stored();
+    for (const [view, verb] of [
+      [`${ofJob}?do=run`, "Run now"],
+      [`${ofJob}?do=pause`, "Pause the job"],
+      [`${ofJob}?do=resume`, "Resume the job"],
+      [`${ofJob}?do=cancel`, "Cancel the job"],
+      [`${ofJob}?do=backfill&day=${day}`, "Backfill the day"],
+      [`${ofExecution}?do=retry`, "Run again"],
+      [`${ofExecution}?do=again`, "Run again"],
+      [`${ofExecution}?do=cancel`, "Cancel the execution"],
+    ] as const) {
+      await show(page, view);
+      await dialog.getByRole("button", { name: verb, exact: true }).click();
+      await expect(dialog.getByRole("alert").last(), view).toHaveText(reason);
+    }
+    await show(page, `${ofJob}/edit`);
+    await page.getByText("High", { exact: true }).click();
+    await expect(page.getByRole("alert").filter({ hasText: reason })).not.toHaveCount(0);
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.locator(".toast").getByText(reason)).toBeVisible();
+    expect(await stored()).toEqual(before);
   });
 }
 

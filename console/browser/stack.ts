@@ -2,8 +2,9 @@
 
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 
-const { API_URL, CONSOLE_URL, PASSWORDS, TOKEN, PICTURES } = process.env as Record<string, string>;
+const { API_URL, CONSOLE_URL, EMULATOR_URL, PASSWORDS, TOKEN } = process.env as Record<string, string>;
 const passwords: Record<string, string> = JSON.parse(PASSWORDS ?? "{}");
+const functions: Record<string, string> = JSON.parse(process.env.FUNCTIONS ?? "{}");
 const FINAL = ["succeeded", "failed", "timed_out", "cancelled", "skipped", "missed"];
 
 /** Live jobs have different names, also those of an earlier run on the same stack. */
@@ -38,8 +39,12 @@ interface Fixtures {
   submit: (job: Record<string, unknown>) => Promise<Job>;
   /** The last execution of a job that has ended, once there is one. */
   ended: (job: Job) => Promise<Execution>;
-  /** Store a picture of the whole page. */
-  picture: (name: string) => Promise<void>;
+  /** Measure the queues now, which happens every minute. */
+  measured: () => Promise<void>;
+  /** Act while a function reads no message: what waits for it is processed afterwards. */
+  without: (name: string, act: () => Promise<void>) => Promise<void>;
+  /** Act while the API answers no request. */
+  away: (act: () => Promise<void>) => Promise<void>;
 }
 
 export const test = base.extend<Fixtures>({
@@ -47,11 +52,7 @@ export const test = base.extend<Fixtures>({
     await use(async (view, user = "operator") => {
       await page.context().clearCookies(); // the sign-in of the user before
       await page.goto(CONSOLE_URL + view);
-      await page.locator("input[name=username]").fill(user);
-      await page.locator("input[name=password]").fill(passwords[user] ?? "");
-      await page.locator("button[type=submit], input[type=submit]").first().click();
-      await expect(page.getByRole("main")).toBeVisible();
-      await loaded(page);
+      await signIn(page, user);
     });
   },
   call: async ({ request }, use) => {
@@ -77,14 +78,46 @@ export const test = base.extend<Fixtures>({
       return last as unknown as Execution;
     });
   },
-  picture: async ({ page }, use) => {
-    await use(async (name) => {
-      if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+  measured: async ({ request }, use) => {
+    const tick = `${EMULATOR_URL}/2015-03-31/functions/${functions.monitor}/invocations`;
+    await use(async () => {
+      expect((await request.post(tick, { data: { do: "tick" } })).ok()).toBe(true);
+    });
+  },
+  without: async ({ request }, use) => {
+    const sources = `${EMULATOR_URL}/2015-03-31/event-source-mappings/`;
+    await use(async (name, act) => {
+      const found = await (await request.get(`${sources}?FunctionName=${functions[name]}`)).json();
+      const uuids = found.EventSourceMappings.map((one: { UUID: string }) => one.UUID);
+      expect(uuids).not.toEqual([]);
+      const enable = async (isEnabled: boolean) => {
+        for (const uuid of uuids) {
+          expect((await request.put(sources + uuid, { data: { Enabled: isEnabled } })).ok()).toBe(true);
+        }
+      };
+      await enable(false);
+      await act().finally(() => enable(true));
+    });
+  },
+  away: async ({ request }, use) => {
+    const limit = `${EMULATOR_URL}/2017-10-31/functions/${functions.api}/concurrency`;
+    await use(async (act) => {
+      await request.put(limit, { data: { ReservedConcurrentExecutions: 0 } });
+      await act().finally(() => request.delete(limit));
     });
   },
 });
 
 export { expect };
+
+/** Sign in on the page of the stack, and wait until the view has loaded. */
+export async function signIn(page: Page, user = "operator"): Promise<void> {
+  await page.locator("input[name=username]").fill(user);
+  await page.locator("input[name=password]").fill(passwords[user] ?? "");
+  await page.locator("button[type=submit], input[type=submit]").first().click();
+  await expect(page.getByRole("main")).toBeVisible();
+  await loaded(page);
+}
 
 /** Open another view without signing in again, and wait until it has loaded. */
 export async function show(page: Page, view: string): Promise<void> {
@@ -98,6 +131,18 @@ export async function show(page: Page, view: string): Promise<void> {
 
 async function loaded(page: Page): Promise<void> {
   await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+}
+
+const MOST_TABS = 150;
+
+/** Move the focus to an element with the Tab key only. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await expect(target).toBeVisible();
+  for (let presses = 0; presses < MOST_TABS; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`${target} is not reached by ${MOST_TABS} Tab keys`);
 }
 
 /** Confirm the open dialog, whose dry run has been shown. */

@@ -80,6 +80,15 @@ describe("a read", () => {
     expect(fetched).toHaveBeenCalledTimes(1);
   });
 
+  test("fails with the fields that are refused, and with the message of what concerns no field", async () => {
+    const errors = [
+      { field: "owner", message: "must be a team of yours" },
+      { field: null, message: "this requires the role operator" },
+    ];
+    fetched.mockImplementation(async () => answer({ detail: "both", errors }, 422));
+    expect((await settled(read("/jobs"))).problem).toMatchObject({ message: "both", fields: [errors[0]] });
+  });
+
   test("sends the entity tag, and an unchanged answer renews the age of the data", async () => {
     fetched.mockImplementationOnce(() => succeeds({ items: [] }, { ETag: '"1"' }));
     const first = (await settled(read("/tagged"))).value;

@@ -40,7 +40,9 @@ export async function problemOf(response: Response): Promise<Problem> {
   const { status, statusText } = response;
   const body = await response.json().catch(() => ({}));
   const message = body.detail ?? body.message ?? (statusText || `The API answered ${status}`);
-  return new Problem(status, message, body.errors ?? [], new Date(), retryAfterMs(response) ?? 0);
+  const errors: { field: string | null; message: string }[] = body.errors ?? [];
+  const fields = errors.flatMap(({ field, message }) => (field === null ? [] : [{ field, message }]));
+  return new Problem(status, message, fields, new Date(), retryAfterMs(response) ?? 0);
 }
 
 /** What was thrown, as a problem. */

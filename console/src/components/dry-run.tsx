@@ -3,6 +3,7 @@
 import { Problem } from "../api/problem";
 import type { Changes } from "../api/types";
 import { count } from "../format/duration";
+import { sentence } from "../format/text";
 import { dueOf, when } from "../format/time";
 import { useAnswer } from "../state/resource";
 import { Icon, type IconName } from "./icon";
@@ -61,7 +62,7 @@ export function NoDryRun({ problem }: { problem: Problem | null }) {
   if (problem === null || problem.isAway) {
     return (
       <p class="dim" role="status">
-        Dry run… {problem && `${problem.message} ${tryingAgain(problem)}`}
+        Dry run… {problem && `${sentence(problem.message)} ${tryingAgain(problem)}`}
       </p>
     );
   }

@@ -38,7 +38,7 @@ export function Account() {
 
 export function Preferences() {
   return (
-    <div class="preferences">
+    <section class="preferences" aria-label="Preferences">
       <fieldset class="segments" aria-label="Theme">
         {THEMES.map((one) => (
           <label key={one}>
@@ -68,7 +68,7 @@ export function Preferences() {
       <button type="button" class="button" onClick={signOut}>
         Sign out
       </button>
-    </div>
+    </section>
   );
 }
 

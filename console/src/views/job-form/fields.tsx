@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../../api/problem";
 import { tryingAgain } from "../../components/states";
+import { sentence } from "../../format/text";
 import { useResource } from "../../state/resource";
 import { Choice } from "./choice";
 import { DeadlineFields } from "./deadline-fields";
@@ -126,7 +127,7 @@ export function FormFields({ draft, onChange, problemAt, isEdit }: Props) {
 
 /** A failed request must not look like a list without tasks. */
 function notLoaded(problem: Problem | null): string | undefined {
-  return problem ? `Tasks: ${problem.message} ${tryingAgain(problem)}` : undefined;
+  return problem ? `Tasks: ${sentence(problem.message)} ${tryingAgain(problem)}` : undefined;
 }
 
 function Section({ title, children }: { title: string; children: ComponentChildren }) {

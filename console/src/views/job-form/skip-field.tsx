@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { tryingAgain } from "../../components/states";
+import { sentence } from "../../format/text";
 import { useResource } from "../../state/resource";
 
 interface Props {
@@ -42,7 +43,9 @@ export function SkipField({ skip, problem, onChange }: Props) {
           </li>
         ))}
         {isOpen && !data && (
-          <li class="dim">{away ? `Calendars: ${away.message} ${tryingAgain(away)}` : "Loading calendars…"}</li>
+          <li class="dim">
+            {away ? `Calendars: ${sentence(away.message)} ${tryingAgain(away)}` : "Loading calendars…"}
+          </li>
         )}
       </ul>
     </details>

@@ -1,0 +1,28 @@
+/** Queues: what fills them, and what helps. */
+
+import { confirm, expect, type Job, test, unique } from "./stack";
+
+test("a job that fills a queue gets a lower priority, and is paused", async ({
+  page,
+  open,
+  submit,
+  call,
+  measured,
+}) => {
+  const name = unique("fills-a-queue");
+  const job = await submit({ name, task: "queue.process", schedule: { queue: true } });
+  const stored = () => call<Job>("GET", `/jobs/${job.job_id}`);
+  await measured();
+  await open("/queues");
+  const row = page.getByRole("row").filter({ hasText: name });
+  await row.getByRole("link", { name: "Set to low…" }).click();
+  await confirm(page, "Set to low");
+  await expect(page.getByText(`${name} has the priority low`)).toBeVisible();
+  expect(await stored()).toMatchObject({ priority: "low", state: "active" });
+  await row.getByRole("link", { name: "Pause…" }).click();
+  await confirm(page, "Pause the job");
+  await expect(page.getByText(`${name} is paused`)).toBeVisible();
+  await measured(); // the list is that of the last measurement
+  await expect(row.getByText("Paused")).toBeVisible();
+  expect(await stored()).toMatchObject({ state: "paused" });
+});
