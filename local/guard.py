@@ -8,9 +8,11 @@ checks. `local.emulator` runs this file as a script, so it imports nothing of th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qsl
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -19,9 +21,9 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost")
-# Paths whose pages may be open in a browser. API Gateway checks the token, and answers other origins as on AWS;
-# the others are the pages of the sign-in.
-PAGES = ("/_aws/execute-api/", "/login", "/logout", "/oauth2/")
+# Paths that pages of other origins may link to. API Gateway checks the token, and answers other origins as on AWS.
+API = re.compile(r"/_aws/execute-api/[A-Za-z0-9]+/.")
+SIGN_IN = re.compile(r"/(login|logout|oauth2/(authorize|login|token|userInfo))")
 
 
 class Guard:
@@ -47,11 +49,23 @@ def refusal(scope: Scope) -> str | None:
     # The page of another host reaches the emulator if its name resolves to loopback (DNS rebinding).
     if name not in LOOPBACK and not name.endswith(".localhost"):
         return f"the host {name!r} is not a name of this machine"
-    if name in LOOPBACK and scope["path"].startswith(PAGES):
+    if name in LOOPBACK and _is_for_pages(scope):
         return None if _is_own(headers) or _opens_page(scope, headers) else "the request comes from another origin"
     if not _is_of_page(headers) or (_is_own(headers) and _opens_page(scope, headers)):
         return None
     return "web pages may not call AWS services: use the HTTP API, or an AWS client"
+
+
+def _is_for_pages(scope: Scope) -> bool:
+    """Whether the request is for the HTTP API or the sign-in.
+
+    On the path of the sign-in, the emulator prefers the AWS service that a query parameter names.
+    """
+    if API.match(scope["path"]):
+        return True
+    query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    names_service = any(name.lower().startswith(("action", "x-amz-")) for name, _ in query)
+    return SIGN_IN.fullmatch(scope["path"]) is not None and not names_service
 
 
 def _is_of_page(headers: dict[str, str]) -> bool:

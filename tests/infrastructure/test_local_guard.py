@@ -3,6 +3,7 @@
 import http.client
 import json
 from collections.abc import Iterator, Mapping
+from uuid import uuid4
 
 import pytest
 
@@ -72,6 +73,28 @@ def test_a_page_of_another_origin_creates_no_function(emulator: Emulator) -> Non
 def test_services_refuse_pages(emulator: Emulator, headers: dict[str, str], path: str) -> None:
     assert send(emulator, headers, "GET", path)[0] == REFUSED
     assert send(emulator, headers, "POST", path)[0] == REFUSED
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/login", "/login/x", "/LOGIN", "/logout", "/logout/x", "/oauth2/", "/oauth2/x", "/oauth2/login"),
+        *("/oauth2/token", "/_aws/execute-api/", "/_aws/execute-api//x", "/_aws/execute-api/a1b2c3d4/"),
+        *("/_aws/execute-api/%2e%2e/x", API),
+    ],
+)
+@pytest.mark.parametrize("name", ["Action", "%41ction", "action"])
+def test_a_link_reaches_no_service_by_a_path_of_the_api_or_the_sign_in(
+    emulator: Emulator, path: str, name: str
+) -> None:
+    """The emulator prefers the service that the query names to the path, in a page or in a frame of one."""
+    queue = f"stolen{uuid4().hex}"
+    request = f"{path}?{name}=CreateQueue&QueueName={queue}&Version=2012-11-05"
+    signature = "&X-Amz-Credential=test%2F20260101%2Fus-east-1%2Fsqs%2Faws4_request"
+    for kind in ({}, {"Sec-Fetch-Dest": "iframe"}):
+        for address in (request, request + signature):
+            send(emulator, {**OPENED, "Sec-Fetch-Site": "cross-site", **kind}, "GET", address)
+    assert not client("sqs", emulator.endpoint).list_queues(QueueNamePrefix=queue).get("QueueUrls")
 
 
 def test_a_preflight_of_another_origin_is_refused(emulator: Emulator) -> None:
