@@ -4,6 +4,8 @@ import { expect, type Job, show, test } from "./stack";
 
 const { PICTURES } = process.env;
 const SIZES = { "": { width: 1440, height: 900 }, "-360": { width: 360, height: 800 } };
+/** A headless browser reserves its width, also at the size of a phone. */
+const WITHOUT_SCROLLBAR = "html { scrollbar-gutter: auto !important; scrollbar-width: none; }";
 const NARROW = ["overview", "jobs", "execution"];
 /** The job of the demo that is at risk while it runs, and the one with a history of weeks. */
 const [AT_RISK, WEEKLY] = ["refunds-week", "weekly-quality-orders"];
@@ -33,7 +35,8 @@ test("the views of the documentation", async ({ page, open, call }) => {
         if (suffix && !NARROW.includes(name)) continue;
         await page.setViewportSize(size);
         await expect(page.getByRole("button", { name: /ago$|now$/ })).toBeVisible();
-        await page.screenshot({ path: `${PICTURES}/console-${name}${theme === "dark" ? "-dark" : ""}${suffix}.png` });
+        const path = `${PICTURES}/console-${name}${theme === "dark" ? "-dark" : ""}${suffix}.png`;
+        await page.screenshot({ path, style: WITHOUT_SCROLLBAR });
       }
     }
   }
