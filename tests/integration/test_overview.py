@@ -78,6 +78,11 @@ def test_the_failures_of_today_are_counted_and_the_latest_are_shown_with_the_rea
     world.submit(task="fail", parameters={"fatal": True})
     world.run_until_idle()
     assert overview(world)["failed_today"]["count"] == 1
+    failing = {"task": "fail", "parameters": {"fatal": True}}
+    assert world.request("POST", "/jobs", failing, team="reporting")[0] == 201
+    world.run_until_idle()
+    found = overview(world)["failed_today"]
+    assert (found["count"], {one["owner"] for one in found["items"]}) == (2, {"data-quality", "reporting"})
     world.pass_time(DAY)
     jobs = []
     for n in range(12):
@@ -241,9 +246,10 @@ def test_an_acknowledged_item_is_open_again_when_its_state_changes(world: World)
 def test_a_snoozed_item_is_open_again_at_its_instant(world: World) -> None:
     raise_alarm("Punctual-DeadLetters")
     path = "/attention/alarm.Punctual-DeadLetters"
-    status, _ = world.request("PUT", path, {"state": "snoozed", "until": "2026-11-16T13:00:00Z"})
+    status, _ = world.request("PUT", path, {"state": "snoozed", "until": "2026-11-16T13:00:00Z", "note": "known"})
     assert status == 200
-    assert [one["state"] for one in attention(world)] == ["snoozed"]
+    [item] = attention(world)
+    assert (item["state"], item["acknowledgement"]["note"]) == ("snoozed", "known")
     world.pass_time(HOUR)
     assert [one["state"] for one in attention(world)] == ["open"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -175,7 +176,7 @@ def test_the_history_of_a_job_has_run_times_lateness_and_outcomes_by_day(world: 
     world.pass_time(2 * 86_400)
     run(world, job, 1000)
     history = get(world, f"/jobs/{job['job_id']}/statistics")
-    assert (history["since"], history["total"]) == ("2026-11-18", 4)
+    assert (history["first_day"], history["total"]) == ("2026-11-18", 4)
     assert history["counts"] == {"succeeded": 3, "failed": 1}
     assert [one["day"] for one in history["days"]] == ["2026-11-18", "2026-11-19", "2026-11-20"]
     first, empty, last = history["days"]
@@ -200,10 +201,26 @@ def test_the_history_outlives_the_executions(world: World) -> None:
     assert get(world, f"/jobs/{job['job_id']}/statistics") == before
 
 
+def test_days_whose_counters_expired_are_unknown(world: World) -> None:
+    job = a_job(world)
+    run(world, job, 1)
+    world.pass_time(86_400)
+    run(world, job, 1)
+    items = [one for one in world.items("statistics") if one["series"]["S"] == f"job#{job['job_id']}"]
+    expiries = {one["bucket"]["S"]: int(one["expires_at"]["N"]) for one in items}
+    midnights = {"day#2026-11-16": datetime(2026, 11, 16, tzinfo=UTC), "record": datetime(2026, 11, 17, tzinfo=UTC)}
+    kept = timedelta(weeks=55)
+    assert expiries == {bucket: (at + kept).timestamp() for bucket, at in midnights.items()}
+    world.pass_time(datetime(2027, 12, 6, tzinfo=UTC).timestamp() - world.now.timestamp())
+    history = get(world, f"/jobs/{job['job_id']}/statistics?from=2026-11-16&to=2026-11-18")
+    assert history["first_day"] == "2026-11-17"
+    assert [one["day"] for one in history["days"]] == ["2026-11-17", "2026-11-18"]
+
+
 def test_a_job_whose_executions_have_not_ended_has_no_history(world: World) -> None:
     job = a_job(world)
     history = get(world, f"/jobs/{job['job_id']}/statistics?from=2025-12-01")
-    assert (history["since"], history["days"], history["total"]) == (None, [], 0)
+    assert (history["first_day"], history["days"], history["total"]) == (None, [], 0)
 
 
 def test_a_wrong_range_of_a_history_is_rejected(world: World) -> None:
@@ -245,8 +262,10 @@ def test_a_summary_counts_ended_executions_by_status_and_by_queue(world: World) 
 def test_a_summary_of_an_owner_counts_only_that_owner(world: World) -> None:
     job = a_job(world)
     run(world, job, 1)
-    for owner, total in (("data-quality", 1), ("others", 0)):
-        items = get(world, f"/executions/summary?owner={owner}")["items"]
+    assert world.request("POST", "/jobs", {"task": "echo"}, team="reporting")[0] == 201
+    world.run_until_idle()
+    for query, total in (("owner=data-quality", 1), ("owner=reporting", 1), ("owner=others", 0), ("", 2)):
+        items = get(world, f"/executions/summary?{query}")["items"]
         assert sum(one["total"] for one in items) == total
 
 

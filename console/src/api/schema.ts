@@ -2419,15 +2419,15 @@ export interface components {
              * @description Oldest first.
              */
             days: components["schemas"]["DayStatistics"][];
+            /**
+             * First Day
+             * @description The first day of the job's history. Earlier days are unknown, and not in `days`.
+             */
+            first_day: string | null;
             /** Job Id */
             job_id: string;
             lateness: components["schemas"]["Quantiles"];
             run_times: components["schemas"]["Quantiles"];
-            /**
-             * Since
-             * @description The first day of the job's history. Earlier days are unknown, and not in `days`.
-             */
-            since: string | null;
             /** Total */
             total: number;
         };

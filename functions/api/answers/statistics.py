@@ -55,7 +55,7 @@ class JobStatistics(BaseModel):
     """The ended executions of a job by day, in UTC. The counters outlive the executions."""
 
     job_id: str
-    since: str | None = Field(
+    first_day: str | None = Field(
         description="The first day of the job's history. Earlier days are unknown, and not in `days`."
     )
     total: int

@@ -53,7 +53,7 @@ def get_job(job_id: str, include: IncludeQuery = None) -> answers.Job | JobDetai
         return view
     detail, today = JobDetail(**dict(view)), now.date()
     if Include.STATISTICS in include:
-        history = statistics.history(job_id, today - timedelta(days=MAX_STATISTICS_DAYS - 1), today)
+        history = statistics.history(job_id, today - timedelta(days=MAX_STATISTICS_DAYS - 1), today, today)
         detail.statistics = history_view(job_id, history)
     if Include.NEXT in include:
         occurrences = preview(job.schedule, now, NEXT_INSTANTS) if job.state is JobState.ACTIVE else []

@@ -54,5 +54,6 @@ def summarize_executions(
 def get_job_statistics(job_id: str, since: FirstDayQuery = None, until: LastDayQuery = None) -> JobStatistics:
     """Up to 53 weeks. Days before the job's history are not listed."""
     authorize(router)
-    first, last = parse_days(since, until, instant.now())
-    return history_view(job_id, statistics.history(find.job(job_id).job_id, first, last))
+    now = instant.now()
+    first, last = parse_days(since, until, now)
+    return history_view(job_id, statistics.history(find.job(job_id).job_id, first, last, now.date()))

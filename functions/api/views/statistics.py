@@ -102,7 +102,7 @@ def history_view(job_id: str, history: JobHistory) -> JobStatistics:
     empty: Counts = {}
     return JobStatistics(
         job_id=job_id,
-        since=None if history.since is None else f"{history.since}",
+        first_day=None if history.first_day is None else f"{history.first_day}",
         **_statistics(reduce(add, history.days.values(), empty)),
         days=[DayStatistics(day=f"{day}", **_statistics(counts)) for day, counts in history.days.items()],
     )

@@ -12,7 +12,7 @@ const THURSDAY = new Date("2026-11-19T10:00:00Z");
 
 describe("the weeks of the heat map", () => {
   it("end today, and begin on a Monday", () => {
-    const weeks = weeksOf({ days: [], since: null }, THURSDAY);
+    const weeks = weeksOf({ days: [], first_day: null }, THURSDAY);
     expect(weeks).toHaveLength(WEEKS);
     expect(weeks.at(-1)?.map((one) => one.day)).toEqual(["2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19"]);
     expect(new Date(weeks[0]?.[0]?.day ?? "").getUTCDay()).toBe(1);
@@ -20,7 +20,7 @@ describe("the weeks of the heat map", () => {
 
   it("tell days before the history from days without executions", () => {
     const days = [counted("2026-11-17", { succeeded: 2 })];
-    const last = weeksOf({ days, since: "2026-11-17" }, THURSDAY).at(-1);
+    const last = weeksOf({ days, first_day: "2026-11-17" }, THURSDAY).at(-1);
     expect(last?.map((one) => one.outcome)).toEqual(["unknown", "succeeded", "none", "none"]);
   });
 });

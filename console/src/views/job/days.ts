@@ -27,21 +27,21 @@ export function outcomeOf(one: DayStatistics): Outcome {
 }
 
 /** 53 weeks of seven days, oldest first, each from Monday; days after `today` are left out. */
-export function weeksOf({ days, since }: Pick<Statistics, "days" | "since">, today: Date): Day[][] {
+export function weeksOf({ days, first_day }: Pick<Statistics, "days" | "first_day">, today: Date): Day[][] {
   const known = new Map(days.map((one) => [one.day, one]));
   const last = Date.parse(today.toISOString().slice(0, 10));
   const monday = last - ((new Date(last).getUTCDay() + 6) % 7) * DAY_MS;
   return Array.from({ length: WEEKS }, (_, week) =>
     Array.from({ length: 7 }, (_, weekday) => monday + ((week - WEEKS + 1) * 7 + weekday) * DAY_MS)
       .filter((at) => at <= last)
-      .map((at) => dayOf(new Date(at).toISOString().slice(0, 10), known, since)),
+      .map((at) => dayOf(new Date(at).toISOString().slice(0, 10), known, first_day)),
   );
 }
 
-function dayOf(day: string, known: Map<string, DayStatistics>, since: string | null): Day {
+function dayOf(day: string, known: Map<string, DayStatistics>, firstDay: string | null): Day {
   const statistics = known.get(day) ?? null;
   if (statistics) return { day, outcome: outcomeOf(statistics), statistics };
-  return { day, outcome: since === null || day < since ? "unknown" : "none", statistics: null };
+  return { day, outcome: firstDay === null || day < firstDay ? "unknown" : "none", statistics: null };
 }
 
 /** `3 succeeded, 1 failed`, or why there is nothing. */

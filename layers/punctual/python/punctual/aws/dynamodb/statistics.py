@@ -23,10 +23,9 @@ from punctual.aws.dynamodb.items import Item
 from punctual.aws.dynamodb.table import Table, transact
 from punctual.domain.instant import from_text, to_text
 from punctual.domain.statistics.ended import Counts, add, ends_of_text, ends_text
-from punctual.domain.statistics.job_record import JobRecord, LedgerPage, RecordChange
+from punctual.domain.statistics.job_record import DAYS_KEPT, JobRecord, LedgerPage, RecordChange
 from punctual.domain.statistics.quarter import Quarter, slot_of
 
-DAYS_KEPT = timedelta(weeks=55)
 QUARTERS_KEPT = timedelta(days=36)
 LEDGER_KEPT = timedelta(days=15)
 """Longer than a dead letter of the settler is kept: it can be sent again until then."""

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from punctual.domain.statistics.ended import CountedEnd, Counts, Ended, add
 
+DAYS_KEPT = timedelta(weeks=55)
+"""How long after the beginning of a day its counts expire."""
 SHOWN_EXECUTIONS = 20
 """How many of the last ended executions a job shows."""
 MAX_IN_RECORD = 32

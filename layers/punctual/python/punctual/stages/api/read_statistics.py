@@ -11,7 +11,7 @@ from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.jobs.job import Job
 from punctual.domain.requests.statistics_range import SummaryRange
 from punctual.domain.statistics.ended import Counts, add
-from punctual.domain.statistics.job_record import JobRecord
+from punctual.domain.statistics.job_record import DAYS_KEPT, JobRecord
 
 if TYPE_CHECKING:
     from punctual.ports.jobs import JobActivity, JobIndex
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JobHistory:
-    """The counts of a job by day, without the days before its first end: nothing is known about them."""
+    """The counts of a job by day, without the days before its first end and those that expired: they are unknown."""
 
-    since: date | None
-    """The first day that was counted; ``None`` if no execution has ended yet."""
+    first_day: date | None
+    """The first day whose counts are known; ``None`` if no execution has ended yet."""
     days: Mapping[date, Counts]
 
 
@@ -64,13 +64,13 @@ class StatisticsReading:
                 totals[start] = add(totals[start], quarter.counts)
         return list(totals.items())
 
-    def history(self, job_id: str, first: date, last: date) -> JobHistory:
-        """The counts of each day from the first end of the job on; a day without an end has no counts."""
+    def history(self, job_id: str, first: date, last: date, today: date) -> JobHistory:
+        """The counts of each known day from ``first`` to ``last``; a day without an end has no counts."""
         record = self.statistics.records([job_id]).get(job_id)
         if record is None:
             return JobHistory(None, {})
-        since = date.fromisoformat(record.since)
-        start = max(first, since)
+        first_day = max(date.fromisoformat(record.since), today - DAYS_KEPT + timedelta(days=1))
+        start = max(first, first_day)
         found = self.statistics.days(record, start, last) if start <= last else {}
         days = [start + timedelta(days=number) for number in range((last - start).days + 1)]
-        return JobHistory(since, {day: found.get(f"{day}", {}) for day in days})
+        return JobHistory(first_day, {day: found.get(f"{day}", {}) for day in days})
