@@ -36,7 +36,8 @@ def public_addresses(host: str, port: int) -> list[str]:
 def _is_allowed(address: IPv4Address | IPv6Address) -> bool:
     if isinstance(address, IPv6Address) and (embedded := address.ipv4_mapped or address.sixtofour):
         return _is_allowed(embedded)
-    if address.is_global and not address.is_multicast and not address.is_reserved:
+    is_site_local = isinstance(address, IPv6Address) and address.is_site_local  # `is_global` is true for it
+    if address.is_global and not (address.is_multicast or address.is_reserved or is_site_local):
         return True
     networks = os.environ.get(ALLOWED_NETWORKS, "").split(",")
     return any(address in ip_network(network) for network in networks if network)
