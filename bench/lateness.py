@@ -6,6 +6,7 @@ None may start early.
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from bench.picture import histogram
@@ -21,7 +22,7 @@ EVERY_SECOND_FOR = 60
 SETTLE_SECONDS = 60
 """After the deployment."""
 MOST_SECONDS_NOW, MOST_SECONDS_FEW = 1, 2
-"""Limits of the worst run, on an idle machine."""
+"""Limits of the worst run, on an idle machine: from the client's request, and from the due instant, to the start."""
 
 
 def measure(punctual: Punctual) -> Report:
@@ -42,10 +43,10 @@ def _measure_first_starts(report: Report, punctual: Punctual) -> None:
     time.sleep(max(SETTLE_SECONDS - (time.monotonic() - punctual.stack["ready_at"]), 0))
     answered, now = list[float](), list[float]()
     for _ in range(RUNS):
-        began = time.monotonic()
+        submitted = datetime.now(UTC)
         job = punctual.submit(task="echo")
-        answered.append(time.monotonic() - began)
-        now += [_late(one) for one in punctual.wait_for_end(job)]
+        answered.append((datetime.now(UTC) - submitted).total_seconds())
+        now += [_seconds_to_start(submitted, one) for one in punctual.wait_for_end(job)]
     few = [max(_due_together(punctual, FEW)) for _ in range(RUNS)]
     first = (("submitted now", now, MOST_SECONDS_NOW), (f"{FEW} due at one instant, the latest", few, MOST_SECONDS_FEW))
     report.show(f"fresh stack, {RUNS} submissions, answered after", ", ".join(f"{one:.2f}" for one in answered) + " s")
@@ -75,4 +76,8 @@ def _every_second(punctual: Punctual) -> list[float]:
 
 
 def _late(execution: dict[str, Any]) -> float:
-    return (from_text(execution["started_at"]) - from_text(execution["scheduled_at"])).total_seconds()
+    return _seconds_to_start(from_text(execution["scheduled_at"]), execution)
+
+
+def _seconds_to_start(since: datetime, execution: dict[str, Any]) -> float:
+    return (from_text(execution["started_at"]) - since).total_seconds()
