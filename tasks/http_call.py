@@ -17,7 +17,12 @@ MAX_BODY_BYTES = 16 * 1024
     parameters={
         "type": "object",
         "properties": {
-            "url": {"type": "string", "pattern": "^https?://", "examples": ["https://example.com/hooks/orders"]},
+            "url": {
+                "type": "string",
+                "pattern": "^https?://",
+                "description": "an address that starts with http:// or https://",
+                "examples": ["https://example.com/hooks/orders"],
+            },
             "method": {"enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]},
             "headers": {"type": "object", "additionalProperties": {"type": "string"}},
             "json": {},

@@ -28,11 +28,56 @@ def refusal(schema: dict[str, Any], parameters: dict[str, Any]) -> tuple[str | N
             "a",
             "must have at least 2 character(s), for the task 't'; for example \"text\"",
         ),
-        ({"type": "string", "pattern": "^https?://"}, "x", "must match the pattern ^https?://, for the task 't'"),
         (
-            {"type": "string", "pattern": "^https?://", "examples": ["https://a.example"]},
+            {"type": "string", "pattern": "^https?://"},
             "x",
-            "must match the pattern ^https?://, for the task 't'; for example \"https://a.example\"",
+            "must match the regular expression ^https?://, for the task 't'",
+        ),
+        (
+            {
+                "type": "string",
+                "pattern": "^https?://",
+                "description": "An address that starts with http:// or https://.",
+                "examples": ["https://a.example"],
+            },
+            "x",
+            "must match its description: An address that starts with http:// or https://, for the task 't'; for "
+            'example "https://a.example"',
+        ),
+        (
+            {"anyOf": [{"type": "integer", "minimum": 3}, {"type": "null"}, {"type": "object", "required": ["id"]}]},
+            "x",
+            "must be a whole number and must be at least 3, or must be null, or must be a JSON object and must have "
+            "the field(s) id, for the task 't'; for example null",
+        ),
+        (
+            {"oneOf": [{"type": "number"}, {"multipleOf": 5, "description": "a multiple of five."}], "default": 3},
+            5,
+            "must fit exactly one of these: it must be a number, or it must match its description: a multiple of five, "
+            "for the task 't'; for example 3",
+        ),
+        (
+            {
+                "oneOf": [
+                    {"type": "object", "properties": {"kind": {"const": one}, "value": {}}, "required": ["kind"]}
+                    for one in ("day", "week")
+                ]
+            },
+            {"kind": "year"},
+            "must fit exactly one of these: it must be a JSON object and must have the field(s) kind and its kind must "
+            'be "day", or it must be a JSON object and must have the field(s) kind and its kind must be "week", for '
+            "the task 't'",
+        ),
+        (
+            {"anyOf": [{"not": {"type": "integer"}}, False], "default": {}},
+            7,
+            'must match the schema {"not": {"type": "integer"}}, or must not be given, for the task '
+            "'t'; for example {}",
+        ),
+        (
+            {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "the number of rows, or null for all"},
+            "x",
+            "must match its description: the number of rows, or null for all, for the task 't'; for example null",
         ),
         ({"enum": ["a", "b"]}, "c", 'must be one of "a", "b", for the task \'t\'; for example "a"'),
         (

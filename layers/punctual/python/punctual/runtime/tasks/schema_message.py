@@ -37,7 +37,7 @@ _RULES: dict[str, Callable[[Any], str]] = {
     "multipleOf": lambda number: f"must be a multiple of {number}",
     "minLength": lambda least: f"must have at least {least} character(s)",
     "maxLength": lambda most: f"must have at most {most} character(s)",
-    "pattern": lambda pattern: f"must match the pattern {pattern}",
+    "pattern": lambda pattern: f"must match the regular expression {pattern}",
     "format": lambda name: f"must be in the format {name}",
     "enum": lambda values: f"must be one of {', '.join(map(_text, values))}",
     "const": lambda value: f"must be {_text(value)}",
@@ -46,9 +46,12 @@ _RULES: dict[str, Callable[[Any], str]] = {
     "uniqueItems": lambda _: "must not have the same item twice",
     "minProperties": lambda least: f"must have at least {least} field(s)",
     "maxProperties": lambda most: f"must have at most {most} field(s)",
-    "anyOf": lambda _: "must match one of the alternatives that the schema of the task lists",
-    "oneOf": lambda _: "must match exactly one of the alternatives that the schema of the task lists",
+    "required": lambda names: f"must have the field(s) {', '.join(names)}",
+    "anyOf": lambda schemas: ", or ".join(map(_demand, schemas)),
+    "oneOf": lambda schemas: f"must fit exactly one of these: it {', or it '.join(map(_demand, schemas))}",
 }
+_UNCLEAR = {"pattern", "anyOf", "oneOf"}
+"""The rules that the description of a schema explains better, if it has one."""
 
 
 def explain(error: JsonSchemaValueException, task: str) -> tuple[str, str]:
@@ -66,8 +69,29 @@ def explain(error: JsonSchemaValueException, task: str) -> tuple[str, str]:
             message = f"is not a parameter of the task {task!r}: remove it, or use one of {allowed}"
             return ".".join([*path, name]), f"{message}{_for_example(_with_one(schema, name))}"
         case rule:
-            asked = _RULES[rule](error.rule_definition) if rule in _RULES else _plain(error.message)
+            asked = _asked(rule, error)
             return ".".join(path), f"{asked}, for the task {task!r}{_for_example(schema)}"
+
+
+def _asked(rule: str | None, error: JsonSchemaValueException) -> str:
+    if rule in _UNCLEAR and "description" in error.definition:
+        return _described(error.definition)
+    return _RULES[rule](error.rule_definition) if rule in _RULES else _plain(error.message)
+
+
+def _demand(schema: Any) -> str:
+    """What an alternative demands of the value."""
+    if not isinstance(schema, Mapping):
+        return "may have any value" if schema else "must not be given"
+    if "description" in schema:
+        return _described(schema)
+    own = [words(schema[rule]) for rule, words in _RULES.items() if rule in schema]
+    fields = [f"its {name} {_demand(field)}" for name, field in schema.get("properties", {}).items() if field]
+    return " and ".join([*own, *fields]) or f"must match the schema {_text(schema)}"
+
+
+def _described(schema: Mapping[str, Any]) -> str:
+    return f"must match its description: {str(schema['description']).strip().rstrip('.')}"
 
 
 def _for_example(schema: Any) -> str:
