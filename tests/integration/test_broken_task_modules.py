@@ -56,6 +56,19 @@ def test_a_broken_module_makes_only_its_own_tasks_unavailable(world: World, modu
     assert world.request("GET", "/jobs")[0] == 200
 
 
+@pytest.mark.parametrize("source", ["1 / 0\n{declares}", "{declares}\n1 / 0"])
+def test_a_calendar_of_a_broken_module_is_refused_with_the_reason(world: World, module: Path, source: str) -> None:
+    declares = "from punctual import calendar; calendar('inventory-days', ['2026-12-31'])"
+    module.write_text(source.format(declares=declares))
+    schedule = {"cron": "0 2 * * *", "skip": ["inventory-days"]}
+    status, problem = world.request("POST", "/jobs", {"task": "echo", "schedule": schedule})
+    assert (status, problem["errors"][0]["field"]) == (422, "schedule.skip.0")
+    assert "there is no calendar 'inventory-days'" in problem["errors"][0]["message"]
+    assert "cannot be imported: tasks/report.py, line " in problem["errors"][0]["message"]
+    assert "ZeroDivisionError: division by zero" in problem["errors"][0]["message"]
+    assert "inventory-days" not in [one["name"] for one in world.request("GET", "/calendars")[1]["items"]]
+
+
 def test_the_list_of_tasks_names_a_broken_module_and_the_fix(world: World, module: Path) -> None:
     module.write_text(BROKEN)
     _, found = world.request("GET", "/tasks")

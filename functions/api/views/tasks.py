@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from answers import tasks as answers
 
 from punctual.domain.lane import Lane
-from punctual.domain.schedules.calendar import WEEKENDS
+from punctual.domain.schedules.named_calendars import WEEKENDS
 from punctual.runtime.tasks import registry
 from punctual.stages.api.task_usage import TaskUsage, UsageByTask
 from views.instants import text_of

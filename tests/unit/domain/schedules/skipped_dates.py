@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from punctual.domain.schedules.calendar import WEEKENDS, OnSkip, Skip
+from punctual.domain.schedules.calendar import OnSkip, Skip
+from punctual.domain.schedules.named_calendars import WEEKENDS
 
 DAY, RESOLUTION = timedelta(days=1), datetime.resolution
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)

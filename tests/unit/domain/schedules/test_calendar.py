@@ -12,13 +12,14 @@ import pytest
 
 from punctual.domain.errors import Invalid
 from punctual.domain.instant import from_text
-from punctual.domain.schedules.calendar import WEEKENDS, OnSkip, Skip, check_calendar, parse_skip
+from punctual.domain.schedules.calendar import OnSkip, Skip, parse_skip
 from punctual.domain.schedules.cron import Cron
 from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.named_calendars import WEEKENDS, Calendars
 from punctual.domain.schedules.schedule import Schedule, from_stored, parse_schedule
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)  # a Monday
-CALENDARS = {"holidays-us": frozenset({date(2026, 11, 26), date(2026, 12, 25)}), "none": frozenset()}
+CALENDARS = Calendars({"holidays-us": {date(2026, 11, 26), date(2026, 12, 25)}, "none": set()})
 
 
 def schedule_of(**spec: object):
@@ -192,20 +193,6 @@ def test_more_than_a_thousand_skipped_dates_are_rejected():
     assert len(parse_skip(days[:1000], None).dates) == 1000
     with pytest.raises(Invalid, match="has 1,001 dates; the limit is 1,000"):
         parse_skip(days, None)
-
-
-@pytest.mark.parametrize(
-    ("name", "dates", "message"),
-    [
-        ("Holidays", [], "is not a valid calendar name"),
-        ("2026", [], "is not a valid calendar name"),
-        ("weekends", [], "is the name of a built-in calendar"),
-        ("ours", ["2026-12-25", "christmas"], "'christmas' in the calendar 'ours' is not a date"),
-    ],
-)
-def test_an_invalid_calendar_is_rejected_where_it_is_declared(name, dates, message):
-    with pytest.raises(ValueError, match=message):
-        check_calendar(name, dates)
 
 
 def test_schedules_without_a_skip_rule_skip_no_dates():

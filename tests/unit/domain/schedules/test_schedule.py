@@ -9,9 +9,9 @@ import pytest
 
 from punctual.domain.errors import Invalid, Unreadable
 from punctual.domain.instant import from_text
-from punctual.domain.schedules.calendar import WEEKENDS
 from punctual.domain.schedules.cron import Cron, Fold, Gap, OccurrenceFlag
 from punctual.domain.schedules.every import Every
+from punctual.domain.schedules.named_calendars import WEEKENDS
 from punctual.domain.schedules.schedule import (
     At,
     Now,

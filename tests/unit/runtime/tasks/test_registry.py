@@ -40,6 +40,15 @@ def test_invalid_parameters_name_the_field(name: str, parameters: dict[str, obje
     assert refused.value.field == field
 
 
+def test_the_shipped_http_call_refuses_an_address_in_plain_words() -> None:
+    with pytest.raises(Invalid) as refused:
+        catalog.check("http.call", {"url": "example.com"})
+    assert refused.value.message == (
+        "must match its description: an address that starts with http:// or https://, for the task 'http.call'; "
+        'for example "https://example.com/hooks/orders"'
+    )
+
+
 def test_a_task_without_a_schema_accepts_any_parameters() -> None:
     catalog.check("echo", {"what": ["ever", None, {"you": 1}]})
 
@@ -51,7 +60,7 @@ def test_the_same_task_name_in_two_modules_is_rejected() -> None:
 
 
 def test_the_shipped_calendar_contains_only_weekdays() -> None:
-    holidays = catalog.calendars()["holidays-us"]
+    holidays = catalog.calendars().dates["holidays-us"]
     assert {date(2026, 12, 25), date(2027, 7, 5)} <= holidays
     assert all(day.weekday() < 5 for day in holidays)
 
@@ -59,7 +68,7 @@ def test_the_shipped_calendar_contains_only_weekdays() -> None:
 def test_the_same_calendar_name_with_other_dates_is_rejected() -> None:
     calendar("test-days", ["2026-12-24"])
     calendar("test-days", ["2026-12-24"])
-    assert catalog.calendars()["test-days"] == {date(2026, 12, 24)}
+    assert catalog.calendars().dates["test-days"] == {date(2026, 12, 24)}
     with pytest.raises(ValueError, match="two calendars are named 'test-days'"):
         calendar("test-days", ["2026-12-31"])
     with pytest.raises(ValueError, match="not a date"):
@@ -113,6 +122,15 @@ def test_what_a_module_registered_before_it_failed_is_unavailable(package: Path)
     with pytest.raises(TaskUnavailable, match="ZeroDivisionError"):
         catalog.find(name)
     assert catalog.find(f"{package.name}.zebra")
+
+
+def test_a_calendar_that_a_module_declared_before_it_failed_is_unavailable(package: Path) -> None:
+    for module, source in (("a", "1 / 0"), ("b", "")):
+        declares = f"calendar('{package.name}-{module}', ['2026-12-24'])"
+        (package / f"{module}.py").write_text(f"from punctual import calendar\n{declares}\n{source}")
+    declared = Catalog(package.name).calendars()
+    assert {name for name in declared.dates if name.startswith(package.name)} == {f"{package.name}-b"}
+    assert declared.broken_modules == f"{package.name}/a.py, line 3: ZeroDivisionError: division by zero"
 
 
 def test_a_module_that_imports_a_broken_one_names_the_line_of_the_cause(package: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from punctual.domain.executions.deadline_outlook import DeadlineState
 from punctual.domain.jobs.job import Job, JobState, UniqueKey
 from punctual.domain.jobs.listing import Listing
-from punctual.domain.schedules.calendar import Calendars
+from punctual.domain.schedules.named_calendars import Calendars
 
 
 class Jobs(Protocol):
@@ -115,4 +115,4 @@ class Tasks(Protocol):
         """Whether the task has a final step that receives the results of all its partitions."""
 
     def calendars(self) -> Calendars:
-        """Return the dates of the calendars that a schedule can name."""
+        """Return the calendars that a schedule can name."""

@@ -6,9 +6,8 @@ a run that a clock change shifts past midnight still belongs to its original dat
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
@@ -18,18 +17,13 @@ from itertools import groupby, takewhile
 from typing import Any, ClassVar, Protocol
 
 from punctual.domain.errors import Invalid
-from punctual.domain.instant import YEARS
 from punctual.domain.schedules.cron_expression import HORIZON_YEARS
+from punctual.domain.schedules.named_calendars import WEEKENDS, Calendars, dates_of
 from punctual.domain.suggestion import one_of
 
-WEEKENDS = "weekends"
-"""The built-in calendar: Saturdays and Sundays."""
 MAX_SKIPPED_DATES = 1000
 
-Calendars = Mapping[str, Collection[date]]
-
 _DAY, _RESOLUTION = timedelta(days=1), datetime.resolution
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class OnSkip(StrEnum):
@@ -229,8 +223,8 @@ def _moved(source: date, day: date, wall: datetime, base: Matches) -> Iterator[d
     return (match + shift for match in takewhile(lambda match: match < end, base.matches_after(wall - shift)))
 
 
-def parse_skip(entries: object, on_skip: object, calendars: Callable[[], Calendars] = dict) -> Skip | None:
-    """Parse the API's representation. ``calendars`` returns the calendars by name.
+def parse_skip(entries: object, on_skip: object, calendars: Callable[[], Calendars] = Calendars) -> Skip | None:
+    """Parse the API's representation. ``calendars`` returns the declared calendars.
 
     Raises ``Invalid``, naming the field.
     """
@@ -241,53 +235,14 @@ def parse_skip(entries: object, on_skip: object, calendars: Callable[[], Calenda
         return None
     if not isinstance(entries, list | tuple) or not entries:
         raise Invalid("schedule.skip", 'must be a non-empty list, such as ["weekends", "2026-12-25"]')
-    dates = frozenset(day for number, entry in enumerate(entries) for day in _dates_of(number, entry, calendars))
+    dates = frozenset(
+        day for number, entry in enumerate(entries) for day in dates_of(f"schedule.skip.{number}", entry, calendars)
+    )
     if len(dates) > MAX_SKIPPED_DATES:
         raise Invalid(
             "schedule.skip", f"has {len(dates):,} dates; the limit is {MAX_SKIPPED_DATES:,}: remove past dates"
         )
     return Skip(tuple(dict.fromkeys(entries)), dates, _policy(on_skip))
-
-
-def check_calendar(name: str, dates: Iterable[str]) -> frozenset[date]:
-    """Parse the dates of a declared calendar. Raises ``ValueError`` for an invalid name or date."""
-    if not re.fullmatch(r"[a-z][a-z0-9._-]{0,63}", name):
-        raise ValueError(
-            f"{name!r} is not a valid calendar name: use lower-case letters, digits, '.', '_' and '-', a letter first"
-        )
-    if name == WEEKENDS:
-        raise ValueError(f"{name!r} is the name of a built-in calendar: use another name")
-    wrong = [text for text in dates if _read_date(text) is None]
-    if wrong:
-        raise ValueError(f"{wrong[0]!r} in the calendar {name!r} is not a date: write it like 2026-12-25")
-    return frozenset(day for text in dates if (day := _read_date(text)) is not None)
-
-
-def _dates_of(number: int, entry: object, calendars: Callable[[], Calendars]) -> Collection[date]:
-    field = f"schedule.skip.{number}"
-    if not isinstance(entry, str):
-        raise Invalid(field, 'must be text: a date such as "2026-12-25", or the name of a calendar')
-    if entry == WEEKENDS:
-        return ()
-    if entry[:1].isdigit():
-        day = _read_date(entry)
-        if day is None:
-            span = f"from {YEARS.start} to {YEARS.stop - 1}"
-            raise Invalid(field, f"{entry[:64]!r} is not a date {span}: write it like 2026-12-25")
-        return (day,)
-    known = calendars()
-    if entry not in known:
-        names = one_of([WEEKENDS, *sorted(known)], entry)
-        raise Invalid(field, f"there is no calendar {entry[:64]!r}; use a date such as 2026-12-25, or one of {names}")
-    return known[entry]
-
-
-def _read_date(text: object) -> date | None:
-    try:
-        day = date.fromisoformat(text) if isinstance(text, str) and _DATE.fullmatch(text) else None
-    except ValueError:
-        return None
-    return day if day is not None and day.year in YEARS else None
 
 
 def _policy(value: object) -> OnSkip:

@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 from punctual.domain.errors import Invalid, Unreadable
 from punctual.domain.instant import MILLISECOND, from_text, in_milliseconds, parse, to_text
 from punctual.domain.schedules.bounds import BOUNDS, Bounded, bounds_from_stored, parse_bounds
-from punctual.domain.schedules.calendar import Calendars, Skip, parse_skip
+from punctual.domain.schedules.calendar import Skip, parse_skip
 from punctual.domain.schedules.cron import Cron, Fold, Gap, Occurrence, OccurrenceFlag
 from punctual.domain.schedules.every import Every, parse_every, utc_wall_time
+from punctual.domain.schedules.named_calendars import Calendars
 from punctual.domain.schedules.timezone import zone_named
 from punctual.domain.suggestion import one_of
 
@@ -89,7 +90,6 @@ class PerMessage:
 Schedule = Now | At | Cron | Every | PerMessage | Bounded
 
 _KINDS = ("at", "cron", "every_seconds", "queue")
-_RECURRING = ("cron", "every_seconds")
 _CRON_OPTIONS = ("timezone", "gap", "fold")
 _RULES = (*BOUNDS, "skip", "on_skip")
 _KEYS = _KINDS + _CRON_OPTIONS + _RULES
@@ -99,7 +99,7 @@ def parse_schedule(
     spec: Mapping[str, Any] | None,
     *,
     now: datetime,
-    calendars: Callable[[], Calendars] = dict,
+    calendars: Callable[[], Calendars] = Calendars,
     counted_after: datetime | None = None,
 ) -> Schedule:
     """Parse the API's representation; None is ``Now``. Raises ``Invalid``, naming the field.
@@ -282,7 +282,7 @@ def _kind_of(spec: Mapping[str, Any]) -> str:
     for option in _CRON_OPTIONS:
         if option in spec and kinds != ["cron"]:
             raise Invalid(f"schedule.{option}", f"requires cron and cannot be used with {kinds[0]}: omit it")
-    if rules and kinds[0] not in _RECURRING:
+    if rules and kinds[0] not in ("cron", "every_seconds"):
         message = f"requires cron or every_seconds and cannot be used with {kinds[0]}: omit it"
         raise Invalid(f"schedule.{rules[0]}", message)
     return kinds[0]

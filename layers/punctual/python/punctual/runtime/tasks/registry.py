@@ -20,6 +20,7 @@ from punctual.domain.errors import Invalid, TaskUnavailable
 from punctual.runtime.tasks.context import Context
 
 if TYPE_CHECKING:
+    from punctual.domain.schedules.named_calendars import Calendars
     from punctual.runtime.tasks.broken_module import BrokenModule
 
 TaskFunction = Callable[[Context, dict[str, Any]], Any]
@@ -118,7 +119,7 @@ def calendar(name: str, dates: Iterable[str]) -> None:
 
     Idempotent. Raises ``ValueError`` for an invalid date, or if the name is registered with other dates.
     """
-    from punctual.domain.schedules.calendar import (
+    from punctual.domain.schedules.named_calendars import (
         check_calendar,  # imported here: a process that only runs tasks needs no dates
     )
 
@@ -130,8 +131,9 @@ def calendar(name: str, dates: Iterable[str]) -> None:
 class Catalog:
     """The registered tasks. The first access imports every module of ``package``.
 
-    A module that cannot be imported makes only its own tasks unavailable. ``alarm`` is called with the number of such
-    modules when they are imported, and when a task is requested that is not registered.
+    A module that cannot be imported makes only its own tasks and calendars unavailable. ``alarm`` is called with the
+    number of such modules when they are imported, when a task is requested that is not registered, and when the
+    calendars are requested.
     """
 
     def __init__(self, package: str = "tasks", alarm: Callable[[float], None] = lambda _count: None) -> None:
@@ -167,9 +169,14 @@ class Catalog:
             raise Invalid("task", f"task {name!r} has no collect step: decorate a function with @collect({name!r})")
         return _collectors[name]
 
-    def calendars(self) -> Mapping[str, frozenset[date]]:
-        """The dates of each registered calendar."""
-        return {one.name: one.dates for one in self.declared_calendars}
+    def calendars(self) -> Calendars:
+        """The dates of each registered calendar, and the modules that cannot be imported."""
+        from punctual.domain.schedules.named_calendars import Calendars
+
+        if self.broken:
+            self._alarm(len(self.broken))
+        dates = {one.name: one.dates for one in self.declared_calendars}
+        return Calendars(dates, "; ".join(map(str, self.broken)))
 
     @property
     def declared_calendars(self) -> list[Calendar]:
@@ -227,6 +234,8 @@ def _unregister(module: str) -> None:
         del _tasks[name]
     for name in [name for name, collector in _collectors.items() if collector.__module__ == module]:
         del _collectors[name]
+    for name in [name for name, declared in _calendars.items() if declared.file == file_of(module)]:
+        del _calendars[name]
 
 
 if TYPE_CHECKING:
