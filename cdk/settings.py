@@ -68,13 +68,13 @@ class WorkerConcurrency(Section):
     path: ClassVar[str] = "concurrency."
 
     high: int = between(2, 1000, 200)
-    """Of the queue for jobs with the priority `high`."""
+    """Workers of the queue for jobs with the priority `high`."""
     normal: int = between(2, 1000, 100)
-    """Of the queue for jobs with the priority `normal`."""
+    """Workers of the queue for jobs with the priority `normal`."""
     low: int = between(2, 1000, 20)
-    """Of the queue for jobs with the priority `low`."""
+    """Workers of the queue for jobs with the priority `low`."""
     intake: int = between(2, 1000, 20)
-    """Of the intake queue, which turns messages into executions."""
+    """Instances of the intake function, which turns messages into executions."""
 
     @property
     def limits(self) -> dict[str, str]:
@@ -103,7 +103,7 @@ class LongLane(Section):
     path: ClassVar[str] = "long."
 
     vcpus: int = between(1, 100_000, 256)
-    """Of all containers together. Keep it below the account's quota of Fargate vCPUs; Spot has a separate quota."""
+    """The vCPUs of all containers together, below the account's quota of Fargate vCPUs; Spot has a separate quota."""
     tasks: int = between(1, 100_000, 256)
     """The maximum number of concurrent containers."""
     starts_per_second: int = between(1, 1000, 15)
@@ -166,7 +166,7 @@ class Settings(Section):
     is_emulated: bool = False
 
     architecture: str = "arm64"
-    """Of functions and containers: `arm64` or `x86_64`."""
+    """The architecture of functions and containers: `arm64` or `x86_64`."""
     timer_shards: int = between(1, 1024, 1)
     """The number of parallel timer sweeps. One shard handles about 150 timers per second."""
     stream_parallelization: int = between(1, 10, 4)

@@ -60,7 +60,7 @@ class Alarms(Construct):
         self._streams(topics)
         self._failures(topics)
         self._capacity(topics)
-        if not settings.is_emulated:  # it evaluates them wrongly
+        if not settings.is_emulated:  # which ignores the dimensions of an alarm
             self._aws_metrics(topics, functions, api)
 
     def _deadlines(self, topics: Topics) -> None:

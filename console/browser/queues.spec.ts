@@ -1,4 +1,4 @@
-/** Queues: what fills them, and what helps. */
+/** Queues: the jobs that fill them, and the remedies. */
 
 import { confirm, expect, type Job, test, unique } from "./stack";
 

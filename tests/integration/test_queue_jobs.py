@@ -269,7 +269,7 @@ def test_a_backlog_beyond_its_limit_and_its_recovery_are_each_notified_once(worl
     assert (notice["event"], notice["job_id"], notice["execution_id"]) == ("backlog", job_id, None)
     assert (notice["at"], notice["title"]) == (exceeded_at, "orders exceeds its backlog limits")
     cause = "11 messages wait, the oldest for 2 minutes; the limit is 10 messages or 30 minutes"
-    remedy = "give it a higher priority, raise concurrency.normal in cdk/settings.py, or send fewer messages"
+    remedy = "give it a higher priority, raise concurrency.normal in the settings of the stage, or send fewer messages"
     link = f"https://api.example.com/console/jobs/{job_id}"
     assert notice["facts"] == {
         "cause": cause,

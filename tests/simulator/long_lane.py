@@ -30,7 +30,7 @@ class LongLaneObserver:
     containers: set[tuple[str, str, int]] = field(default_factory=set)
     """Execution, part and attempt of every task that has run in a container."""
     running: set[tuple[str, str, int]] = field(default_factory=set)
-    """Those that run now."""
+    """The tasks that run now."""
     _read: int = 0
 
     def poll(self) -> None:

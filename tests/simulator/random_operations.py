@@ -52,7 +52,7 @@ class Generator:
     def __init__(self, rng: random.Random, *, moto: bool = False) -> None:
         self.rng, self.moto = rng, moto
         self._transactions: list[dict[str, Any]] = []
-        """Those that were made, each with its token."""
+        """The transactions that were made, each with its token."""
 
     def request(self) -> Request:
         kinds = {

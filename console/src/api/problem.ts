@@ -45,7 +45,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   return new Problem(status, message, fields, new Date(), retryAfterMs(response) ?? 0);
 }
 
-/** What was thrown, as a problem. */
+/** Convert a thrown value to a problem. */
 export function problemIn(error: unknown): Problem {
   return error instanceof Problem ? error : new Problem(0, error instanceof Error ? error.message : String(error));
 }

@@ -1648,7 +1648,7 @@ export interface components {
             lane: components["schemas"]["Lane"];
             /**
              * Lease Until
-             * @description Of a running attempt: its worker renews the lease before then, or is taken for dead.
+             * @description Of a running attempt: its worker renews the lease before then, or is considered dead.
              */
             lease_until: string | null;
             /**

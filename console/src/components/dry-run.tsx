@@ -57,7 +57,7 @@ export function ChangesView({ changes }: { changes: Changes | Problem | null }) 
   );
 }
 
-/** What is shown instead of a dry run: it is under way, was refused, or waits for the API. */
+/** The placeholder of a dry run that is under way, was refused, or waits for the API. */
 export function NoDryRun({ problem }: { problem: Problem | null }) {
   if (problem === null || problem.isAway) {
     return (

@@ -40,7 +40,7 @@ export function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** An execution's or a part's status. Success is quiet; only what needs a person is tinted. */
+/** An execution's or a part's status. Success is quiet; only a status that needs attention is tinted. */
 export function ExecutionStatus({ status, detail }: { status: string; detail?: string | undefined }) {
   const hue = EXECUTION[status] ?? "idle";
   return (

@@ -233,7 +233,7 @@ class Execution(BaseModel):
     attempt: int
     worker_id: str | None
     lease_until: str | None = Field(
-        description="Of a running attempt: its worker renews the lease before then, or is taken for dead."
+        description="Of a running attempt: its worker renews the lease before then, or is considered dead."
     )
     window: DataWindow | None
     progress: Progress | None

@@ -19,5 +19,5 @@ def page_fields(page: Page[Any], cursor: str | None, count: Callable[[], Total |
 
 
 def only_page(items: Sequence[Any]) -> dict[str, Any]:
-    """Those of a list that always has one page."""
+    """The page fields of a list that always fits on one page."""
     return page_fields(Page([*items], None), None)

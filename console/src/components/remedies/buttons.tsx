@@ -10,7 +10,7 @@ interface Props {
   hasMain?: boolean;
 }
 
-/** What helps, as buttons: only what the user may do. */
+/** Remedies as buttons: only those that the user may apply. */
 export function Steps({ steps, owner, hasMain = true }: Props) {
   const mayChange = owner === null ? mayOperate.value : mayManage(owner);
   return (

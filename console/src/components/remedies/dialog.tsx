@@ -81,7 +81,7 @@ function changeOf(action: Exclude<Action, "yield">, id: string): Asked {
         body: { priority: action },
         title: (name) => `Set ${name} to ${action}?`,
         verb: `Set to ${action}`,
-        consequence: `Its next executions use the queue ${action}: what has been queued stays where it is.`,
+        consequence: `Its next executions use the queue ${action}; executions that are already queued keep their queue.`,
         done: (name) => `${name} has the priority ${action}`,
       };
   }

@@ -1,4 +1,4 @@
-/** The buttons for what helps: each opens a view, or asks with a dry run. */
+/** The buttons of remedies: each opens a view, or asks with a dry run. */
 
 import type { Remedy } from "../../api/types";
 import { withQuery } from "../../router";
@@ -6,7 +6,7 @@ import { withQuery } from "../../router";
 export interface Step {
   text: string;
   to: string;
-  /** Whether it changes something: offered only to those who may. */
+  /** Whether the step changes something: it is offered only to users who may. */
   isChange: boolean;
 }
 

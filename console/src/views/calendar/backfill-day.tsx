@@ -59,8 +59,8 @@ function Question({ day, jobs, now, reload }: Props & { day: Day }) {
       isDisabled={!isComplete || total === 0}
     >
       <p>
-        Runs the missed and failed due instants of this day again, of the jobs in view; what was skipped or cancelled
-        between them, too. What has succeeded or is live stays as it is.
+        Runs the missed and failed due instants of this day again, for the jobs in view, and also skipped and cancelled
+        ones between them. Executions that succeeded or are live stay unchanged.
       </p>
       {broken.length === 0 ? (
         <p class="dim">No job of yours in view has a missed or failed run on this day.</p>

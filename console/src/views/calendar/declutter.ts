@@ -1,4 +1,4 @@
-/** What is left out where the runs of a row are drawn on top of each other. */
+/** Leaves out labels and marks where runs of a row overlap. */
 
 import { CHARACTER, type RunLayout } from "./layout";
 import { OUTCOMES, type Run } from "./runs";
@@ -11,7 +11,7 @@ const LABEL_GAP = 8;
 const NEAR = 40;
 
 /**
- * Of statuses in one place, the one that needs a person most stays, and the latest of equals; of flags the last one; of
+ * Of statuses in one place, the one that most needs attention stays, and the latest of equals; of flags the last one; of
  * labels those that touch nothing. Each run keeps its mark: it takes the focus and opens.
  */
 export function declutter(runs: Run[], layouts: RunLayout[], now: number | null): RunLayout[] {

@@ -138,7 +138,7 @@ interface AlarmProps {
   mayBackfill: boolean;
 }
 
-/** What a day needs a person for: a click backfills it. */
+/** The missed and failed runs of a day that need attention: a click backfills it. */
 function Alarm({ alarm, day, mayBackfill }: AlarmProps) {
   const name = `aside hue-${alarm.hue}`;
   if (!mayBackfill) return <span class={name}>{alarm.text}</span>;

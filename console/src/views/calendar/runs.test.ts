@@ -88,7 +88,7 @@ test("days are counted in the zone of the viewer", () => {
   expect([newYork.get("2026-11-14")?.failed, newYork.get("2026-11-15")?.failed]).toEqual([1, 0]);
 });
 
-test("the worst outcome is that which needs a person", () => {
+test("the worst outcome is the one that most needs attention", () => {
   expect(worstOf(["succeeded", "at_risk", "running"])).toBe("at_risk");
   expect(worstOf(["succeeded", "failed"])).toBe("failed");
   expect(worstOf(["excluded", "succeeded"])).toBe("succeeded");

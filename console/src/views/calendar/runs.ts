@@ -16,7 +16,7 @@ export interface Run {
   outcome: Outcome;
 }
 
-/** From what needs a person most to what needs none. */
+/** From the outcomes that most need attention to those that need none. */
 export const OUTCOMES = [
   "failed",
   "timed_out",

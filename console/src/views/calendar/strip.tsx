@@ -1,4 +1,4 @@
-/** Six weeks: on each day what needs a person, clock changes and skipped dates. A day opens its week. */
+/** Six weeks: on each day the runs that need attention, clock changes and skipped dates. A day opens its week. */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { CalendarJob, ClockChange } from "../../api/types";

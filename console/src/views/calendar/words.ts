@@ -40,7 +40,7 @@ export function cellInWords(row: Row, cell: Cell): string {
   return `${row.name}: ${plural(cell.runs.length, cell.isPlanned ? "planned run" : "run")}${failed}, ${hour}`;
 }
 
-/** `3 failed`, else `1 at risk`, else nothing: what a day needs a person for. */
+/** `3 failed`, else `1 at risk`, else nothing: the runs of a day that need attention. */
 export function alarmOfDay(found: DayCount | undefined): { text: string; hue: "bad" | "warn" } | null {
   if (found?.failed) return { text: `${count(found.failed)} failed`, hue: "bad" };
   if (found?.inDanger) return { text: `${count(found.inDanger)} at risk`, hue: "warn" };

@@ -145,7 +145,7 @@ function previewOf({ status, result }: Execution): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 
-/** What helps its deadline; the log is on this page. */
+/** The remedies for its deadline; the log is on this page. */
 function stepsHere({ execution_id: id, job_id: job, lane, waiting_for: waiting, deadline }: Execution): Step[] {
   const steps = stepsOf(deadline?.remedies ?? [], job).filter((one) => one.to !== `/executions/${id}`);
   const needsSlot = lane === "long" && waiting?.what === "slot" && !steps.some((one) => one.to === "/lane");

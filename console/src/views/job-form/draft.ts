@@ -60,7 +60,7 @@ export function isStarted({ task, container }: Draft): boolean {
   return Boolean(task || container);
 }
 
-/** What is submitted: a job with a container has no task. */
+/** The body to submit: a job with a container has no task. */
 export function bodyOf(draft: Draft): Draft {
   return withField(draft, "task", draft.task);
 }

@@ -1,4 +1,4 @@
-/** What is wrong with the form: refusals of the API, and texts that are no values. Each is shown at its field. */
+/** Problems of the form: refusals of the API, and texts that are not values. Each is shown at its field. */
 
 import { createContext } from "preact";
 import { useContext, useEffect } from "preact/hooks";

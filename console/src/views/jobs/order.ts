@@ -2,7 +2,7 @@
 
 import type { Job } from "../../api/types";
 
-/** What went wrong first, then the others by how their last run ended. */
+/** Failed jobs first, then the others by the outcome of their last run. */
 const STATUSES = ["failed", "timed_out", "missed", "cancelled", "skipped", "succeeded"];
 
 /** The value of a job in each order, ascending. Null: after all others. */

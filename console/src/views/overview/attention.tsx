@@ -1,4 +1,4 @@
-/** What needs a person: cause, remedy, and the button for it. */
+/** The items that need attention: cause, remedy, and the button for it. */
 
 import { send } from "../../api/client";
 import type { AttentionItem, Queue } from "../../api/types";

@@ -1,4 +1,4 @@
-/** The buttons of what needs a person. */
+/** The buttons of the items that need attention. */
 
 import type { AttentionItem } from "../../api/types";
 import { asks, opens, type Step, stepsOfDeadline } from "../../components/remedies/steps";

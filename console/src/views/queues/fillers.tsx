@@ -1,4 +1,4 @@
-/** The queue jobs with the most waiting messages: who fills the queues, and what helps. */
+/** The queue jobs with the most waiting messages: which jobs fill the queues, with the remedies. */
 
 import type { QueueJob, Queues } from "../../api/types";
 import { Link } from "../../components/link";

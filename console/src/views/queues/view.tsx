@@ -68,7 +68,7 @@ export function QueuesView() {
   );
 }
 
-/** The queue in the address; else the one in danger, so that what helps is in sight. */
+/** The queue in the address; else the one in danger, so that its remedies are in sight. */
 function openedOf(queues: Queue[]): string | null {
   const wanted = place.value.query.get("queue");
   if (wanted !== null) return wanted;

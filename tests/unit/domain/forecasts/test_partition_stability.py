@@ -64,10 +64,11 @@ class CheckedRun:
         return worse
 
     def events(self, before: Outlook, after: Outlook) -> set[str]:
-        """What has happened since the check ``before``, or is the case at ``after``.
+        """The events since the check ``before``, and the conditions at ``after``.
 
         ``end``: a part has ended. ``report``: a partition has reported progress. ``silence``: a part has been running
-        for nearly its usual time, or longer. ``late``: what runs usually ends after the deadline, which comes nearer.
+        for nearly its usual time, or longer. ``late``: the rest of the run usually ends after the
+        deadline, which comes nearer.
         The lane does not change here.
         """
         run, since, until = self.run, *((one.checked_at - NOW).total_seconds() for one in (before, after))

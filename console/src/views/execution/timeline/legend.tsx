@@ -1,4 +1,4 @@
-/** What the bars and marks of the timeline mean: those that are shown. */
+/** The legend of the timeline: the meaning of the bars and marks that are shown. */
 
 import type { Point, Row, Segment } from "./rows";
 

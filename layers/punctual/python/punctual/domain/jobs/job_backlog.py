@@ -156,4 +156,5 @@ def _remedy(job: Job) -> str:
         return "raise the limit of its concurrency, or send fewer messages"
     if job.lane is Lane.LONG:
         return "raise the capacity of the long lane, or send fewer messages"
-    return f"give it a higher priority, raise concurrency.{job.priority} in cdk/settings.py, or send fewer messages"
+    concurrency = f"concurrency.{job.priority}"
+    return f"give it a higher priority, raise {concurrency} in the settings of the stage, or send fewer messages"

@@ -28,7 +28,7 @@ def public_addresses(host: str, port: int) -> list[str]:
         if not _is_allowed(ip_address(address)):
             raise Fatal(
                 f"{host} is {address}, which is not a public address: call a public one, or let an administrator add "
-                "its network to http_call_networks in cdk/settings.py"
+                "its network to http_call_networks in the settings of the stage"
             )
     return addresses
 

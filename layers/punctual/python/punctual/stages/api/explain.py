@@ -50,7 +50,7 @@ class WaitingFor:
     executions: tuple[str, ...] = ()
     """The executions that have to end first, for ``executions``, ``key`` and ``upstream``."""
     job_names: Mapping[str, str] = field(default_factory=dict)
-    """Of these executions: the names of their jobs, if they have one."""
+    """The job names of these executions, for jobs that have one."""
     as_of: datetime | None = None
     """When ``ahead`` was counted; ``None`` if just now."""
 

@@ -148,7 +148,7 @@ class JobBuilder:
     def _notify(self, spec: Mapping[str, Any] | None) -> Notify | None:
         notify = parse_notify(spec)
         if notify is not None and not self.sends_email and any(isinstance(one, Email) for one in notify.to):
-            remedy = "name a topic or a webhook, or let an administrator set email_sender in cdk/settings.py"
+            remedy = "name a topic or a webhook, or let an administrator set email_sender in the settings of the stage"
             raise Invalid("notify.to", f"this stage sends no e-mail: {remedy}")
         return notify
 
