@@ -102,6 +102,11 @@ export function Log({ execution }: { execution: Execution }) {
           The log was not loaded: {problem}
         </p>
       )}
+      {!shown && !problem && (
+        <p class="state" role="status" aria-busy="true">
+          Loading the log…
+        </p>
+      )}
       {shown && (
         <Lines
           shown={shown}
