@@ -56,7 +56,7 @@ def test_a_dead_workers_execution_is_taken_over_within_90_seconds(world: World) 
 def test_a_takeover_waits_until_the_lease_of_the_silent_worker_has_expired(world: World) -> None:
     job_id, _ = start_and_kill(world, parameters={"in_attempts": [1]})
     world.pass_time(13)
-    assert world.tick()["taken_over"] == 1
+    assert world.tick()["orders_sent"] == 1
     assert world.orders() == []  # the message is delayed by the queue for the rest of the lease
     world.pass_time(18)
     world.run_until_idle()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from punctual.domain.executions.deadline_outlook import PartSample
-from punctual.domain.forecasts.pace import UNEVENNESS, Pace
+from punctual.domain.forecasts.pace import UNEVENNESS_DEVIATION, Pace
 from punctual.domain.forecasts.part_progress import (
     MAX_PARTITION_SAMPLES,
     MAX_SAMPLED_PARTITIONS,
@@ -33,14 +33,14 @@ def test_one_sample_of_each_of_several_steady_partitions_shows_that_they_are_ste
     samples = [PartSample(number, 1000, 25) for number in range(7)]
     found = unevenness_of(samples, [reporting(number, 2000, 0.5) for number in range(7)], ())
     assert found is not None
-    assert found < UNEVENNESS**2 / 20
+    assert found < UNEVENNESS_DEVIATION**2 / 20
 
 
 def test_partitions_that_progress_by_fits_and_starts_are_uneven() -> None:
     samples = [PartSample(number, 1000, 15 if number % 2 else 35) for number in range(7)]
     found = unevenness_of(samples, [reporting(number, 2000, 0.5) for number in range(7)], ())
     assert found is not None
-    assert found > UNEVENNESS**2
+    assert found > UNEVENNESS_DEVIATION**2
 
 
 def test_a_partition_that_has_ended_still_shows_how_uneven_it_was() -> None:

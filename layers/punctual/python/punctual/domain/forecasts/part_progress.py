@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from punctual.domain.executions.deadline_outlook import PartSample
-from punctual.domain.forecasts.pace import UNEVENNESS, Point, variation
+from punctual.domain.forecasts.pace import UNEVENNESS_DEVIATION, Point, variation
 from punctual.domain.forecasts.partition_forecast import RunningPartition
 
 MAX_SAMPLED_PARTITIONS = 8
@@ -18,7 +18,7 @@ MAX_PARTITION_SAMPLES = 4
 MAX_SAMPLES = MAX_SAMPLED_PARTITIONS * MAX_PARTITION_SAMPLES
 """Of all partitions, to bound the stored record. The oldest are dropped first."""
 PRIOR_WEIGHT = 0.1
-"""How many samples ``UNEVENNESS`` counts for."""
+"""How many samples ``UNEVENNESS_DEVIATION`` counts for."""
 DOUBT = 1.5
 """The variance that a single sample shows is raised by this share of it, and that of many by less."""
 
@@ -51,7 +51,7 @@ def unevenness_of(
     if not count:
         return None
     found = sum(variation(points, precision) for points in runs)
-    return (PRIOR_WEIGHT * UNEVENNESS**2 + (1 + DOUBT / count) * max(found, 0.0)) / (PRIOR_WEIGHT + count)
+    return (PRIOR_WEIGHT * UNEVENNESS_DEVIATION**2 + (1 + DOUBT / count) * max(found, 0.0)) / (PRIOR_WEIGHT + count)
 
 
 def _runs(samples: Sequence[PartSample], latest: Mapping[int, Point]) -> Iterator[list[Point]]:

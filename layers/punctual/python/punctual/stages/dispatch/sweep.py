@@ -1,9 +1,9 @@
-"""Dispatch: once a minute and per shard, queue executions that are due soon and replace workers with suspect leases.
+"""Dispatch: once a minute and per shard, queue executions that are due soon, and send orders that replace dead workers.
 
-A sweep reads the timers from the position where the last sweep ended up to the sweep horizon, and moves their
-executions from ``scheduled``, ``retrying`` or ``waiting`` to ``queued``. The position is stored after each page of
-timers. So the next tick catches up on a missed one, a crash repeats at most one page, and concurrent sweeps are
-harmless: queueing an execution that is queued already changes nothing.
+A sweep starts at the position where the last one ended. It reads the timers up to the sweep horizon, and moves their
+executions from ``scheduled``, ``retrying`` or ``waiting`` to ``queued``; the planner then sends their work orders. The
+position is stored after each page that has timers: a crash repeats at most one such page, and the next tick catches up
+on a missed one. Concurrent sweeps are harmless, because queueing an execution that is queued already changes nothing.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ class SweepReport:
 
     timers_seen: int
     queued: int
-    taken_over: int
+    orders_sent: int
+    """Takeover orders, and repeated orders of executions that are stuck in ``queued``."""
     behind: timedelta
-    """How far the previous sweep had fallen behind, beyond the one tick that every sweep finds."""
+    """How much later than one tick after the stored position the sweep started; zero for the first sweep of a shard."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,17 @@ class Dispatcher:
     clock: Clock
 
     def tick(self, shard: int) -> SweepReport:
-        """Send takeover orders for the shard, then sweep its timers. Idempotent; safe to run concurrently."""
+        """Send takeover and repeated orders for the shard, then sweep its timers. Safe to run concurrently.
+
+        Repeating it may send an order twice: only one of them can claim the execution.
+        """
         now = self.clock()
         orders = list(self._takeover_orders(shard, now))
         self.work_queues.send(orders, now)  # before the sweep, which may take long after an outage
         before = self.timers.swept_to(shard)
         seen, queued = self._sweep(shard, before or SweepPosition(at=now - INITIAL_LOOKBACK), until=now + SWEEP_HORIZON)
         behind = max(now + SWEEP_HORIZON - before.at - TICK, timedelta()) if before else timedelta()
-        return SweepReport(timers_seen=seen, queued=queued, taken_over=len(orders), behind=behind)
+        return SweepReport(timers_seen=seen, queued=queued, orders_sent=len(orders), behind=behind)
 
     def _sweep(self, shard: int, since: SweepPosition, until: datetime) -> tuple[int, int]:
         seen = queued = empty_buckets = 0
@@ -73,19 +77,21 @@ class Dispatcher:
             queued += self.executions.queue_all(timers, self.clock())
             seen += len(timers)
             empty_buckets += not timers
-            if timers or empty_buckets % EMPTY_BUCKETS_PER_ADVANCE == 0:  # each advance costs a write
+            if (
+                timers or empty_buckets % EMPTY_BUCKETS_PER_ADVANCE == 0
+            ):  # not after each empty bucket: it costs a write
                 self.timers.advance(shard, reached)
         self.timers.advance(shard, SweepPosition(at=until))
         return seen, queued
 
     def _takeover_orders(self, shard: int, now: datetime) -> Iterator[WorkOrder]:
-        """Yield work orders that take over executions with suspect leases, delayed until the lease expires.
+        """Yield an order for each execution with a suspect lease, and for each that is stuck in ``queued``.
 
-        If the worker renews its lease in between, the receiver of the order cannot claim the execution. Executions that
-        the gatekeeper finds stuck in ``queued`` get their order once more.
+        The former are delayed until the lease expires. If the worker renews its lease in between, the receiver of the
+        order cannot claim the execution. The latter, which the gatekeeper finds, get their order again at each tick.
         """
         for execution in chain(self.executions.running(shard), self.gatekeeper.repair(shard, self.shards)):
-            if execution.lane is Lane.LONG:  # listed by an outdated index entry, it may be queued for another run
+            if execution.lane is Lane.LONG:  # has no work orders; an outdated index entry may list it
                 continue
             if execution.status is Status.QUEUED:
                 yield work_order_for(execution, now)

@@ -1,7 +1,8 @@
 """Reconcile: every half hour, compare the records of the long lane with what runs in AWS, and repair the differences.
 
-In normal operation it finds nothing. It repairs what no event reports: a schedule that an operator deleted, a state
-machine run that was stopped, a container whose end ECS did not report, an occupancy record that was edited.
+In normal operation it finds nothing. It repairs what no event reports, such as a schedule that an operator deleted or
+that has no execution, a state machine run that was stopped or hangs, a container whose end ECS did not report, and an
+occupancy record that was edited.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
     )
 
 GRACE = timedelta(minutes=2)
-"""An execution queued less than this ago is not restarted: lists and indexes are eventually consistent."""
+"""Differences that are younger are not repaired: lists and indexes are eventually consistent."""
 RUN_STOPPED = "its state machine run stopped"
 RESTARTING = "restarting: the state machine run stopped"
-STARTING_LATE = "starting: no state machine run was attached"
+STARTING_WITHOUT_RUN = "starting: no state machine run was attached"
 STARTING_UNSCHEDULED = "starting: its one-time schedule or timer was missing"
 RECOUNT_DELAY_SECONDS = 5.0
 """Delay between the two counts: the index of slot holders is eventually consistent."""
@@ -46,14 +47,16 @@ RECOUNT_DELAY_SECONDS = 5.0
 
 @dataclass
 class Repairs:
-    """The repairs made, by execution or part."""
+    """The ids of what was repaired: of executions, and of parts as ``<execution_id>/<part>``."""
 
     scheduled: list[str] = field(default_factory=list)
     unscheduled: list[str] = field(default_factory=list)
+    """The names of deleted schedules."""
     started: list[str] = field(default_factory=list)
     restarted: list[str] = field(default_factory=list)
     containers_gone: list[str] = field(default_factory=list)
     recounted: bool = False
+    """Whether the occupancy record was corrected."""
 
 
 @dataclass(frozen=True)
@@ -71,23 +74,22 @@ class Reconciler:
     def reconcile(self, *, grace: timedelta = GRACE) -> Repairs:
         """Repair schedules, state machine runs, containers and the occupancy record. Idempotent.
 
-        An execution queued less than ``grace`` ago is not restarted.
+        Differences that are younger than ``grace`` are not repaired, except missing schedules. Pauses for some seconds
+        if the occupancy record seems wrong. An AWS error ends the pass; the next one repairs the rest.
         """
         repairs = Repairs()
-        scheduled = set(
-            self.machines.scheduled()
-        )  # read before the executions: an execution is stored before its schedule
+        # An execution is stored before its schedule: each schedule that is read here has its execution below.
+        scheduled = set(self.machines.scheduled())
         live = list(self.executions.live_long())
-        running = set(self.machines.running())  # read after the executions: a run is started before it is attached
+        # A run is started before it is attached: each attached run that was read above is listed here.
+        running = set(self.machines.running())
         for execution in live:
-            if execution.has_pending_upstreams and (
-                execution.status is not Status.SCHEDULED or self._is_not_overdue(execution, grace)
-            ):
-                continue  # it has no schedule: a timer queues it when it is due, and the end of its upstreams starts it
+            if execution.has_pending_upstreams and not self._missed_its_timer(execution, grace):
+                continue  # it has no schedule and no run: its timer queues it, and its upstreams release it
             if execution.status is Status.WAITING and execution.waits_at is not None:
-                continue  # queued at a gate: it has no state machine run
+                continue  # it waits at a gate and has no run
             if execution.is_deferred:
-                continue  # the resume of its job queues it
+                continue  # its job is paused: resuming the job queues it
             if execution.status is Status.SCHEDULED:
                 self._repair_schedule(execution, scheduled, repairs)
             elif self.clock() - _queued_or_due_at(execution) > grace and (
@@ -99,13 +101,14 @@ class Reconciler:
         repairs.recounted = self._recount()
         return repairs
 
-    def _is_not_overdue(self, execution: Execution, grace: timedelta) -> bool:
-        return execution.scheduled_at > self.clock() - grace
+    def _missed_its_timer(self, execution: Execution, grace: timedelta) -> bool:
+        return execution.status is Status.SCHEDULED and execution.scheduled_at <= self.clock() - grace
 
     def _is_stuck(self, execution: Execution, grace: timedelta) -> bool:
         """Whether its run waits for an answer that will not come: no part waits for a slot, has one, or is in backoff.
 
-        A run continues within seconds after a part has ended, so this does not last longer than ``grace``.
+        A healthy run starts its next part within seconds: a gap longer than ``grace`` means that the run is stuck. A
+        part in backoff counts by its ``retry_at``. A run without parts has not begun, and is not stuck.
         """
         parts, queued_at = self.parts.of(execution.execution_id), _queued_or_due_at(execution)
         changed_at = (part.ended_at or part.retry_at or part.requested_at or queued_at for part in parts)
@@ -122,18 +125,18 @@ class Reconciler:
             repairs.started.append(execution.execution_id)
 
     def _restart(self, seen: Execution, repairs: Repairs) -> None:
-        """Free the slots of a stopped run, and set the execution to ``queued``: the planner starts a new run."""
+        """Stop what is left of its run, free its slots, and set it to ``queued``: the planner starts a new run."""
         execution = self.executions.get(seen.job_id, seen.execution_id)
         if execution is None or execution.status in FINAL or execution.run_arn != seen.run_arn:
             return
         if execution.run_arn:
-            self.machines.stop(execution.run_arn, "replaced")  # it may still run: the list is eventually consistent
+            self.machines.stop(execution.run_arn, "replaced")  # it may be stuck, or missing in the list
         for part in self.parts.of(execution.execution_id):
             if part.status in SLOT_HOLDING_STATUSES:
                 self._interrupt(part, RUN_STOPPED)
             elif part.status is Status.WAITING:  # no run would receive its grant
                 self.parts.cancel_slot_request(part, RUN_STOPPED, self.clock())
-        reason = RESTARTING if execution.run_arn else STARTING_LATE
+        reason = RESTARTING if execution.run_arn else STARTING_WITHOUT_RUN
         if self.executions.detach_run(execution, reason, self.clock()):
             repairs.restarted.append(execution.execution_id)
 
@@ -163,11 +166,14 @@ class Reconciler:
         for task_arn, cause in self.containers.find_stopped(holders).items():
             part = holders[task_arn]
             if not self.callbacks.fail(part.tokens, STOPPED, cause):
-                continue  # its state machine run has stopped too: restarting the execution frees the slot
+                continue  # its state machine run has stopped, too: the next pass restarts the execution
             repairs.containers_gone.append(f"{part.execution_id}/{part.name}")
 
     def _recount(self) -> bool:
-        """Correct the occupancy record if it is wrong in two counts with a pause between them."""
+        """Correct the occupancy record if two counts, with a pause between them, disagree with it.
+
+        If the record changed during the pause, the next pass tries again.
+        """
         before = self.slots.occupancy()
         if self._matches(before, self.slots.holders()):
             return False
