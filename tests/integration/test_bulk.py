@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from punctual import Context
 from punctual.aws import clients as aws
 from punctual.domain.errors import GateContention
 from punctual.stages.api.cancel import Cancel
 from punctual.stages.api.job_state import JobStateChanger
 from punctual.stages.operations import process, select
 from punctual.stages.operations.act import Actor
-from tests.integration.fixture_tasks import Killed
+from tests.integration.fixture_tasks import TASK_BODIES, Killed
 from tests.integration.world import World
 
 HOURLY = {"cron": "0 * * * *"}
@@ -259,6 +260,66 @@ def test_a_bulk_cancel_cancels_live_executions_and_skips_ended_ones(world: World
     assert finish(world, operation_id) == ("succeeded", 3, 2, 1, 0)
     assert {world.execution(one)["status"] for one in planned} == {"cancelled"}
     assert "already ended as failed" in get(world, operation_id)["skips"][0]["reason"]
+
+
+def fail(_context: Context) -> None:
+    raise RuntimeError("as the test wants")
+
+
+@pytest.fixture
+def two_failures(world: World) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two failed executions that differ in each field of a filter but the status, beside a planned one."""
+    first = {"name": "nightly", "task": "fail", "tags": {"dataset": "orders"}, "deadline": {"within_seconds": 60}}
+    second = {"name": "weekly", "task": "test.scripted", "schedule": HOURLY}
+    once = {"retry": {"max_attempts": 1}}
+    jobs = [world.request("POST", "/jobs", {**first, **once})[1]]
+    world.run_until_idle()
+    world.pass_time(10)
+    jobs.append(world.request("POST", "/jobs", {**second, **once}, team="other")[1])
+    assert world.request("POST", f"/jobs/{jobs[1]['job_id']}/run", team="other")[0] == 201
+    module = world.function("worker")
+    module.worker = replace(module.worker, worker_id="other")
+    TASK_BODIES.append(fail)
+    world.run_until_idle()
+    failed = {one["job_id"]: one for one in world.request("GET", "/executions?status=failed")[1]["items"]}
+    return failed[jobs[0]["job_id"]], failed[jobs[1]["job_id"]]
+
+
+def selected(world: World, kind: str, **fields: Any) -> list[str]:
+    """The ids that a dry run of an administrator selects."""
+    action = {"jobs": "pause", "executions": "retry"}[kind]
+    status, answer = bulk(world, kind, {"action": action, "filter": fields}, "?dry_run=true", groups="admin")
+    assert status == 200, answer
+    assert answer["count"] == len(answer["ids"])
+    return list(answer["ids"])
+
+
+def test_each_field_of_a_filter_selects_executions(
+    world: World, two_failures: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    first, second = two_failures
+    of_first: dict[str, Any] = {name: first[name] for name in ("job_id", "owner", "task", "worker_id")}
+    of_first |= {"job_name": "night", "tag": ["dataset:orders"], "origin": ["schedule"], "deadline": ["missed"]}
+    of_first["to"] = second["scheduled_at"]
+    found = {name: selected(world, "executions", status=["failed"], **{name: of_first[name]}) for name in of_first}
+    assert found == {name: [first["execution_id"]] for name in of_first}
+    since = {"from": second["scheduled_at"]}
+    assert selected(world, "executions", status=["failed"], **since) == [second["execution_id"]]
+    assert len(selected(world, "executions", status=["failed"])) == 2
+    assert len(selected(world, "executions", to="2026-11-17T00:00:00Z")) == 3
+
+
+def test_each_field_of_a_filter_selects_jobs(world: World) -> None:
+    first = {"name": "nightly", "task": "fail", "tags": {"dataset": "orders"}, "priority": "high"}
+    [job_id] = submit_jobs(world, 1, **first)
+    world.request("POST", f"/jobs/{job_id}/pause")
+    other = {"name": "weekly", "task": "echo", "schedule": HOURLY}
+    assert world.request("POST", "/jobs", other, team="other")[0] == 201
+    world.deliver_streams()
+    of_first: dict[str, Any] = {"owner": "data-quality", "task": "fail", "name": "night", "tag": ["dataset:orders"]}
+    of_first |= {"state": ["paused"], "priority": ["high"]}
+    found = {name: selected(world, "jobs", **{name: of_first[name]}) for name in of_first}
+    assert found == {name: [job_id] for name in of_first}
 
 
 # the list, abort and undo

@@ -187,6 +187,9 @@ def test_the_filters_and_the_cursor_of_jobs_apply(world: World) -> None:
     assert [job["job_name"] for job in asleep["items"]] == ["j3", "j1"]
     assert get_calendar(world, owner="another", **around(world))["items"] == []
     assert [job["job_name"] for job in get_calendar(world, name="J2", **around(world))["items"]] == ["j2"]
+    world.submit(name="urgent", schedule={"every_seconds": 3600}, priority="high")
+    urgent = get_calendar(world, priority="high", **around(world))
+    assert [job["job_name"] for job in urgent["items"]] == ["urgent"]
     tagged = get_calendar(world, tag="number:3", **around(world))
     assert [job["job_name"] for job in tagged["items"]] == ["j3"]
     assert get_calendar(world, state="paused", **around(world))["items"] == []

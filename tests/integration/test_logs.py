@@ -291,7 +291,9 @@ def test_a_follower_gets_a_chunk_that_was_stored_late_or_by_a_slow_clock(
     page = follow(world, execution_id, page)
     assert (messages(page), page["total"]) == (["late"], 3)
     assert messages(follow(world, execution_id, page)) == []
-    assert messages(log(world, execution_id)) == ["early", "late", "newer"]
+    page = log(world, execution_id)
+    assert messages(page) == ["early", "late", "newer"]
+    assert [line["part"] for line in page["items"]] == ["0001", "0001", "0000"]
 
 
 def test_a_chunk_that_was_stored_twice_with_two_stamps_is_returned_once(world: World, lane: LongLane) -> None:

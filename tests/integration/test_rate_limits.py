@@ -53,9 +53,10 @@ def test_a_rate_delays_excess_starts_and_reports_their_start_times(world: World)
     starts = sorted(from_text(one["retry_at"]) for one in delayed)
     assert starts == [world.now + timedelta(seconds=seconds) for seconds in (30, 60, 90)]
     in_order = sorted(delayed, key=lambda one: str(one["retry_at"]))
-    ahead = [world.execution(one["execution_id"])["waiting_for"]["ahead"] for one in in_order]
-    assert ahead == [0, 1, 2]
-    waiting_for = world.execution(delayed[0]["execution_id"])["waiting_for"]
+    waits = [world.execution(one["execution_id"])["waiting_for"] for one in in_order]
+    assert [one["ahead"] for one in waits] == [0, 1, 2]
+    assert [one["until"] for one in waits] == [one["retry_at"] for one in in_order]
+    waiting_for = waits[0]
     assert waiting_for["what"] == "rate"
     assert waiting_for["detail"].startswith("no more than 2 start in 60 seconds: it starts at ")
     for seconds in (30, 30, 30):

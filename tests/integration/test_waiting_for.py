@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from punctual import Context
-from punctual.domain.instant import to_text
+from punctual.domain.instant import from_text, to_text
 from punctual.domain.schedules.jitter import delay
 from punctual.stages.api import explain
 from tests.integration.concurrency_keys import status, submit
@@ -208,6 +208,24 @@ def test_a_queued_execution_shows_the_queue_length_and_when_it_was_counted(world
     world.pass_time(2)
     waiting_for = world.execution(name)["waiting_for"]
     assert (waiting_for["ahead"], waiting_for["as_of"]) == (None, None)
+
+
+def test_a_queued_execution_shows_when_the_queue_is_expected_to_be_drained(world: World) -> None:
+    TASK_BODIES.append(lambda _context: world.pass_time(30))
+    submit(world)
+    world.monitor_tick()
+    world.run_until_idle()
+    world.pass_time(30)
+    world.monitor_tick()
+    job = world.submit()["job_id"]
+    world.deliver_streams()
+    world.deliver_streams()
+    world.pass_time(60)
+    world.monitor_tick()
+    waiting_for = world.execution(world.executions(job)[0]["execution_id"])["waiting_for"]
+    assert (waiting_for["what"], waiting_for["ahead"]) == ("worker", 1)
+    drained_at = world.now + timedelta(seconds=3)  # ten workers, each of which needs 30 seconds
+    assert abs(from_text(waiting_for["until"]) - drained_at) < timedelta(seconds=1)
 
 
 def test_a_dependant_shows_how_many_upstreams_are_unfinished(world: World) -> None:

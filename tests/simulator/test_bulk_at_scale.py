@@ -26,6 +26,12 @@ def test_bulk_operations_on_10000_jobs_select_them_and_run_to_their_end_or_until
         assert counts(invoke(api, operation_id)) == ("aborted", 9_000, 1_000, 0, 0)
         assert paused(api) == 8_000
 
+        minutes = {"from": "2026-11-02T00:00:00Z", "to": "2026-11-02T16:40:00Z"}
+        operation_id = api.post("/executions/bulk", {"action": "retry", "filter": minutes})["operation_id"]
+        for _ in range(10_000 // ITEMS_PER_INVOCATION):
+            progress = invoke(api, operation_id)
+        assert counts(progress) == ("succeeded", 10_000, 10_000, 0, 0)
+
 
 def invoke(api: Api, operation_id: str) -> dict[str, Any]:
     """Deliver one message to the function, and return the operation."""
