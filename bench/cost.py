@@ -16,11 +16,15 @@ from types import MappingProxyType
 from bench import prices
 from bench.report import Report
 from bench.stack import metered
-from punctual.domain.executions.horizon import PLANNER_HORIZON
+from punctual.domain.executions.horizon import PLANNER_HORIZON, SWEEP_HORIZON, TICK
 from punctual.domain.instant import from_text
 from tests.e2e.punctual import FINAL, Punctual, wait_for
 
 STEADY_SECONDS = 120
+"""Each two minutes, the planner plans the executions of two minutes at once: a period has all of one such batch."""
+FIRST_BATCH_AFTER = PLANNER_HORIZON - SWEEP_HORIZON + TICK + timedelta(seconds=10)
+"""By then, the first batch after the submission is planned. It has 62 to 121 executions, depending on the second of the
+submission, so a period with it would not plan as many executions as run."""
 JOBS_BEYOND = 100
 LOG_LINES, LOGGING_JOBS = 10, 20
 MOST_TAGS = {f"{number:02}".ljust(50, "k"): "v" * 100 for number in range(20)}
@@ -81,6 +85,7 @@ def _within_horizon(
 ) -> tuple[str, datetime, datetime, int]:
     job = punctual.submit(name="metered", tags=dict(tags), schedule={"every_seconds": 1})
     punctual.wait_for_end(job)
+    _sleep_until(datetime.now(UTC) + FIRST_BATCH_AFTER)
     start = datetime.now(UTC).replace(second=30, microsecond=0)  # ticks come at a fixed second: measure whole minutes
     if start < datetime.now(UTC) + timedelta(seconds=1):
         start += timedelta(minutes=1)
