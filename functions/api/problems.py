@@ -152,7 +152,7 @@ _MESSAGES = {
 
 def _message(entry: Mapping[str, Any]) -> str:
     """Return what is wrong and how to fix it; for other kinds of errors, pydantic's own message."""
-    if entry.get("type") == "enum":
+    if entry.get("type") in ("enum", "literal_error"):
         allowed = re.findall(r"'([^']+)'", entry["ctx"]["expected"])
         return f"must be one of {one_of(allowed, entry.get('input'))}"
     template = _MESSAGES.get(str(entry.get("type")))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any, get_args
+from urllib.parse import parse_qsl
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.api_gateway import Route
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from aws_lambda_powertools.event_handler.middlewares.openapi_validation import OpenAPIRequestValidationMiddleware
+from aws_lambda_powertools.event_handler.openapi.compat import is_scalar_field
 from aws_lambda_powertools.event_handler.types import EventHandlerInstance
 from aws_lambda_powertools.utilities.data_classes.common import BaseProxyEvent
 from bodies import StrictModel
@@ -22,7 +25,7 @@ SWAGGER = "/swagger"
 
 
 class StrictValidation(OpenAPIRequestValidationMiddleware):
-    """Refuses unknown query parameters, unread bodies, forms, bodies that are not an object, and malformed JSON."""
+    """Refuses unknown and repeated query parameters, unread bodies, forms, bodies of the wrong kind, malformed JSON."""
 
     def __init__(self) -> None:
         """Replace the constructor of Powertools, which does nothing and has no annotations."""
@@ -34,6 +37,10 @@ class StrictValidation(OpenAPIRequestValidationMiddleware):
         for name in event.query_string_parameters if route.path != SWAGGER else ():
             if name not in known:
                 raise Invalid(name, f"is not a known query parameter{hint_at(name, known) or f': {hint}'}")
+        given = Counter(name for name, _ in parse_qsl(event.get("rawQueryString", ""), keep_blank_values=True))
+        for field in filter(is_scalar_field, route.dependant.query_params):
+            if given[field.alias] > 1:
+                raise Invalid(field.alias, f"is given {given[field.alias]} times: give it once")
         if not route.dependant.body_params and _has_content(event):
             raise Invalid("body", f"is not supported by this route: remove it; {hint}")
         return super().handler(app, next_middleware)

@@ -132,6 +132,7 @@ def test_a_field_of_the_wrong_shape_is_rejected_with_the_fix(
         ({"notify": {"to": {"webhook": {"format": "slak"}}}}, "notify.to.webhook.format", "slack"),
         ({"notify": {"on": ["fialed"]}}, "notify.on.0", "failed"),
         ({"lane": "long", "window": "month", "partitions": {"by": "days"}}, "partitions.by", "day"),
+        ({"schedule": {"cron": "@dayly"}}, "schedule.cron", "@daily"),
     ],
 )
 def test_a_misspelt_name_is_answered_with_the_nearest(
@@ -142,6 +143,53 @@ def test_a_misspelt_name_is_answered_with_the_nearest(
     assert (status, error["field"]) == (422, field)
     assert error["message"].endswith(f": did you mean {nearest!r}?")
     assert world.items("jobs") == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field", "message"),
+    [
+        (
+            "POST",
+            "/jobs/bulk",
+            {"action": "pauze"},
+            "action",
+            "must be one of run, cancel, pause, resume, priority, delete: did you mean 'pause'?",
+        ),
+        (
+            "POST",
+            "/executions/bulk",
+            {"action": "rerty"},
+            "action",
+            "must be one of cancel, retry: did you mean 'retry'?",
+        ),
+        (
+            "PUT",
+            "/attention/queue.low",
+            {"state": "snozed"},
+            "state",
+            "must be one of acknowledged, snoozed: did you mean 'snoozed'?",
+        ),
+        (
+            "GET",
+            "/queues/normla",
+            None,
+            "queue",
+            "there is no queue 'normla'; use one of high, normal, low, intake: did you mean 'normal'?",
+        ),
+        ("GET", "/jobs?limit=5&limit=6", None, "limit", "is given 2 times: give it once"),
+        ("GET", "/jobs?name=a&name=b", None, "name", "is given 2 times: give it once"),
+    ],
+)
+def test_a_request_with_a_wrong_name_is_answered_with_the_allowed_names(
+    world: World, method: str, path: str, body: Any, field: str, message: str
+) -> None:
+    status, problem = world.request(method, path, body)
+    assert (status, problem["errors"]) == (404 if field == "queue" else 422, [{"field": field, "message": message}])
+
+
+def test_a_query_parameter_with_several_values_may_be_repeated(world: World) -> None:
+    for query in ("state=active&state=paused", "tag=a:1&tag=b:2", "priority=high&priority=low"):
+        assert world.request("GET", f"/jobs?{query}")[0] == 200
 
 
 @pytest.mark.parametrize(("levels", "status"), [(100, 201), (101, 422)])

@@ -782,8 +782,12 @@ export interface components {
         AttentionRequest: {
             /** Note */
             note?: string | null;
-            /** @description `acknowledged`: open again if the subject needs attention anew, or its deadline state changes. `snoozed`: not open again before `until`. */
-            state: components["schemas"]["AttentionState"];
+            /**
+             * State
+             * @description `acknowledged`: open again if the subject needs attention anew, or its deadline state changes. `snoozed`: not open again before `until`. Delete the acknowledgement to open it at once.
+             * @enum {string}
+             */
+            state: "acknowledged" | "snoozed";
             /**
              * Until
              * @description When it is open again, at most 30 days ahead, which is the default for `acknowledged`.
@@ -1010,7 +1014,11 @@ export interface components {
          *     }
          */
         BulkExecutionsRequest: {
-            action: components["schemas"]["BulkAction"];
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "cancel" | "retry";
             filter?: components["schemas"]["ExecutionSelection"] | null;
             /**
              * Grace Seconds
@@ -1031,7 +1039,11 @@ export interface components {
          *     }
          */
         BulkJobsRequest: {
-            action: components["schemas"]["BulkAction"];
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "run" | "cancel" | "pause" | "resume" | "priority" | "delete";
             filter?: components["schemas"]["JobSelection"] | null;
             /** Ids */
             ids?: string[] | null;

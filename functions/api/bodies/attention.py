@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import ConfigDict, Field
 
 from bodies import StrictModel
@@ -15,10 +17,9 @@ class AttentionRequest(StrictModel):
         json_schema_extra={"examples": [{"state": "acknowledged", "note": "the source is late; informed the team"}]}
     )
 
-    state: AttentionState = Field(
-        strict=False,
+    state: Literal[AttentionState.ACKNOWLEDGED, AttentionState.SNOOZED] = Field(
         description="`acknowledged`: open again if the subject needs attention anew, or its deadline state changes."
-        " `snoozed`: not open again before `until`.",
+        " `snoozed`: not open again before `until`. Delete the acknowledgement to open it at once.",
     )
     until: str | None = Field(
         None, description="When it is open again, at most 30 days ahead, which is the default for `acknowledged`."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -73,8 +73,18 @@ class ExecutionSelection(StrictModel):
         )
 
 
+JobAction = Literal[
+    BulkAction.RUN,
+    BulkAction.CANCEL,
+    BulkAction.PAUSE,
+    BulkAction.RESUME,
+    BulkAction.PRIORITY,
+    BulkAction.DELETE,
+]
+ExecutionAction = Literal[BulkAction.CANCEL, BulkAction.RETRY]
+
+
 class _Bulk(StrictModel):
-    action: BulkAction = Field(strict=False)
     ids: list[str] | None = Field(None, min_length=1, max_length=MAX_IDS)
 
 
@@ -83,6 +93,7 @@ class BulkJobsRequest(_Bulk):
 
     model_config = _example({"action": "pause", "filter": {"task": "echo"}})
 
+    action: JobAction
     filter: JobSelection | None = None
     priority: Priority | None = Field(None, strict=False, description="For the action `priority`.")
 
@@ -99,6 +110,7 @@ class BulkExecutionsRequest(_Bulk):
 
     model_config = _example({"action": "cancel", "filter": {"status": ["queued"], "task": "echo"}})
 
+    action: ExecutionAction
     filter: ExecutionSelection | None = None
     grace_seconds: int | None = Field(
         None, ge=0, le=600, description="For the action `cancel`: how long a running task has to stop. Default: 30."

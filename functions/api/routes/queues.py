@@ -52,6 +52,6 @@ def get_queue(queue: str) -> answers.QueueStatus:
     authorize(router)
     sample = queue_status.current()
     if queue not in sample.queues:
-        raise NotFound("queue", queue, field="queue")
+        raise NotFound("queue", queue, field="queue", known=sample.queues)
     views = queue_views(sample, queue_status.histories([queue]))
     return next(one for one in views if one.queue == queue)

@@ -25,6 +25,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from punctual.domain.suggestion import one_of
+
 
 class PunctualError(Exception):
     """Base class of all errors raised by Punctual."""
@@ -63,8 +67,10 @@ class TooLarge(Rejected):
 class NotFound(Rejected):
     """The requested object does not exist."""
 
-    def __init__(self, kind: str, name: str, *, field: str | None = None) -> None:
-        super().__init__(f"there is no {kind} {name!r}", field=field)
+    def __init__(self, kind: str, name: str, *, field: str | None = None, known: Iterable[str] = ()) -> None:
+        """``known``: the names that exist, if they are few."""
+        names = one_of(known, name)
+        super().__init__(f"there is no {kind} {name!r}{names and f'; use one of {names}'}", field=field)
 
 
 class Conflict(Rejected):

@@ -44,8 +44,6 @@ def acknowledgement(
     item_id: str, state: AttentionState, by: str, now: datetime, until: datetime | None, note: str | None
 ) -> Acknowledgement:
     """Build an acknowledgement that lasts until ``until``. Raises ``Invalid``."""
-    if state is AttentionState.OPEN:
-        raise Invalid("state", "must be acknowledged or snoozed; to open the item again, delete the acknowledgement")
     if state is AttentionState.SNOOZED and until is None:
         raise Invalid("until", "is required to snooze an item: give an instant such as 2026-11-17T08:00:00Z")
     if until is not None and not now < until <= now + MAX_KEPT:

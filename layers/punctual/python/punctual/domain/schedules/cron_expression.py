@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 from punctual.domain.errors import Invalid
+from punctual.domain.suggestion import one_of
 
 HORIZON_YEARS = 50  # the rarest date, a given fifth weekday of February, recurs within 40
 MAX_EXPRESSION_LENGTH = 500
@@ -135,7 +136,9 @@ def _five_fields(expression: str) -> list[str]:
     if len(text) > MAX_EXPRESSION_LENGTH:
         raise Invalid("schedule.cron", f"is {len(text)} characters long; the limit is {MAX_EXPRESSION_LENGTH}")
     if text.startswith("@") and text not in _SHORTHANDS:
-        raise Invalid("schedule.cron", f"{expression!r} is not one of {', '.join(_SHORTHANDS).lower()}")
+        raise Invalid(
+            "schedule.cron", f"{expression!r} is not one of {one_of(map(str.lower, _SHORTHANDS), expression)}"
+        )
     fields = _SHORTHANDS.get(text, text).split()
     if len(fields) != len(_FIELDS):
         wanted = ", ".join(field.name for field in _FIELDS)

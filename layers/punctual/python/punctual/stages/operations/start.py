@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from punctual.stages.operations.find import OperationFinder
     from punctual.stages.operations.select import Selector
 
-ACTIONS = {
-    Kind.JOBS: (
-        BulkAction.RUN,
-        BulkAction.CANCEL,
-        BulkAction.PAUSE,
-        BulkAction.RESUME,
-        BulkAction.PRIORITY,
-        BulkAction.DELETE,
-    ),
-    Kind.EXECUTIONS: (BulkAction.CANCEL, BulkAction.RETRY),
-}
-
 
 @dataclass(frozen=True, kw_only=True)
 class BulkRequest:
@@ -51,9 +39,6 @@ class BulkRequest:
 
     def check(self) -> None:
         """Raises ``Invalid``, naming the field."""
-        if self.action not in ACTIONS[self.kind]:
-            allowed = ", ".join(ACTIONS[self.kind])
-            raise Invalid("action", f"{self.action} is not an action for {self.kind}: give one of {allowed}")
         if (self.ids is None) == (self.where is None):
             raise Invalid("ids", f"give either ids, up to {MAX_IDS:,}, or a filter")
         if self.where is not None and not self.where.to_spec():
