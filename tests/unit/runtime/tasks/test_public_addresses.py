@@ -17,7 +17,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("host", REFUSED)
 def test_an_address_that_is_not_public_is_refused_in_every_notation(host: str) -> None:
-    with pytest.raises(Fatal, match=r"which is not a public address: .* http_call_networks in cdk/settings\.py"):
+    with pytest.raises(Fatal, match=r"which is not a public address: .* http_call_networks in the settings"):
         public_addresses(host, 80)
 
 
