@@ -32,6 +32,8 @@ class Containers:
     invoker: Invoker
     observed: Callable[[Assignment], AbstractContextManager[None]]
     """Entered while the task of a part runs."""
+    reports: dict[Process, int]
+    """The attempt whose container has called the reporter."""
     running: dict[str, Process] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -134,7 +136,7 @@ class Containers:
             results.append(child)
             caller.poke()
 
-        self.invoker.invoke("reporter", event, ended)
+        self.reports[self.invoker.invoke("reporter", event, ended)] = event["assignment"]["attempt"]
         while not results:
             caller.block()
         [child] = results

@@ -9,13 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from punctual.aws.dynamodb import parts
 from punctual.aws.dynamodb.conducted_parts import DynamoConductedParts
 from punctual.aws.dynamodb.items import instant_text
 from punctual.aws.dynamodb.long_executions import DynamoLongExecutions
+from punctual.aws.dynamodb.parts import DynamoParts
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.executions.execution import Execution
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
+from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.parts_status import outcome_when_cancelled
 from punctual.domain.status import FINAL, LIVE_STATUSES, Status
 from punctual.stages.dispatch import sweep
@@ -136,11 +139,32 @@ def container_of_an_ended_execution() -> Patches:
     yield mock.patch.object(report, "FINAL", frozenset())
 
 
+def late_report_accepted() -> Patches:
+    """A container ends a part although another container runs a later attempt of it.
+
+    Three comparisons prevent it: each would make the others needless.
+    """
+
+    def transition(table: DynamoParts, *arguments: Any, **options: Any) -> dict[str, Any]:
+        request = _transition(table, *arguments, **options)
+        condition = request["ConditionExpression"].replace("#attempt = :attempt", "#attempt >= :attempt")
+        return {**request, "ConditionExpression": condition}
+
+    def running(assignment: Assignment) -> dict[str, Any]:
+        values = {"running": str(Status.RUNNING), "attempt": assignment.attempt}
+        return {"condition": "#status = :running AND #attempt >= :attempt", "values": values}
+
+    yield mock.patch.object(DynamoParts, "_transition", transition)
+    yield mock.patch.object(parts, "_running_condition", running)
+    yield mock.patch.object(Assignment, "matches", lambda _, part: part is not None)
+
+
 def restarted_execution_sent_to_workers() -> Patches:
     """The dispatcher sends work orders for executions of the long lane that the reconciler has just queued again."""
     yield mock.patch.object(sweep, "Lane", SimpleNamespace(LONG=None))
 
 
+_transition = DynamoParts._transition
 _next_parts, _attach_run, _update_request = Conductor.next_parts, DynamoLongExecutions.attach_run, Table.update_request
 
 

@@ -11,7 +11,9 @@ from unittest import mock
 from punctual.aws.dynamodb import gates
 from punctual.aws.dynamodb.execution_table import ExecutionTable
 from punctual.aws.dynamodb.executions import DynamoExecutions
+from punctual.aws.dynamodb.items import Item
 from punctual.aws.dynamodb.table import Table, WriteResult
+from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Execution
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.identity import due_key
@@ -19,8 +21,8 @@ from punctual.domain.instant import MILLISECOND
 from punctual.domain.jobs.gate import Gate, Waiter
 from punctual.domain.jobs.job import Job
 from punctual.domain.lane import Priority
-from punctual.domain.planning.disposal import Disposal
-from punctual.domain.status import Status
+from punctual.domain.planning.disposal import Disposal, disposal_on_pause
+from punctual.domain.status import FINAL, Status
 from punctual.stages.api.submit import Submit
 from punctual.stages.dispatch import sweep
 from punctual.stages.plan import plan
@@ -198,6 +200,28 @@ def paused_job_continues() -> Patches:
     yield mock.patch.object(plan, "disposal_on_pause", return_value=Disposal.KEEP)
 
 
+def due_execution_of_a_paused_job_starts() -> Patches:
+    """The planner keeps what was due before a pause and has not started."""
+
+    def disposal(*arguments: Any) -> Disposal:
+        found = disposal_on_pause(*arguments)
+        return Disposal.KEEP if found is Disposal.SKIP else found
+
+    yield mock.patch.object(plan, "disposal_on_pause", disposal)
+
+
+def late_decision_accepted() -> Patches:
+    """A worker ends an execution although another worker runs a later attempt."""
+
+    def conclude(
+        table: DynamoExecutions, one: Execution, decision: AttemptDecision, now: datetime, also: str, values: Item
+    ) -> WriteResult:
+        later = also.replace("#attempt = :attempt", "#attempt >= :attempt") if decision.status in FINAL else also
+        return _conclude(table, one, decision, now, later, values)
+
+    yield mock.patch.object(DynamoExecutions, "_conclude", conclude)
+
+
 def removed_job_retries() -> Patches:
     """The removal of a job leaves out executions between attempts."""
 
@@ -221,4 +245,4 @@ def full_gate_without_rule() -> Patches:
 
 _RUNS = (Status.RUNNING, Status.WAITING, Status.RETRYING, Status.STARTING)
 _repair, _stop, _take = Gatekeeper.repair, plan.Planner.stop, Intake.take
-_delete_if = Table.delete_if
+_delete_if, _conclude = Table.delete_if, DynamoExecutions._conclude

@@ -16,6 +16,7 @@ from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.part import COLLECT, Part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES, Status
 from tests.simulator.aws.table import Change
+from tests.simulator.kernel import Process
 from tests.simulator.observer import Observer, describe
 from tests.simulator.starts import MAX_SKEW
 
@@ -31,6 +32,8 @@ class LongLaneObserver:
     """Execution, part and attempt of every task that has run in a container."""
     running: set[tuple[str, str, int]] = field(default_factory=set)
     """The tasks that run now."""
+    reports: dict[Process, int] = field(default_factory=dict)
+    """The attempt whose container has called the reporter."""
     _read: int = 0
 
     def poll(self) -> None:
@@ -110,6 +113,7 @@ class LongLaneObserver:
         if old is not None and old.status in FINAL:
             self.observer.violated(f"{_describe(old)} became {_describe(new)}")
         self._check_lost(old, new)
+        self._check_fence(old, new)
         counted = new.attempt - sum(one.outcome in UNCOUNTED_OUTCOMES for one in new.attempts)
         if counted > new.retry.max_attempts:
             self.observer.violated(f"more than {new.retry.max_attempts} attempts: {_describe(new)}")
@@ -132,6 +136,13 @@ class LongLaneObserver:
             for ticket in before - new.tickets:
                 if tokens[ticket].is_waiting:
                     self.observer.violated(f"{_describe(new)}: a request is lost, but its run waits for the grant")
+
+    def _check_fence(self, old: Part | None, new: Part) -> None:
+        """The report of a container changes only the attempt of this container."""
+        process = self.observer.kernel.current
+        attempt = self.reports.get(process) if process is not None else None
+        if attempt is not None and old is not None and old.status is Status.RUNNING and old.attempt != attempt:
+            self.observer.violated(f"a report of attempt {attempt} changed {_describe(old)} to {_describe(new)}")
 
     def _check_lost(self, old: Part | None, new: Part) -> None:
         """An attempt is not taken for lost while its container runs and renews its lease."""

@@ -52,6 +52,8 @@ class Observer:
     """Executions that were deleted, as they were."""
     claims: dict[Process, Execution] = field(default_factory=dict)
     """The attempt that a process has claimed and not begun to run."""
+    workers: dict[Process, Execution] = field(default_factory=dict)
+    """The attempt that a worker runs, or has run."""
     created: dict[Process, list[str]] = field(default_factory=lambda: defaultdict(list))
     """The jobs and executions that a process has stored."""
     changed: dict[Process, list[Job]] = field(default_factory=lambda: defaultdict(list))
@@ -126,6 +128,7 @@ class Observer:
         if old is None or (old.status, old.attempt, old.revision) != (new.status, new.attempt, new.revision):
             self.kernel.log(f"  {describe(new)}" + (f" (was {old.status})" if old else ""))
             self._check_transition(old, new)
+            self._check_fence(old, new)
             by_user = self.kernel.current is not None and self.kernel.current.name.startswith("api")
             if by_user and new.status is Status.CANCELLED:
                 self.cancelled_at_once.add(new.execution_id)
@@ -160,6 +163,14 @@ class Observer:
             return
         elif new.status not in TRANSITIONS[old.status] and new.status is not old.status:
             self.violated(f"{describe(old)} became {describe(new)}")
+
+    def _check_fence(self, old: Execution | None, new: Execution) -> None:
+        """A worker changes a running execution only during the attempt that it has run."""
+        ran = self.workers.get(self.kernel.current) if self.kernel.current is not None else None
+        if ran is None or old is None or old.status is not Status.RUNNING or ran.execution_id != new.execution_id:
+            return
+        if new.status is not Status.RUNNING and old.attempt != ran.attempt:
+            self.violated(f"the worker of attempt {ran.attempt} changed {describe(old)} to {describe(new)}")
 
     def _check_start(self, old: Execution | None, new: Execution) -> None:
         """A worker has claimed an attempt."""
@@ -200,6 +211,7 @@ class Observer:
     def task_started(self, execution: Execution, clock: datetime) -> TaskRun:
         if self.kernel.current is not None:
             self.claims.pop(self.kernel.current, None)
+            self.workers[self.kernel.current] = execution
         earlier = self.tasks[execution.execution_id]
         if execution.lane is Lane.LONG:
             self.violated(f"a worker runs an execution of the long lane: {describe(execution)}")

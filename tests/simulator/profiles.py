@@ -186,6 +186,16 @@ PROFILES: dict[str, Profile] = {
         "task/seconds": (1.0, 12.0),
         "faults/delay": RARELY,
     },
+    "jobs are paused while executions wait": {
+        **SHORT,
+        "requests": (6,),
+        "operator/jobs": (2,),
+        "operator/key": ONE_AT_A_TIME,
+        "operator/action": (Operator._pause, Operator._resume),
+        "task/seconds": (1.0, 12.0, 45.0),
+        "faults/delay": OFTEN,
+        "faults/latency": VARIED_LATENCY,
+    },
     "messages": {
         **SHORT,
         "operator/schedule": ({"queue": True},),
@@ -202,6 +212,16 @@ PROFILES: dict[str, Profile] = {
         "faults/delay": OFTEN,
         "faults/reorder": RARELY,
         "operator/timeout": (None, 60),
+    },
+    "workers are frozen": {
+        **SHORT,
+        "requests": (12,),
+        "operator/overlap": ("skip",),
+        "operator/retry": ({"max_attempts": 3, "backoff_seconds": 5, "max_backoff_seconds": 5},),
+        "task/seconds": (12.0, 150.0),
+        "faults/delay": (0.3,),
+        "delay/*": (0.0,),
+        "delay/worker": (0.0, 130.0),
     },
     **LONG_LANE,
 }

@@ -139,6 +139,17 @@ LONG_LANE: dict[str, Profile] = {
         "faults/abort": (0.9,),
         "operator/timeout": (None, 60),
     },
+    "containers are frozen": {
+        **LONG,
+        "operator/gap": (200, 240),
+        "operator/retry": ({"max_attempts": 3, "backoff_seconds": 5, "max_backoff_seconds": 5},),
+        "container/outcome": ("succeeded", "failed"),
+        "container/seconds": (60.0, 200.0),
+        "faults/delay": (0.2,),
+        "delay/*": (0.0,),
+        "delay/reporter": (0.0, 130.0),
+        "delay/container": (0.0, 130.0),
+    },
     "containers are started twice": {
         **LONG,
         "operator/gap": (240,),

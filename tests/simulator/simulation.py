@@ -121,7 +121,7 @@ class Simulation:
         self.invoker = Invoker(kernel, deployment, self.faults, self.observer.process_ended, self._on_change)
         self.streams = Streams(account, self.invoker, self._delivered)
         self.queues = [QueueSource(queue, account, self.invoker) for queue in QUEUES]
-        self.containers = Containers(account, self.invoker, self.long_lane.observed)
+        self.containers = Containers(account, self.invoker, self.long_lane.observed, self.long_lane.reports)
         self.state_machines = StateMachines(account, self.invoker, self.containers.start)
         self.schedules = OneTimeSchedules(account, self.invoker)
         self.operator = Operator(self.invoker, self.observer, choices.any("requests", REQUESTS))

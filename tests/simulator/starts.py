@@ -72,7 +72,7 @@ class Starts:
         versions = self.jobs[one.job_id]
         if any(version.job.state in REMOVED_STATES and version.known_at for version in versions):
             self.violated(f"{text} started although its job was cancelled or deleted")
-        if one.attempt <= 1 and self._came_due_in_a_pause(one):
+        if one.attempt <= 1 and one.origin is Origin.SCHEDULE and is_own(one) and self._is_paused(versions[-1]):
             self.violated(f"{text} started although its job is paused since {versions[-1].known_at}")
         for gate in one.gates:
             if gate.rate is not None:
@@ -87,15 +87,10 @@ class Starts:
                 if held_for is None or not first <= held_for <= last:
                     self.violated(f"{text} starts and holds {gate.name} for {held_for}, not for {last}")
 
-    def _came_due_in_a_pause(self, one: Execution) -> bool:
-        version = self.jobs[one.job_id][-1]
-        return (
-            one.origin is Origin.SCHEDULE
-            and is_own(one)
-            and version.job.state is JobState.PAUSED
-            and version.known_at is not None
-            and version.known_at < one.scheduled_at
-        )
+    def _is_paused(self, version: JobVersion) -> bool:
+        """Whether the planner has processed a pause: it has skipped or removed what had not started."""
+        is_known = version.known_at is not None and version.known_at < self.kernel.now
+        return is_known and version.job.state is JobState.PAUSED
 
     def held_for(self, name: str, holder: str) -> int | None:
         for (kind, entry), item in self.account.dynamodb.tables["gates"].items.items():
