@@ -1,6 +1,6 @@
 /** Names, parameters, logs, results and errors that are markup are shown as text. */
 
-import { expect, show, test } from "./stack";
+import { expect, openPalette, show, test } from "./stack";
 
 const MARKUP = '<img src=x onerror="window.hostile=1"><script>window.hostile=1</script>';
 /** Names that differ, so that each job is found. */
@@ -67,7 +67,7 @@ test("hostile names, parameters, logs, results and errors are shown as text", as
   }
   for (const view of ["/tasks", `/jobs?name=${encodeURIComponent(MARKUP)}&tag=${encodeURIComponent(MARKUP)}`])
     await harmless(view);
-  await page.keyboard.press("Control+k");
+  await openPalette(page);
   await page.keyboard.type("late <img");
   await expect(page.getByRole("option", { name: "onerror" })).toBeVisible();
   await expectHarmless();

@@ -1,6 +1,6 @@
 /** Everything can be done without a mouse: only keys are pressed here. */
 
-import { expect, tabTo, test, unique } from "./stack";
+import { expect, openPalette, tabTo, test, unique } from "./stack";
 
 test("a job is submitted, watched and cancelled with the keyboard only", async ({ page, open }) => {
   const name = unique("by-keyboard");
@@ -56,7 +56,7 @@ test("the palette offers the actions of the row, of the selection and of the pag
   await expect(palette.getByRole("option", { name: "Retry… 1 selected" })).toBeVisible();
   await expect(palette.getByRole("option", { name: `Open ${name}` })).toBeVisible();
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+k");
+  await openPalette(page);
   await page.keyboard.type(name);
   await expect(palette.getByRole("option", { name: `${name} Job` })).toBeVisible();
   await page.keyboard.press("Enter");
@@ -88,12 +88,13 @@ test("lists, the palette and the list of keys are used with the keyboard only", 
   await page.keyboard.press("t");
   await expect(page).toHaveURL(/\/tasks$/);
   const palette = page.getByRole("dialog", { name: "Search or jump to" });
-  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("heading", { name: "Tasks", level: 1 })).toBeAttached();
+  await openPalette(page);
   await page.keyboard.type(`${prefix}-b`);
   await expect(palette.getByRole("option")).toHaveText([new RegExp(`^${prefix}-b`)]);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: `${prefix}-b` })).toBeVisible();
-  await page.keyboard.press("Control+k");
+  await openPalette(page);
   await page.keyboard.type("pause");
   await expect(palette.getByRole("option", { name: /Pause….*On this page/ })).toBeVisible();
   await page.keyboard.press("Enter");

@@ -146,6 +146,11 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
 }
 
 /** Confirm the open dialog, whose dry run has been shown. */
+export async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("combobox", { name: "Search actions, views, jobs and ids" })).toBeFocused();
+}
+
 export async function confirm(page: Page, verb: string): Promise<void> {
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByText("Dry run, just now")).toBeVisible();

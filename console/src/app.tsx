@@ -49,7 +49,10 @@ export function App() {
   const openPalette = useCallback(() => setOverlay("palette"), []);
   const openActions = useCallback(() => setOverlay("actions"), []);
   const openHelp = useCallback(() => setOverlay("help"), []);
-  const close = useCallback(() => setOverlay(null), []);
+  // A dialog reports its end in a task of its own: by then another one may be open.
+  const closePalette = useCallback(() => setOverlay((shown) => (shown === "palette" ? null : shown)), []);
+  const closeActions = useCallback(() => setOverlay((shown) => (shown === "actions" ? null : shown)), []);
+  const closeHelp = useCallback(() => setOverlay((shown) => (shown === "help" ? null : shown)), []);
   useShortcuts({ openPalette, openActions, openHelp });
   return (
     <div class="shell">
@@ -64,9 +67,9 @@ export function App() {
         </main>
       </div>
       <BottomBar openMore={() => setOverlay(overlay === "more" ? null : "more")} />
-      {overlay === "palette" && <Palette close={close} openHelp={openHelp} />}
-      {overlay === "actions" && <Palette close={close} openHelp={openHelp} isForActions />}
-      {overlay === "help" && <Help close={close} />}
+      {overlay === "palette" && <Palette close={closePalette} openHelp={openHelp} />}
+      {overlay === "actions" && <Palette close={closeActions} openHelp={openHelp} isForActions />}
+      {overlay === "help" && <Help close={closeHelp} />}
       <Toasts />
     </div>
   );

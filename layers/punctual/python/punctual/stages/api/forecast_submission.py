@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -66,7 +66,8 @@ class SubmissionForecaster:
             return forecast_end(execution, job, load, now)
 
         def outlook(execution: Execution, job: Job) -> Outlook | None:
-            return outlook_of(execution, job, load, now) if execution.deadline_at else None
+            # As for one job: the state of an execution that was never checked has no beginning.
+            return replace(outlook_of(execution, job, load, now), since=None) if execution.deadline_at else None
 
         most = max(MAX_FORECAST_STARTS // max(len(jobs), 1), MIN_FORECAST_STARTS)
         return [self._forecast(job, end, outlook, most) for job in jobs]
