@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from botocore.awsrequest import AWSResponse
 
 from punctual import Context
 from punctual.aws import clients
+from punctual.domain.errors import JobChanged
 from punctual.domain.instant import to_text
 from tests.integration.concurrency_keys import status, work_orders
 from tests.integration.faults import crash_at, just_before, on_table
@@ -696,3 +697,31 @@ def test_a_reconciler_that_dies_between_two_writes_completes_the_repair_at_its_n
     world.run_until_idle()
     assert lane.used_capacity() == (0, 0)
     assert lane.next_parts(job, run=newest_run(world))["parts"] == ["0000", "0001"]
+
+
+def test_a_planner_that_is_late_with_a_pause_removes_nothing_that_a_resume_has_planned(world: World) -> None:
+    """The ids and the revision are the same before and after: only the state of the job tells them apart."""
+    job_id = submit(world, schedule={"every_seconds": 30})
+    world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+    late = world.stream_records("executions", "planner")
+    world.pass_time(1)
+    assert world.request("POST", f"/jobs/{job_id}/pause")[0] == 200
+    world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+    planned: set[str] = set()
+
+    def resume() -> None:
+        if not planned:
+            assert world.request("POST", f"/jobs/{job_id}/resume")[0] == 200
+            world.call("planner", {"Records": world.stream_records("jobs", "planner")})
+            planned.update(one["execution_id"] for one in world.executions(job_id))
+
+    before_each_write = (just_before(write, resume, job_id) for write in ("DeleteItem", "TransactWriteItems"))
+    with ExitStack() as stack:
+        for hook in before_each_write:
+            stack.enter_context(hook)
+        stack.enter_context(suppress(JobChanged))
+        world.call("planner", {"Records": late})
+    assert len(planned) > 5
+    assert {one["execution_id"] for one in world.executions(job_id)} == planned
+    world.call("planner", {"Records": late})  # Lambda delivers them again
+    assert {one["execution_id"] for one in world.executions(job_id)} >= planned

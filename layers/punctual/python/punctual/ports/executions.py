@@ -36,7 +36,7 @@ class Executions(Protocol):
         ``False`` if that execution has started, or its state machine run has.
         """
 
-    def remove_planned(self, job_id: str, execution_id: str, revision: int, reason: str, now: datetime) -> bool:
+    def remove_planned(self, one: LiveExecution, reason: str, now: datetime) -> bool:
         """Delete an execution of this revision that has not started; ``False`` if it has, or was replaced.
 
         An execution that covers a skipped one becomes ``skipped`` with ``reason``, so that it stays on record.
@@ -117,6 +117,9 @@ class MisfireRecords(Protocol):
 
         It leaves its gates. ``False`` if it has started, ended or was deferred before.
         """
+
+    def remove(self, one: LiveExecution, reason: str, now: datetime) -> bool:
+        """See ``Executions.remove_planned``. An execution that a resume has planned again in its place is kept."""
 
 
 class Misfires(Protocol):

@@ -61,15 +61,17 @@ class DynamoExecutions(ExecutionTable):
     def queue_all(self, timers: Iterable[Timer], now: datetime) -> int:
         return sum(_map_concurrently(lambda timer: self.queue(timer, now), list(timers)))
 
-    def remove_planned(self, job_id: str, execution_id: str, revision: int, reason: str, now: datetime) -> bool:
-        key = {"job_id": job_id, "execution_id": execution_id}
-        same, values = "#attempt = :none AND #revision = :revision", {"none": 0, "revision": revision}
-        statuses = {str(one): str(one) for one in (Status.SCHEDULED, Status.QUEUED, Status.WAITING)}
-        unstarted = f"{same} AND #status IN ({', '.join(f':{one}' for one in statuses)})"
-        if self.table.delete_if(key, f"{unstarted} AND attribute_not_exists(#covers)", {**values, **statuses}):
-            return True
-        covers = f"{same} AND attribute_exists(#covers)"
-        return self._end_unstarted(key, Status.SKIPPED, {"reason": reason}, now, covers, values)
+    def remove_planned(self, one: LiveExecution, reason: str, now: datetime) -> bool:
+        return self.table.delete_if(*_removable(one)) or self.skip_covering(one, reason, now)
+
+    def remove_request(self, one: LiveExecution) -> dict[str, Any]:
+        return {"Delete": self.table.delete_request(*_removable(one))}
+
+    def skip_covering(self, one: LiveExecution, reason: str, now: datetime) -> bool:
+        """Move an execution that covers a skipped one, and has not started, to ``skipped``."""
+        covers = "#attempt = :none AND #revision = :revision AND attribute_exists(#covers)"
+        values = {"none": 0, "revision": one.revision}
+        return self._end_unstarted(_key_of(one), Status.SKIPPED, {"reason": reason}, now, covers, values)
 
     def was_cancelled(self, job_id: str, due: datetime) -> bool:
         one = self.get(job_id, execution_id(job_id, due))
@@ -199,11 +201,12 @@ class DynamoExecutions(ExecutionTable):
 
     def defer_request(self, one: LiveExecution, reason: str, now: datetime) -> dict[str, Any]:
         removed = ["waits_at", "turn", "rate_at", "retry_at", "recheck_at"]
-        key = {"job_id": job_of(one.execution_id), "execution_id": one.execution_id}
         also = "#attempt = :none AND attribute_not_exists(#run_arn)"
         changes = {"reason": reason, "deferred_at": instant_text(now)}
         return {
-            "Update": self._transition(key, Status.SCHEDULED, changes, remove=removed, also=also, values={"none": 0})
+            "Update": self._transition(
+                _key_of(one), Status.SCHEDULED, changes, remove=removed, also=also, values={"none": 0}
+            )
         }
 
     def _lease(self, execution_id: str, attempt: int, worker_id: str, now: datetime, gates: Iterable[Gate]) -> Item:
@@ -244,6 +247,18 @@ class DynamoExecutions(ExecutionTable):
             also=also,
             values={"attempt": execution.attempt, **values},
         )
+
+
+def _key_of(one: LiveExecution) -> Item:
+    return {"job_id": job_of(one.execution_id), "execution_id": one.execution_id}
+
+
+def _removable(one: LiveExecution) -> tuple[Item, str, Item]:
+    """The key of an execution, and the condition that it has this revision, has not started and covers no other."""
+    statuses = {str(status): str(status) for status in (Status.SCHEDULED, Status.QUEUED, Status.WAITING)}
+    is_unstarted = f"#attempt = :none AND #status IN ({', '.join(f':{status}' for status in statuses)})"
+    condition = f"{is_unstarted} AND #revision = :revision AND attribute_not_exists(#covers)"
+    return _key_of(one), condition, {"none": 0, "revision": one.revision, **statuses}
 
 
 def _replaceable_condition(execution: Execution) -> tuple[str, Item]:

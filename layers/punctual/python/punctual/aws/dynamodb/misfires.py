@@ -54,6 +54,10 @@ class DynamoMisfireRecords:
     def defer(self, one: LiveExecution, reason: str, now: datetime) -> bool:
         return self._write(self.executions.defer_request(one, reason, now)) == [True]
 
+    def remove(self, one: LiveExecution, reason: str, now: datetime) -> bool:
+        is_removed = self._write(self.executions.remove_request(one)) == [True]
+        return is_removed or self.executions.skip_covering(one, reason, now)
+
     def _write(self, *writes: Mapping[str, Any]) -> list[bool]:
         """Apply all writes or none. Returns for each whether its own condition held."""
         is_unchanged = self.jobs.check_request(

@@ -92,7 +92,7 @@ class Planner:
                 if current.state is JobState.PAUSED:
                     self.apply_pause(current, one)
                 elif one.revision < current.revision and not one.is_of_message:
-                    self.apply_pause(job, one)
+                    self.apply_pause(job, one, is_current=False)
         elif job.state in REMOVED_STATES:
             if before is not None and before.state in LIVE_STATES:
                 self._record_missed_before_removal(before, job)
@@ -165,15 +165,18 @@ class Planner:
         if execution is not None:
             self.gatekeeper.stop(execution, reason, CANCEL_GRACE)
 
-    def apply_pause(self, job: Job, one: LiveExecution) -> bool:
+    def apply_pause(self, job: Job, one: LiveExecution, *, is_current: bool = True) -> bool:
         """Skip, defer or remove an execution of a paused job and return whether that was done.
 
-        See ``disposal_on_pause``. Raises ``JobChanged`` for an execution to defer if the job has changed.
+        See ``disposal_on_pause``. Raises ``JobChanged`` for an execution to defer or remove if the job has changed: a
+        resume may have planned the same instant again, under the same revision. If ``job`` is not the current version,
+        it has a later revision, by which the writes tell them apart.
         """
-        disposal = disposal_on_pause(job, one, self.clock())
+        disposal, records = disposal_on_pause(job, one, self.clock()), self.misfire_records.of(job)
         if disposal is Disposal.DEFER:
-            self.misfire_records.of(job).defer(one, DEFERRED_REASON, self.clock())
-        self.planned.dispose(job, one, disposal, PAUSED_REASON)
+            records.defer(one, DEFERRED_REASON, self.clock())
+        remove = records.remove if is_current else None
+        self.planned.dispose(job, one, disposal, PAUSED_REASON, remove)
         return disposal is not Disposal.KEEP
 
     def _plan(self, job: Job, after: datetime | None) -> None:

@@ -6,7 +6,7 @@ the planner dies in between, the redelivered record finds the execution and sets
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from punctual.ports.long_lane import StateMachines
     from punctual.ports.planning import Timers
     from punctual.stages.plan.upstreams import UpstreamGuard
+
+    Remove = Callable[[LiveExecution, str, datetime], bool]
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,13 @@ class PlannedExecutions:
         if at <= self.clock() + (SWEEP_HORIZON + PLANNER_HORIZON) / 2:
             self.executions.queue(timer, self.clock())
 
-    def dispose(self, job: Job, one: LiveExecution, disposal: Disposal, reason: str) -> None:
+    def dispose(
+        self, job: Job, one: LiveExecution, disposal: Disposal, reason: str, remove: Remove | None = None
+    ) -> None:
         """Skip or remove an execution that has not started; other disposals change nothing."""
         if disposal is Disposal.SKIP:
             self.executions.skip(job.job_id, one.execution_id, reason, self.clock())
-        elif disposal is Disposal.REMOVE and self.executions.remove_planned(
-            job.job_id, one.execution_id, one.revision, reason, self.clock()
-        ):
+        elif disposal is Disposal.REMOVE and (remove or self.executions.remove_planned)(one, reason, self.clock()):
             if one.lane is Lane.LONG:  # a state machine run that has started finds the execution gone when it is due
                 self.machines.delete_schedule(one.execution_id)
             if job.is_upstream:
