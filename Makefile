@@ -48,7 +48,7 @@ pictures: install ## store the pictures of the console in docs/pictures; before,
 
 check: check-style check-types check-console test-unit ## run style and type checks and unit tests: about a minute
 
-test: check-style check-types check-console ## run all checks and tests, suites in parallel: about 12 minutes
+test: check-style check-types check-console ## run all checks and tests, suites in parallel: about 13 minutes
 	@$(PY) -m tests.run
 
 docs: install ## regenerate the diagrams and tables of docs/, and the example of a stage's settings
