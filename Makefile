@@ -15,7 +15,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 BIN := node_modules/.bin
 
-.PHONY: help install up down status logs notices demo pictures test check docs preflight bootstrap deploy bench clean constraints \
+.PHONY: help install up down status logs notices demo pictures test check docs preflight bootstrap deploy bench clean lock constraints \
 	check-style check-types test-unit test-integration test-infrastructure test-e2e \
 	test-model test-simulator simulate check-console console-types
 
@@ -106,8 +106,12 @@ bench: install ## measure cost, lateness and import times, and draw the dashboar
 clean: down ## stop Punctual and remove all generated files
 	rm -rf .local .build cdk.out .venv node_modules .mypy_cache .ruff_cache .hypothesis
 
-constraints: install # update constraints.txt after a change of requirements*.txt
+lock: install ## write the lock files of the deployed packages, after a change of layers/vendor/requirements.txt
+	@$(PY) -m cdk.lock
+
+constraints: install # update constraints.txt and the lock files after a change of requirements*.txt
 	@uv=$$(grep '^uv==' constraints.txt) && first=$$(head -1 constraints.txt) && echo "$$uv" \
 		| $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
 		  --no-emit-index-url requirements-dev.txt - > .local-constraints \
 		&& { echo "$$first"; cat .local-constraints; } > constraints.txt; rm -f .local-constraints
+	@$(PY) -m cdk.lock

@@ -9,6 +9,7 @@ from aws_cdk import App
 # The stack derives event filters from the engine (punctual.domain.triggers).
 sys.path.append(str(Path(__file__).parent / "layers" / "punctual" / "python"))
 
+from cdk.lock import LockOutdated, require_current
 from cdk.quotas import Quotas, fitted
 from cdk.stack import PunctualStack
 from cdk.stages import for_stage
@@ -18,8 +19,9 @@ from cdk.validation import validate
 app = App()
 context = app.node.try_get_context
 try:
+    require_current()
     settings = for_stage(context("stage") or "prod")
-except ValueError as error:
+except (LockOutdated, ValueError) as error:
     sys.exit(f"\n{error}\n")
 # `make deploy` states the quotas of the account.
 settings = fitted(settings, Quotas.of(context("lambda_concurrency"), context("fargate_vcpus")))

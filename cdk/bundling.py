@@ -17,8 +17,6 @@ from cdk.settings import Platform
 
 ROOT = Path(__file__).parents[1]
 CONSOLE = ROOT / "console"
-CONSTRAINTS = ROOT / "constraints.txt"
-REQUIREMENTS = ROOT / "layers" / "vendor" / "requirements.txt"
 WHEELS = ROOT / ".build" / "wheels"
 LAMBDA_PYTHON = "3.13"
 NOT_SHIPPED = ("__pycache__", "*.pyc")
@@ -49,11 +47,11 @@ def with_console(function: Path) -> lambda_.Code:
     )
 
 
-def wheels(requirements: Path, platform: Platform) -> lambda_.Code:
-    """A layer with the packages pinned in `requirements`, for `platform`."""
-    bundler = Wheels(requirements, platform)
+def wheels(lock: Path, platform: Platform) -> lambda_.Code:
+    """A layer with the packages of the lock file `lock`, for `platform`."""
+    bundler = Wheels(lock, platform)
     return lambda_.Code.from_asset(
-        str(requirements.parent),
+        str(lock.parent),
         asset_hash=bundler.fingerprint,
         bundling=BundlingOptions(image=DockerImage.from_registry(_NO_IMAGE), local=bundler),
     )
@@ -89,8 +87,8 @@ class BuiltConsole:
 class Wheels:
     """Installs packages once per fingerprint. Later synths reuse the folder in `.build/`."""
 
-    def __init__(self, requirements: Path, platform: Platform) -> None:
-        self._requirements = requirements
+    def __init__(self, lock: Path, platform: Platform) -> None:
+        self._lock = lock
         self._platform = platform
 
     @property
@@ -98,8 +96,7 @@ class Wheels:
         """A hash that changes whenever the installed packages would."""
         host = f"{sys.platform}-{machine()}-{sys.implementation.cache_tag}"
         python = LAMBDA_PYTHON if self._platform.wheels else host
-        pins = self._requirements.read_text() + CONSTRAINTS.read_text()
-        parts = (pins, repr(self._platform), python)
+        parts = (self._lock.read_text(), repr(self._platform), python)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def try_bundle(self, output_dir: str, *_options: object, **_more: object) -> bool:
@@ -119,7 +116,7 @@ class Wheels:
         command += ["--python", sys.executable, "--target", str(target), "--only-binary", ":all:"]
         if self._platform.wheels:
             command += ["--python-platform", self._platform.wheels, "--python-version", LAMBDA_PYTHON]
-        return [*command, "--requirement", str(self._requirements), "--constraint", str(CONSTRAINTS)]
+        return [*command, "--require-hashes", "--no-deps", "--requirement", str(self._lock)]
 
     def _install(self, cache: Path) -> None:
         WHEELS.mkdir(parents=True, exist_ok=True)

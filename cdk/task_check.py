@@ -6,7 +6,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from cdk.bundling import REQUIREMENTS, ROOT, Wheels
+from cdk.bundling import ROOT, Wheels
+from cdk.lock import FOR_FUNCTIONS
 from cdk.settings import LOCAL
 
 IMPORTER = Path(__file__).with_name("import_tasks.py")
@@ -17,9 +18,9 @@ class TasksBroken(Exception):
     """Some modules cannot be imported. The message names file, line and fix of each."""
 
 
-def check_tasks(root: Path = ROOT, requirements: Path = REQUIREMENTS) -> None:
-    """Import each module of `root/tasks` with the packages of `requirements`. Raises `TasksBroken`."""
-    vendor = Wheels(requirements, LOCAL.platform).folder()
+def check_tasks(root: Path = ROOT, lock: Path = FOR_FUNCTIONS) -> None:
+    """Import each module of `root/tasks` with the packages of `lock`. Raises `TasksBroken`."""
+    vendor = Wheels(lock, LOCAL.platform).folder()
     folders = (root, ENGINE, vendor, sysconfig.get_path("purelib"))
     # -I and -S hide the packages of this machine, which are not deployed.
     command = [sys.executable, "-I", "-S", str(IMPORTER), *map(str, folders)]

@@ -22,7 +22,7 @@ DEPLOYED = "/punctual/local/deployed"
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
 # Inputs of the synthesised stack.
 SOURCES = (
-    *("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "constraints.txt", "package-lock.json"),
+    *("app.py", "cdk.json", "cdk", "functions", "layers", "tasks", "package-lock.json"),
     *("console/index.html", "console/public", "console/src", "console/precompress.js", "console/vite.config.ts"),
 )
 LAST_LINES = 25

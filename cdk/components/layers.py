@@ -6,7 +6,8 @@ from aws_cdk import RemovalPolicy
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from cdk.bundling import REQUIREMENTS, plain, wheels
+from cdk.bundling import plain, wheels
+from cdk.lock import FOR_FUNCTIONS
 from cdk.settings import Settings
 
 SOURCES = Path(__file__).parents[2] / "layers"
@@ -19,7 +20,7 @@ class Layers(Construct):
         super().__init__(scope, construct_id)
         self._settings = settings
         self.punctual = self._layer("Punctual", plain(SOURCES / "punctual"), "Punctual's own package")
-        vendor = wheels(REQUIREMENTS, settings.platform)
+        vendor = wheels(FOR_FUNCTIONS, settings.platform)
         self.vendor = self._layer("Vendor", vendor, "The dependencies of Punctual")
         self.both = [self.punctual, self.vendor]
 

@@ -31,31 +31,32 @@ def test_wheels_are_installed_once_per_set_of_pins(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(bundling, "WHEELS", tmp_path / "wheels")
     monkeypatch.setattr(bundling.subprocess, "run", install)
-    requirements = tmp_path / "requirements.txt"
-    requirements.write_text("package==1\n")
+    lock = tmp_path / "functions.lock"
+    lock.write_text("package==1 --hash=sha256:1\n")
     for synth in ("first", "second"):
         output = tmp_path / synth
         output.mkdir()
-        assert bundling.Wheels(requirements, PROD.platform).try_bundle(str(output))
+        assert bundling.Wheels(lock, PROD.platform).try_bundle(str(output))
         shipped = {str(file.relative_to(output)) for file in output.rglob("*") if file.is_file()}
         assert shipped == {"python/package/module.py"}
     (command,) = installed
     assert command[command.index("--python-platform") + 1] == "aarch64-manylinux2014"
     assert command[command.index("--python-version") + 1] == "3.13"
+    assert "--require-hashes" in command
 
 
 def test_the_emulator_uses_wheels_for_this_machine(tmp_path: Path) -> None:
-    requirements = tmp_path / "requirements.txt"
-    requirements.write_text("package==1\n")
-    assert "--python-platform" not in bundling.Wheels(requirements, LOCAL.platform).command(tmp_path)
+    lock = tmp_path / "functions.lock"
+    lock.write_text("package==1 --hash=sha256:1\n")
+    assert "--python-platform" not in bundling.Wheels(lock, LOCAL.platform).command(tmp_path)
 
 
 def test_pins_and_platform_are_part_of_the_wheel_fingerprint(tmp_path: Path) -> None:
-    requirements = tmp_path / "requirements.txt"
+    lock = tmp_path / "functions.lock"
     fingerprints = set()
     for pins in ("package==1\n", "package==2\n"):
-        requirements.write_text(pins)
-        fingerprints |= {bundling.Wheels(requirements, stage.platform).fingerprint for stage in (LOCAL, PROD)}
+        lock.write_text(pins)
+        fingerprints |= {bundling.Wheels(lock, stage.platform).fingerprint for stage in (LOCAL, PROD)}
     assert len(fingerprints) == 4
 
 

@@ -56,7 +56,7 @@ def test_the_image_context_contains_only_the_runner_and_the_tasks(prod: Deployed
     assert (context / "tasks" / "echo.py").exists()
     assert (context / "layers" / "punctual" / "python" / "punctual" / "__init__.py").exists()
     top = {entry.name for entry in context.iterdir()}
-    assert top == {"Dockerfile", ".dockerignore", "constraints.txt", "layers", "tasks"}
+    assert top == {"Dockerfile", ".dockerignore", "layers", "tasks"}
     assert not list(context.rglob("*.pyc"))
 
 

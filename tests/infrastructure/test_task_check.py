@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cdk.bundling import REQUIREMENTS, ROOT
+from cdk.bundling import ROOT
+from cdk.lock import FOR_FUNCTIONS
 from cdk.task_check import TasksBroken, check_tasks
 
 
@@ -16,7 +17,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_shipped_tasks_can_be_imported(root: Path) -> None:
-    check_tasks(root, REQUIREMENTS)
+    check_tasks(root, FOR_FUNCTIONS)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_a_module_that_functions_cannot_import_is_refused_with_line_and_fix(
 ) -> None:
     (root / "tasks" / "report.py").write_text(source)
     with pytest.raises(TasksBroken) as refused:
-        check_tasks(root, REQUIREMENTS)
+        check_tasks(root, FOR_FUNCTIONS)
     title, *lines = str(refused.value).splitlines()
     assert title == "These modules of tasks/ cannot be imported, so nothing was deployed:"
     assert len(lines) == 1
@@ -47,4 +48,4 @@ def test_a_module_that_functions_cannot_import_is_refused_with_line_and_fix(
 def test_a_module_that_ends_the_process_is_refused(root: Path, code: int) -> None:
     (root / "tasks" / "report.py").write_text(f"import os\nos._exit({code})")
     with pytest.raises(TasksBroken, match=f"ended its process with exit code {code}"):
-        check_tasks(root, REQUIREMENTS)
+        check_tasks(root, FOR_FUNCTIONS)
