@@ -10,9 +10,6 @@ ifdef PORT
 export PUNCTUAL_PORT := $(PORT)
 endif
 
-# Node 20 still works; the warning of the CDK would hide what matters.
-export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
-
 BIN := node_modules/.bin
 
 .PHONY: help install up down status logs notices demo pictures test check docs preflight bootstrap deploy bench clean lock constraints \

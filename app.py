@@ -4,6 +4,9 @@ import os
 import sys
 from pathlib import Path
 
+import cdk  # noqa: F401 - before the library of the CDK
+
+# isort: split
 from aws_cdk import App
 
 # The stack derives event filters from the engine (punctual.domain.triggers).
@@ -12,7 +15,7 @@ sys.path.append(str(Path(__file__).parent / "layers" / "punctual" / "python"))
 from cdk.lock import LockOutdated, require_current
 from cdk.quotas import Quotas, fitted
 from cdk.stack import PunctualStack
-from cdk.stages import for_stage
+from cdk.stages import for_stage, is_on_this_machine
 from cdk.task_check import TasksBroken, check_tasks
 from cdk.validation import validate
 
@@ -25,7 +28,7 @@ except (LockOutdated, ValueError) as error:
     sys.exit(f"\n{error}\n")
 # `make deploy` states the quotas of the account.
 settings = fitted(settings, Quotas.of(context("lambda_concurrency"), context("fargate_vcpus")))
-if settings.is_emulated and "AWS_ENDPOINT_URL" not in os.environ:
+if settings.is_emulated and not is_on_this_machine(os.environ.get("AWS_ENDPOINT_URL", "")):
     sys.exit("\nthe stage `local` is for the emulator: use `make up`\n")
 stack = PunctualStack(app, settings=settings)
 if stack.bundling_required:  # not by commands that deploy nothing

@@ -27,7 +27,9 @@ LOG_RETENTIONS = {
     365: logs.RetentionDays.ONE_YEAR,
 }
 IMAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
-STAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
+# Without a hyphen, `Punctual-<stage>-` is no prefix of the names of another stage.
+STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,19}")
+RESERVED_BY_COGNITO = ("aws", "amazon", "cognito")
 E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
@@ -235,7 +237,11 @@ class Settings(Section):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not STAGE_NAME.fullmatch(self.stage):
-            raise ValueError(f"stage: {self.stage!r} is not a valid name; use up to 20 of a-z, 0-9 and hyphens")
+            raise ValueError(f"stage: {self.stage!r} is not a valid name; use up to 20 of a-z and 0-9, first a letter")
+        for word in RESERVED_BY_COGNITO:
+            if word in self.stage:
+                cause = f"contains {word!r}, which Cognito refuses in the domain of the sign-in page"
+                raise ValueError(f"stage: {self.stage!r} {cause}: rename the stage")
         if self.architecture not in WHEELS:
             raise ValueError(f"architecture: {self.architecture!r} is not one of {', '.join(WHEELS)}")
         if self.log_retention_days not in LOG_RETENTIONS:

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from cdk.settings import LOCAL, PROD, Section, Settings
 
@@ -27,6 +28,11 @@ def for_stage(name: str, folder: Path = STAGES) -> Settings:
         return settings
     known = sorted({LOCAL.stage, PROD.stage, *(one.stem for one in folder.glob("*.toml"))})
     raise ValueError(f"no stage {name!r}: choose one of {', '.join(known)}, or create stages/{name}.toml")
+
+
+def is_on_this_machine(endpoint: str) -> bool:
+    """Whether the address of an AWS endpoint is that of an emulator on loopback."""
+    return urlsplit(endpoint).hostname in {"localhost", "127.0.0.1", "::1"}
 
 
 def _read(settings: Settings, file: Path) -> Settings:

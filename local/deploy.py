@@ -124,8 +124,6 @@ class Deployment:
             "AWS_ENDPOINT_URL": self._endpoint,
             "AWS_ENDPOINT_URL_S3": self._endpoint,
             "AWS_EC2_METADATA_DISABLED": "true",
-            # Node 20 still works; the CDK's large warning would hide errors.
-            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
         }
 
     def _failure_text(self, command: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 from hypothesis import settings
 
+import cdk  # noqa: F401 - before the tests import the library of the CDK, which would warn of Node 20
+
 settings.register_profile("busy", deadline=None)  # a slow machine must not fail a property test
 settings.load_profile("busy")
 

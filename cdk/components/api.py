@@ -71,7 +71,7 @@ class Api(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.function = self._function(settings, layers, tables, results, queues)
-        self.http = http.HttpApi(self, "Http", api_name="punctual", create_default_stage=False)
+        self.http = http.HttpApi(self, "Http", api_name=Stack.of(self).stack_name, create_default_stage=False)
         self.console_client = identity.add_console_client(f"{self.http.api_endpoint}/console")
         self.function.add_environment(
             {

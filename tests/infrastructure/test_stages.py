@@ -1,5 +1,6 @@
 """Stages: the defaults, the file of a stage, and stacks that share an account."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,10 +8,33 @@ from pathlib import Path
 import pytest
 
 from cdk.settings import LOCAL, PROD
-from cdk.stages import EXAMPLE, for_stage
+from cdk.stages import EXAMPLE, for_stage, is_on_this_machine
 from stages.generate import example
 from tests.infrastructure.conftest import ROOT
-from tests.infrastructure.deployed import Deployed
+from tests.infrastructure.deployed import Deployed, readable
+
+UNIQUE_IN_THE_REGION = {
+    ("AWS::ApiGatewayV2::Api", "Name"),
+    ("AWS::CloudWatch::Alarm", "AlarmName"),
+    ("AWS::Cognito::UserPoolDomain", "Domain"),
+    ("AWS::ECS::TaskDefinition", "Family"),
+    ("AWS::SNS::Topic", "DisplayName"),
+    ("AWS::Scheduler::ScheduleGroup", "Name"),
+    ("AWS::StepFunctions::StateMachine", "StateMachineName"),
+}
+UNIQUE_IN_THE_ACCOUNT = {("AWS::CloudWatch::Dashboard", "DashboardName")}
+# References to another resource, or names within one: several stacks may use the same.
+OF_ANOTHER_RESOURCE = {
+    ("AWS::ApiGatewayV2::Authorizer", "Name"),
+    ("AWS::ApiGatewayV2::Stage", "StageName"),
+    ("AWS::CloudWatch::Alarm", "MetricName"),
+    ("AWS::Cognito::UserPoolGroup", "GroupName"),
+    ("AWS::IAM::Policy", "PolicyName"),
+    ("AWS::Lambda::EventInvokeConfig", "FunctionName"),
+    ("AWS::Lambda::EventSourceMapping", "FunctionName"),
+    ("AWS::Lambda::Permission", "FunctionName"),
+    ("AWS::Scheduler::Schedule", "GroupName"),
+}
 
 
 def stage(folder: Path, text: str, name: str = "test") -> Path:
@@ -72,10 +96,16 @@ def test_an_unknown_stage_is_refused_with_the_stages_that_exist(tmp_path: Path) 
         for_stage("staging", stage(tmp_path, ""))
 
 
-@pytest.mark.parametrize("name", ["Prod", "a" * 21, "../prod", ""])
+@pytest.mark.parametrize("name", ["Prod", "a" * 21, "../prod", "prod-eu", ""])
 def test_a_stage_name_that_no_resource_may_have_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=r"stage: .* is not a valid name"):
         for_stage(name, tmp_path)
+
+
+@pytest.mark.parametrize("word", ["aws", "amazon", "cognito"])
+def test_a_stage_name_that_cognito_refuses_in_a_domain_is_refused(tmp_path: Path, word: str) -> None:
+    with pytest.raises(ValueError, match=f"stage: 'my{word}' contains '{word}'.*: rename the stage"):
+        for_stage(f"my{word}", tmp_path)
 
 
 def test_the_example_lists_every_setting_with_its_default(tmp_path: Path) -> None:
@@ -87,20 +117,46 @@ def test_the_example_lists_every_setting_with_its_default(tmp_path: Path) -> Non
     assert settings.concurrency == PROD.concurrency
 
 
-def test_stages_that_share_an_account_share_no_name(prod: Deployed, local: Deployed) -> None:
-    named = ("DashboardName", "AlarmName", "StateMachineName", "Family", "Domain", "BucketName", "QueueName")
-    names = [
-        {
-            str(resource["Properties"][kind])
-            for resource in stack.template["Resources"].values()
-            for kind in named
-            if kind in resource.get("Properties", {})
-        }
-        for stack in (prod, local)
-    ]
-    assert names[0]
-    assert names[1]
-    assert not names[0] & names[1]
+def names(stack: Deployed) -> dict[tuple[str, str], set[str]]:
+    """The names that the template gives to resources, by type and property. CloudFormation generates all others."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for resource in stack.template["Resources"].values():
+        for key, value in resource.get("Properties", {}).items():
+            if key.endswith("Name") or key in {"Family", "Domain"}:
+                found.setdefault((resource["Type"], key), set()).add(readable(value))
+    return {kind: one for kind, one in found.items() if kind not in OF_ANOTHER_RESOURCE}
+
+
+def test_every_name_in_the_account_carries_the_stage(prod: Deployed, local: Deployed) -> None:
+    assert set(names(prod)) == UNIQUE_IN_THE_REGION | UNIQUE_IN_THE_ACCOUNT
+    for stage, stack in (("prod", prod), ("local", local)):
+        for found in names(stack).values():
+            assert all(re.match(rf"[Pp]unctual-{stage}(\W|$)", name) for name in found)
+    given = [set().union(*names(stack).values()) for stack in (prod, local)]
+    assert not given[0] & given[1]
+
+
+def test_a_name_that_is_unique_in_the_account_carries_the_region(prod: Deployed) -> None:
+    for kind in UNIQUE_IN_THE_ACCOUNT:
+        assert all("AWS::Region" in name for name in names(prod)[kind])
+
+
+def test_no_output_is_exported_under_a_name(prod: Deployed) -> None:
+    assert not any("Export" in output for output in prod.template["Outputs"].values())
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "emulated"),
+    [
+        ("http://127.0.0.1:4566", True),
+        ("http://localhost:4566", True),
+        ("", False),
+        ("https://dynamodb.eu-west-1.amazonaws.com", False),
+        ("http://localhost.example.com", False),
+    ],
+)
+def test_the_emulator_is_recognized_by_its_address(endpoint: str, emulated: bool) -> None:
+    assert is_on_this_machine(endpoint) is emulated
 
 
 def test_the_stage_local_is_never_deployed_to_an_account() -> None:
@@ -109,4 +165,5 @@ def test_the_stage_local_is_never_deployed_to_an_account() -> None:
         [sys.executable, "app.py"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
     assert run.returncode != 0
-    assert "the stage `local` is for the emulator: use `make up`" in run.stderr
+    # Nothing else is printed: no banner about the version of Node.
+    assert run.stderr == "\nthe stage `local` is for the emulator: use `make up`\n\n"
