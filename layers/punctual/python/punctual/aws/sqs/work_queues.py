@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +12,9 @@ from punctual.aws.sqs.sending import send_all
 from punctual.domain.executions.horizon import MAX_SQS_DELAY
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.lane import Priority
+
+MAX_WAIT = timedelta(milliseconds=250)
+"""The longest wait of a worker that receives its order early. docs/benchmarks.md compares it with other values."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,13 @@ def _message(order: WorkOrder, now: datetime) -> dict[str, Any]:
 
 
 def delay_seconds(order: WorkOrder, now: datetime) -> int:
-    """The delay in whole seconds, rounded down: SQS has no fractions, so the worker sleeps for the rest."""
-    remaining = min(order.not_before - now, MAX_SQS_DELAY)
-    return max(0, math.floor(remaining / timedelta(seconds=1)))
+    """The delay in whole seconds: rounded down if the worker then waits for at most ``MAX_WAIT``, else rounded up.
+
+    A worker that waits is billed. An order that is rounded up arrives less than ``1 s - MAX_WAIT`` after its instant.
+    """
+    remaining = min(max(order.not_before - now, timedelta()), MAX_SQS_DELAY)
+    seconds, fraction = divmod(remaining, timedelta(seconds=1))
+    return seconds + (fraction > MAX_WAIT)
 
 
 def group_id(owner: str) -> str:

@@ -124,7 +124,7 @@ class Worker:
         return self._conclude(claimed, result, queue)
 
     def _wait_until_due(self, order: WorkOrder) -> None:
-        """Wait for the rest of a second: SQS delays are whole seconds, and no task may start early."""
+        """Wait if the order is early: SQS delays are whole seconds, and no task may start before its due instant."""
         early = (order.not_before - self.clock()) / timedelta(seconds=1)
         while early > 0:
             self.sleep(early)
