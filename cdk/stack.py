@@ -22,6 +22,7 @@ from cdk.components.layers import Layers
 from cdk.components.monitor import Monitor
 from cdk.components.network import Network
 from cdk.components.notifier import Notifier
+from cdk.components.observer import Observer
 from cdk.components.outputs import publish
 from cdk.components.planner import Planner
 from cdk.components.queues import Queues
@@ -38,7 +39,7 @@ from cdk.settings import Settings
 
 FUNCTIONS = (
     *("api", "console", "planner", "dispatcher", "worker", "settler", "intake"),
-    *("conductor", "reporter", "admission", "reconciler"),
+    *("conductor", "reporter", "observer", "admission", "reconciler"),
     *("monitor", "notifier", "bulk"),
 )
 
@@ -69,8 +70,11 @@ class PunctualStack(Stack):
         # SQS high / normal / low ─▶ worker ─▶ executions table, results bucket
         self.worker = Worker(self, "Worker", queues=queues, results=results, **shared)
 
-        # runner, ECS task state changes ─▶ reporter ─▶ parts table, results bucket, state machine
-        self.reporter = Reporter(self, "Reporter", results=results, cluster=cluster, queues=queues, **shared)
+        # runner ─▶ reporter ─▶ parts table, results bucket, state machine
+        self.reporter = Reporter(self, "Reporter", results=results, cluster=cluster, **shared)
+
+        # ECS task state changes ─▶ observer ─▶ parts table, state machine
+        self.observer = Observer(self, "Observer", results=results, cluster=cluster, queues=queues, **shared)
 
         # Fargate ─▶ runner ─▶ reporter
         self.containers = Containers(self, "Runner", settings=settings, reporter=self.reporter)

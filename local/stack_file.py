@@ -8,7 +8,7 @@ from local.private_file import write_private
 
 FUNCTIONS = (
     *("api", "console", "planner", "dispatcher", "worker", "settler", "intake"),
-    *("conductor", "reporter", "admission", "reconciler", "monitor", "notifier", "bulk"),
+    *("conductor", "reporter", "observer", "admission", "reconciler", "monitor", "notifier", "bulk"),
 )
 TABLES = (
     "jobs",

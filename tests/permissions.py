@@ -26,7 +26,7 @@ IN_THIS_CLUSTER = {"ArnEquals": {"ecs:cluster": "FargateCluster.Arn"}}
 
 DEAD_LETTER_QUEUES = (
     *("high", "normal", "low", "intake", "checks", "notices", "bulk"),
-    *("planner", "settler", "admission", "reporter"),
+    *("planner", "settler", "admission", "observer"),
 )
 USE_GATES = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query")
 USE_GATED = (
@@ -162,10 +162,17 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesLogs.Arn": ("dynamodb:BatchWriteItem",),
         "ResultsBucket.Arn/*": ("s3:GetObject", "s3:PutObject"),
-        STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskFailure", "states:SendTaskHeartbeat"),
+        STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskHeartbeat"),
+        TASKS: ("ecs:DescribeTasks",),
+    },
+    "observer": {
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
+        "ResultsBucket.Arn/*": ("s3:PutObject",),
+        STATE_MACHINE: ("states:SendTaskSuccess", "states:SendTaskFailure"),
         TASKS: ("ecs:StopTask",),
         # Lambda sends an event that the function failed to handle.
-        "QueuesReporterDeadLetters.Arn": ("sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
+        "QueuesObserverDeadLetters.Arn": ("sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
     },
     "admission": {
         "TablesExecutions.Arn": ("dynamodb:UpdateItem",),

@@ -12,7 +12,7 @@ DEAD_LETTER_QUEUE_OWNERS = (
     "planner",
     "settler",
     "admission",
-    "reporter",
+    "observer",
     "monitor",
     "notifier",
     "bulk",

@@ -48,10 +48,10 @@ class Queues(Construct):
         self.planner_dead_letters = self._dead_letters("planner")
         self.settler_dead_letters = self._dead_letters("settler")
         self.admission_dead_letters = self._dead_letters("admission")
-        self.reporter_dead_letters = self._dead_letters("reporter")
+        self.observer_dead_letters = self._dead_letters("observer")
         for queue in (
             *(self.planner_dead_letters, self.settler_dead_letters),
-            *(self.admission_dead_letters, self.reporter_dead_letters),
+            *(self.admission_dead_letters, self.observer_dead_letters),
         ):
             acknowledge(
                 queue.resource,
@@ -77,7 +77,7 @@ class Queues(Construct):
             "planner": self.planner_dead_letters,
             "settler": self.settler_dead_letters,
             "admission": self.admission_dead_letters,
-            "reporter": self.reporter_dead_letters,
+            "observer": self.observer_dead_letters,
         }
 
     def grant_enqueue(self, function: Function) -> None:

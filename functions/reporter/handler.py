@@ -1,4 +1,4 @@
-"""Calls of containers, and task state changes of ECS → the report stage."""
+"""Calls of containers → the report stage."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from punctual.domain.schedules.data_window import DataWindow
 from punctual.runtime.lambdas import log, wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import ReporterSettings
+from punctual.stages.long_lane.end_part import PartEnder
 from punctual.stages.long_lane.execution_sync import ExecutionSync
 from punctual.stages.long_lane.report import Reporter
 
@@ -28,27 +29,26 @@ settings = ReporterSettings.from_env()
 executions = wiring.long_executions(settings)
 parts = wiring.parts(settings)
 broken_task_modules = wiring.broken_task_modules()
+results = S3Results(settings.results_bucket, s3)
+callbacks = wiring.callbacks()
 reporter = Reporter(
     executions=executions,
     parts=parts,
     sync=ExecutionSync(executions, parts),
     checkpoints=S3Checkpoints(settings.results_bucket, s3),
-    results=S3Results(settings.results_bucket, s3),
-    callbacks=wiring.callbacks(),
+    results=results,
+    callbacks=callbacks,
     containers=wiring.containers(settings),
+    ender=PartEnder(parts, results, callbacks, instant.now, random.uniform),
     logs=wiring.execution_logs(settings),
     clock=instant.now,
-    uniform=random.uniform,
     heartbeat_seconds=settings.heartbeat_seconds,
 )
 
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
-    if "detail" in event:
-        _task_changed(event["detail"])
-        return {}
-    assignment = read_assignment(event["assignment"])
+    assignment = read_assignment(event.get("assignment", ""))
     with log.about(execution_id=assignment.execution_id, attempt=assignment.attempt, part=assignment.part):
         answer = ACTIONS[event["do"]](assignment, event)
         if not answer["ok"]:
@@ -56,15 +56,8 @@ def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
         return answer
 
 
-def _task_changed(task: dict[str, Any]) -> None:
-    if task.get("lastStatus") == "RUNNING":
-        reporter.on_task_running(task)
-    elif task.get("lastStatus") == "STOPPED":
-        reporter.on_task_stopped(task)
-
-
 def _claim(assignment: Assignment, event: dict[str, Any]) -> dict[str, Any]:
-    work = reporter.claim(assignment, event["token"], event.get("task_arn"))
+    work = reporter.claim(assignment, event["token"], event["task_arn"])
     if work is None:
         return {"ok": False}
     execution, part = work.execution, work.part

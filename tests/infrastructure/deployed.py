@@ -10,11 +10,11 @@ from aws_cdk import App
 
 Resource = dict[str, Any]
 SHORT_LANE = ("api", "console", "planner", "dispatcher", "worker", "settler", "intake")
-LONG_LANE = ("conductor", "reporter", "admission", "reconciler")
+LONG_LANE = ("conductor", "reporter", "observer", "admission", "reconciler")
 WATCH = ("monitor", "notifier", "bulk")
 FUNCTIONS = (*SHORT_LANE, *LONG_LANE, *WATCH)
 QUEUES = ("high", "normal", "low", "intake", "checks", "notices", "bulk")
-DEAD_LETTER_READERS = (*QUEUES, "planner", "settler", "admission", "reporter")
+DEAD_LETTER_READERS = (*QUEUES, "planner", "settler", "admission", "observer")
 
 
 @dataclass(frozen=True)

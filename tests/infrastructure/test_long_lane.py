@@ -142,35 +142,36 @@ def test_an_invalid_image_name_is_rejected(name: str) -> None:
         dataclasses.replace(LOCAL.long, images={name: "image:1"})
 
 
-def test_the_reporter_receives_an_event_when_a_container_starts_or_stops(prod: Deployed) -> None:
-    rule = prod.one("AWS::Events::Rule", "ReporterTaskChanges")
+def test_the_observer_receives_an_event_when_a_container_starts_or_stops(prod: Deployed) -> None:
+    rule = prod.one("AWS::Events::Rule", "ObserverTaskChanges")
     assert rule["EventPattern"]["source"] == ["aws.ecs"]
     assert rule["EventPattern"]["detail-type"] == ["ECS Task State Change"]
     assert rule["EventPattern"]["detail"]["lastStatus"] == ["RUNNING", "STOPPED"]
     (cluster,) = rule["EventPattern"]["detail"]["clusterArn"]
     assert readable(cluster) == "FargateCluster.Arn"
     (target,) = rule["Targets"]
-    assert readable(target["Arn"]) == "ReporterFunction.Arn"
+    assert readable(target["Arn"]) == "ObserverFunction.Arn"
 
 
 def test_an_event_that_does_not_arrive_or_fails_is_kept(prod: Deployed) -> None:
-    (target,) = prod.one("AWS::Events::Rule", "ReporterTaskChanges")["Targets"]
+    (target,) = prod.one("AWS::Events::Rule", "ObserverTaskChanges")["Targets"]
     configs = prod.all("AWS::Lambda::EventInvokeConfig").values()
-    (failed,) = (one for one in configs if readable(one["FunctionName"]) == "ReporterFunction")
+    (failed,) = (one for one in configs if readable(one["FunctionName"]) == "ObserverFunction")
     kept = (target["DeadLetterConfig"]["Arn"], failed["DestinationConfig"]["OnFailure"]["Destination"])
-    assert {readable(queue) for queue in kept} == {"QueuesReporterDeadLetters.Arn"}
+    assert {readable(queue) for queue in kept} == {"QueuesObserverDeadLetters.Arn"}
 
 
-def test_only_the_rule_for_task_changes_may_invoke_the_reporter(prod: Deployed) -> None:
-    permissions = prod.all("AWS::Lambda::Permission").values()
-    (permission,) = (one for one in permissions if readable(one["FunctionName"]) == "ReporterFunction.Arn")
+def test_only_the_rule_for_task_changes_may_invoke_the_observer(prod: Deployed) -> None:
+    permissions = {readable(one["FunctionName"]): one for one in prod.all("AWS::Lambda::Permission").values()}
+    assert "ReporterFunction.Arn" not in permissions
+    permission = permissions["ObserverFunction.Arn"]
     assert permission["Principal"] == "events.amazonaws.com"
-    assert readable(permission["SourceArn"]) == "ReporterTaskChanges.Arn"
+    assert readable(permission["SourceArn"]) == "ObserverTaskChanges.Arn"
 
 
 def test_events_of_the_stand_in_for_fargate_are_accepted_only_on_the_emulator(prod: Deployed, local: Deployed) -> None:
     for stack, sources in ((prod, ["aws.ecs"]), (local, ["aws.ecs", "punctual.fargate"])):
-        assert stack.one("AWS::Events::Rule", "ReporterTaskChanges")["EventPattern"]["source"] == sources
+        assert stack.one("AWS::Events::Rule", "ObserverTaskChanges")["EventPattern"]["source"] == sources
 
 
 def test_the_one_time_schedules_have_their_own_group(prod: Deployed) -> None:

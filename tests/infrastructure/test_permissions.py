@@ -102,7 +102,8 @@ def test_the_schedules_role_may_be_passed_only_to_eventbridge_scheduler(prod: De
     ("name", "action"),
     [
         ("conductor", "ecs:StopTask"),
-        ("reporter", "ecs:StopTask"),
+        ("reporter", "ecs:DescribeTasks"),
+        ("observer", "ecs:StopTask"),
         ("admission", "ecs:StopTask"),
         ("settler", "ecs:StopTask"),
         ("reconciler", "ecs:StopTask"),

@@ -96,9 +96,9 @@ def test_only_eventbridge_rules_of_this_account_may_send_to_a_queue(prod: Deploy
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Effect"] == "Allow"
     }
-    assert set(allowed) == {"QueuesIntake", "QueuesReporterDeadLetters"}
-    (own_rule,) = allowed["QueuesReporterDeadLetters"]["Condition"].values()
-    assert readable(own_rule["aws:SourceArn"]) == "ReporterTaskChanges.Arn"
+    assert set(allowed) == {"QueuesIntake", "QueuesObserverDeadLetters"}
+    (own_rule,) = allowed["QueuesObserverDeadLetters"]["Condition"].values()
+    assert readable(own_rule["aws:SourceArn"]) == "ObserverTaskChanges.Arn"
     statement = allowed["QueuesIntake"]
     assert (statement["Principal"], statement["Action"]) == ({"Service": "events.amazonaws.com"}, "sqs:SendMessage")
     assert readable(statement["Resource"]) == "QueuesIntake.Arn"

@@ -9,7 +9,7 @@ from typing import Any
 
 from punctual.aws import clients
 from punctual.domain.identity import short_name
-from tests.integration.world import World
+from tests.integration.world import World, runner_overrides
 from tests.resources import STATE_MACHINE
 
 NO_BACKOFF = {"backoff_seconds": 0}
@@ -25,11 +25,15 @@ class Container:
     task_arn: str = ""
 
     def __post_init__(self) -> None:
-        self.task_arn = self.task_arn or self.world.start_container()
+        self.task_arn = self.task_arn or self.world.start_container(self.environment)
 
     @property
     def assignment(self) -> dict[str, Any]:
         return json.loads(self.grant["assignment"])
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"PUNCTUAL_ASSIGNMENT": self.grant["assignment"], "PUNCTUAL_TASK_TOKEN": self.token}
 
     def report(self, action: str, **more: Any) -> dict[str, Any]:
         return self.world.call("reporter", {"do": action, "assignment": self.assignment, **more})
@@ -55,15 +59,13 @@ class Container:
         self._send_state_change("RUNNING")
 
     def _send_state_change(self, status: str, **more: Any) -> None:
-        environment = {"PUNCTUAL_ASSIGNMENT": self.grant["assignment"], "PUNCTUAL_TASK_TOKEN": self.token}
-        override = {"name": "runner", "environment": [{"name": k, "value": v} for k, v in environment.items()]}
         detail = {
             "taskArn": self.task_arn,
             "lastStatus": status,
-            "overrides": {"containerOverrides": [override]},
+            "overrides": runner_overrides(self.environment),
             **more,
         }
-        self.world.call("reporter", {"detail-type": "ECS Task State Change", "detail": detail})
+        self.world.call("observer", {"detail-type": "ECS Task State Change", "detail": detail})
 
 
 class LongLane:

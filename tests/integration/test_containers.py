@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from punctual.domain.errors import Unreadable, UnverifiedContainer
 from tests.integration.faults import just_before, on_table
 from tests.integration.long_lane import NO_BACKOFF, Container, LongLane, start_part
-from tests.integration.world import World
+from tests.integration.world import World, runner_overrides
 
 
 def test_a_container_without_heartbeats_loses_its_lease_and_its_later_reports_are_rejected(
@@ -206,3 +209,27 @@ def test_a_second_container_that_stops_after_the_first_has_ended_answers_its_own
     with just_before("UpdateItem", first.conclude, on_table("parts")):
         second.stop(exit_code=1)
     assert lane.answers_to(second.token) == ["SendTaskSuccess"]
+
+
+@pytest.mark.parametrize("status", ["RUNNING", "STOPPED"])
+def test_a_container_cannot_forge_an_event_about_another_container(world: World, lane: LongLane, status: str) -> None:
+    job, victim = start_part(lane)
+    forged = {**victim.assignment, "key": "made up"}
+    override = runner_overrides({"PUNCTUAL_ASSIGNMENT": json.dumps(forged), "PUNCTUAL_TASK_TOKEN": "made up"})
+    detail = {"taskArn": victim.task_arn, "lastStatus": status, "overrides": override}
+    with pytest.raises(Unreadable):
+        world.call("reporter", {"detail-type": "ECS Task State Change", "detail": detail})
+    assert lane.stopped == []
+    assert lane.execution(job)["parts"][0]["status"] == "running"
+
+
+def test_a_container_cannot_claim_its_part_as_another_container(world: World, lane: LongLane) -> None:
+    _, victim = start_part(lane)
+    job = lane.submit()
+    lane.next_parts(job)
+    forger = lane.container(job)
+    with pytest.raises(UnverifiedContainer):
+        forger.report("claim", token=forger.token, task_arn=victim.task_arn)
+    world.request("PUT", f"/executions/{lane.execution(job)['execution_id']}/cancel?grace_seconds=0")
+    world.run_until_idle()
+    assert victim.task_arn not in lane.stopped

@@ -223,7 +223,8 @@ def test_a_failure_that_races_with_the_cancellation_is_not_retried(world: World,
             responses.append(cancel(world, lane, job))
         return world.now
 
-    function.reporter = replace(function.reporter, clock=clock)  # between the reporter's read and its write
+    ender = replace(function.reporter.ender, clock=clock)
+    function.reporter = replace(function.reporter, ender=ender)  # between the reporter's read and its write
     assert container.conclude("failed", error={"type": "Broken", "message": "just then"})["ok"] is False
     assert responses
     assert lane.conclude_attempt(job, container.grant)["retry"] is False

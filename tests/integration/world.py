@@ -13,7 +13,7 @@ import random
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -57,6 +57,12 @@ class LambdaContext:
 
     def get_remaining_time_in_millis(self) -> int:
         return int(self.remaining_seconds * 1000)
+
+
+def runner_overrides(environment: Mapping[str, str]) -> dict[str, Any]:
+    """The overrides of an ECS task with these variables."""
+    variables = [{"name": name, "value": value} for name, value in environment.items()]
+    return {"containerOverrides": [{"name": "runner", "environment": variables}]}
 
 
 STATELESS = ("answers", "bodies", "views")
@@ -374,12 +380,16 @@ class World:
             self.pass_time(step)
         self.run_until_idle()
 
-    def start_container(self) -> str:
+    def start_container(self, environment: Mapping[str, str]) -> str:
         """Start an ECS task on Fargate. Returns its ARN."""
         subnet = _client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
         network = {"awsvpcConfiguration": {"subnets": [subnet], "securityGroups": []}}
         answer = self.ecs.run_task(
-            cluster="long", taskDefinition="runner", launchType="FARGATE", networkConfiguration=network
+            cluster="long",
+            taskDefinition="runner",
+            launchType="FARGATE",
+            networkConfiguration=network,
+            overrides=runner_overrides(environment),
         )
         return answer["tasks"][0]["taskArn"]
 

@@ -112,8 +112,8 @@ class Containers:
         self._send_event(task, "STOPPED")
 
     def _send_event(self, task: Task, status: str) -> None:
-        """EventBridge delivers the state change of a task to the reporter: at least once, and perhaps late."""
-        detail = {"taskArn": task.arn, "lastStatus": status, "overrides": _camel(task.request["overrides"])}
+        """EventBridge delivers the state change of a task to the observer: at least once, and perhaps late."""
+        detail = {"taskArn": task.arn, "lastStatus": status, "overrides": task.overrides}
         if status == "STOPPED":
             detail |= {name: task.details[name] for name in ("stoppedReason", "stopCode", "containers")}
         event = {"detail-type": "ECS Task State Change", "detail": detail}
@@ -126,7 +126,7 @@ class Containers:
             if process.is_dead or process.error is not None:  # EventBridge retries
                 self.invoker.kernel.after(5, partial(self._deliver, event))
 
-        self.invoker.invoke("reporter", json.loads(json.dumps(event)), ended)
+        self.invoker.invoke("observer", json.loads(json.dumps(event)), ended)
 
     def _call_reporter(self, event: dict[str, Any]) -> Any:
         """A synchronous invocation by a container."""
@@ -156,12 +156,6 @@ class Containers:
 def _environment(task: Task) -> dict[str, str]:
     [override] = task.request["overrides"]["ContainerOverrides"]
     return {one["Name"]: one["Value"] for one in override["Environment"]}
-
-
-def _camel(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name[0].lower() + name[1:]: _camel(one) for name, one in value.items()}
-    return [_camel(one) for one in value] if isinstance(value, list) else value
 
 
 def _error(outcome: str) -> dict[str, Any] | None:

@@ -24,6 +24,7 @@ from punctual.domain.status import FINAL, LIVE_STATUSES, Status
 from punctual.stages.dispatch import sweep
 from punctual.stages.long_lane import report
 from punctual.stages.long_lane.conduct import Conductor
+from punctual.stages.long_lane.end_part import PartEnder
 from punctual.stages.settle.after_execution import Settler
 
 Patches = Iterator[Any]
@@ -112,7 +113,7 @@ def backoff_cut_short() -> Patches:
 
 def token_of_the_second_container_lost() -> Patches:
     """The run that waits for a second container of the same attempt gets neither heartbeats nor an answer."""
-    yield mock.patch.object(report.Reporter, "_share_token", return_value=None)
+    yield mock.patch.object(PartEnder, "share_token", return_value=None)
 
 
 def parts_added_during_a_cancellation() -> Patches:

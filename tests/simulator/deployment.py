@@ -38,6 +38,7 @@ TIMEOUTS = {
     "conductor": 60,
     "admission": 55,
     "reporter": 30,
+    "observer": 30,
     "reconciler": 300,
     "monitor": 55,
     "notifier": 30,

@@ -25,8 +25,12 @@ class Task:
         stopped = {"lastStatus": "STOPPED", "stoppedReason": reason, "stopCode": stop_code, "containers": [container]}
         self.details.update(stopped)
 
+    @property
+    def overrides(self) -> Any:
+        return _camel(self.request.get("overrides", {}))
+
     def to_response(self) -> Response:
-        return {"taskArn": self.arn, "clusterArn": self.cluster, **self.details}
+        return {"taskArn": self.arn, "clusterArn": self.cluster, "overrides": self.overrides, **self.details}
 
 
 class Ecs:
@@ -55,3 +59,9 @@ class Ecs:
             "tasks": [self.tasks[arn].to_response() for arn in tasks if arn in self.tasks],
             "failures": [{"arn": arn, "reason": "MISSING"} for arn in tasks if arn not in self.tasks],
         }
+
+
+def _camel(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name[0].lower() + name[1:]: _camel(one) for name, one in value.items()}
+    return [_camel(one) for one in value] if isinstance(value, list) else value

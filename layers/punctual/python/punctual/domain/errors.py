@@ -12,6 +12,7 @@
     │   ├── Stale               the request names an outdated revision               (412)
     │   └── Forbidden           the caller's role or team does not allow it          (403)
     ├── Unreadable              a malformed message or record; retrying cannot help
+    ├── UnverifiedContainer     a container names an ECS task that was not started for its attempt
     ├── Contention              concurrent writers won; a repetition can succeed
     │   ├── GateContention      a gate or an execution kept changing
     │   ├── StatisticsContention    the statistics of a job kept changing
@@ -87,6 +88,10 @@ class Forbidden(Rejected):
 
 class Unreadable(PunctualError):
     """A malformed message or record. Send it to a dead-letter queue with this message as the reason."""
+
+
+class UnverifiedContainer(PunctualError):
+    """ECS did not start the named task for the attempt of the container that calls."""
 
 
 class Contention(PunctualError):

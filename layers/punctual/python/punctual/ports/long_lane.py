@@ -167,6 +167,13 @@ class Containers(Protocol):
         """Stop a container: SIGTERM, and SIGKILL after its stop timeout. Ignores a container that has stopped."""
 
 
+class IdentifiableContainers(Protocol):
+    """The containers that run parts, for the reporter."""
+
+    def is_started_for(self, assignment: Assignment, task_arn: str) -> bool:
+        """Whether ``task_arn`` is a container that was started for ``assignment``."""
+
+
 class InspectableContainers(Containers, Protocol):
     """The containers that run parts, for the reconciler."""
 

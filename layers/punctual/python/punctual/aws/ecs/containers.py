@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
+from punctual.domain.long_lane.assignment import Assignment, assignment_and_token_of
 from punctual.domain.long_lane.container_death import cause_of_stop
 
 DESCRIBE_BATCH_SIZE = 100
@@ -16,7 +17,7 @@ DESCRIBE_BATCH_SIZE = 100
 
 @dataclass(frozen=True)
 class FargateContainers:
-    """Implements ``InspectableContainers``."""
+    """Implements ``InspectableContainers`` and ``IdentifiableContainers``."""
 
     cluster: str
     ecs: Callable[[], Any]
@@ -27,6 +28,10 @@ class FargateContainers:
         except ClientError as error:
             if error.response["Error"]["Code"] not in ("InvalidParameterException", "ClusterNotFoundException"):
                 raise
+
+    def is_started_for(self, assignment: Assignment, task_arn: str) -> bool:
+        described = self.ecs().describe_tasks(cluster=self.cluster, tasks=[task_arn])
+        return [assignment_and_token_of(task)[0] for task in described["tasks"]] == [assignment]
 
     def find_stopped(self, task_arns: Iterable[str]) -> dict[str, str]:
         remaining = list(task_arns)
@@ -43,6 +48,7 @@ class FargateContainers:
 
 
 if TYPE_CHECKING:
-    from punctual.ports.long_lane import InspectableContainers
+    from punctual.ports.long_lane import IdentifiableContainers, InspectableContainers
 
+    _identifiable_containers: type[IdentifiableContainers] = FargateContainers
     _inspectable_containers: type[InspectableContainers] = FargateContainers

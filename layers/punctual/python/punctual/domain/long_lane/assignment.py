@@ -41,6 +41,16 @@ def assignment_of(part: Part) -> Assignment:
     )
 
 
+def assignment_and_token_of(task: Mapping[str, Any]) -> tuple[Assignment | None, str]:
+    """The assignment and task token in the environment of an ECS task; ``None`` for a task of another origin."""
+    overrides = (task.get("overrides") or {}).get("containerOverrides") or ()
+    given = {one["name"]: one["value"] for override in overrides for one in override.get("environment") or ()}
+    try:
+        return assignment_in(given), given.get("PUNCTUAL_TASK_TOKEN", "")
+    except Unreadable:
+        return None, ""
+
+
 def assignment_in(environment: Mapping[str, str]) -> Assignment:
     """Parse the assignment in the environment variables of a container. Raises ``Unreadable`` if there is none."""
     return read_assignment(environment.get(VARIABLE, ""))

@@ -54,7 +54,7 @@ class ContainerRunner:
     logger: logging.Logger
     grace_seconds: float = MAX_CONTAINER_STOP_GRACE.total_seconds()
 
-    def run(self, token: str, task_arn: str | None) -> bool:
+    def run(self, token: str, task_arn: str) -> bool:
         """Claim the part, run the task, report the result.
 
         Returns ``False`` when the attempt was superseded: the reporter refuses the claim, and the task is not run, or
@@ -148,11 +148,11 @@ def _lambda_client() -> Any:
     return boto3.client("lambda", config=Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=40))
 
 
-def _task_arn() -> str | None:
+def _task_arn() -> str:
     """The ARN of this container's ECS task, from the task metadata endpoint."""
     metadata = os.environ.get("ECS_CONTAINER_METADATA_URI_V4")
     if metadata is None:
-        return os.environ.get("PUNCTUAL_TASK_ARN")
+        return os.environ["PUNCTUAL_TASK_ARN"]
     with urllib.request.urlopen(f"{metadata}/task", timeout=5) as answer:
         return str(json.load(answer)["TaskARN"])
 

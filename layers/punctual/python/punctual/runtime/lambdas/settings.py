@@ -222,6 +222,14 @@ class ReporterSettings(_Logs, _Retention):
     timer_shards: int
 
 
+class ObserverSettings(_Retention):
+    executions_table: str
+    parts_table: str
+    results_bucket: str
+    cluster: str
+    timer_shards: int
+
+
 class AdmissionSettings(_Lane, _Retention):
     executions_table: str
     parts_table: str

@@ -1,4 +1,4 @@
-"""Report: record what containers report, and what ECS reports of containers that did not report a result.
+"""Report: record what containers report.
 
 A container acts for one attempt of one part, and proves it with the key of its assignment. It has no other access: it
 reads no table, no bucket and no other part. Calls of a superseded attempt are refused.
@@ -7,28 +7,31 @@ reads no table, no bucket and no other part. Calls of a superseded attempt are r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from punctual.domain.errors import Unreadable
-from punctual.domain.executions.attempt_decision import AttemptDecision, AttemptResult, decide_and_store
-from punctual.domain.executions.execution import Execution, Outcome, Result
+from punctual.domain.errors import UnverifiedContainer
+from punctual.domain.executions.execution import Execution, Result
 from punctual.domain.executions.execution_log import LogChunk
-from punctual.domain.executions.progress import Progress
-from punctual.domain.long_lane.assignment import Assignment, assignment_in
-from punctual.domain.long_lane.container_death import STOPPED, cause_of_stop, infer_result
-from punctual.domain.long_lane.laxity import after_attempt
 from punctual.domain.long_lane.part import COLLECT, WHOLE, Part
-from punctual.domain.long_lane.part_decision import decide_part
 from punctual.domain.status import FINAL, SLOT_HOLDING_STATUSES
 
 if TYPE_CHECKING:
+    from punctual.domain.executions.attempt_decision import AttemptResult
+    from punctual.domain.executions.progress import Progress
+    from punctual.domain.long_lane.assignment import Assignment
     from punctual.ports.clock import Clock
     from punctual.ports.execution_logs import LogStore
-    from punctual.ports.long_lane import Callbacks, Checkpoints, Containers, ReportedExecutions, RunningParts
+    from punctual.ports.long_lane import (
+        Callbacks,
+        Checkpoints,
+        IdentifiableContainers,
+        ReportedExecutions,
+        RunningParts,
+    )
     from punctual.ports.running import Results
+    from punctual.stages.long_lane.end_part import PartEnder
     from punctual.stages.long_lane.execution_sync import ExecutionSync
 
 MAX_COLLECTED_BYTES = 2_000_000
@@ -57,13 +60,13 @@ class Reporter:
     checkpoints: Checkpoints
     results: Results
     callbacks: Callbacks
-    containers: Containers
+    containers: IdentifiableContainers
+    ender: PartEnder
     logs: LogStore
     clock: Clock
-    uniform: Callable[[float, float], float]
     heartbeat_seconds: int
 
-    def claim(self, assignment: Assignment, token: str, task_arn: str | None) -> ClaimedWork | None:
+    def claim(self, assignment: Assignment, token: str, task_arn: str) -> ClaimedWork | None:
         """Claim a part for a container that has started. Idempotent.
 
         ``None`` if its attempt was superseded, or if its execution has ended: the settler may not have cancelled the
@@ -71,13 +74,18 @@ class Reporter:
 
         Of two containers that were started for one attempt, only the first to claim gets the part. The state machine
         run may wait for the token of the other, so the part keeps both.
+
+        Raises ``UnverifiedContainer`` unless ECS started ``task_arn`` for this attempt: a part is stopped by its ARN,
+        so a container that names the ARN of another one could stop that one.
         """
+        if not self.containers.is_started_for(assignment, task_arn):
+            raise UnverifiedContainer(f"ECS did not start {task_arn} for attempt {assignment.attempt} of this part")
         execution = self.executions.get(assignment.job_id, assignment.execution_id)
         if execution is None or execution.status in FINAL:
             return None
         part = self.parts.claim(assignment, token, task_arn, self._lease(), self.clock())
         if part is None:
-            self._share_token(assignment, token)
+            self.ender.share_token(assignment, token)
             return None
         self.callbacks.heartbeat([token])
         self.sync.update([part], None)
@@ -130,75 +138,7 @@ class Reporter:
         part = self.parts.get(assignment.execution_id, assignment.part)
         if part is None or part.status not in SLOT_HOLDING_STATUSES or not assignment.matches(part):
             return False
-        return self._conclude(part, result)
-
-    def on_task_running(self, task: Mapping[str, Any]) -> None:
-        """Handle the event that ECS has started a container.
-
-        A container with a custom image does not call the reporter: this event is its claim. A container whose attempt
-        was superseded is stopped. So is the second of two containers with a custom image that were started for one
-        attempt.
-        """
-        assignment, token = _assignment_and_token(task)
-        if assignment is None:
-            return
-        part = self.parts.get(assignment.execution_id, assignment.part)
-        if part is None or not assignment.matches(part) or part.status not in SLOT_HOLDING_STATUSES:
-            self.containers.stop(task["taskArn"], "its attempt was superseded")
-        elif not part.uses_runner and part.task_arn != task["taskArn"]:
-            claimed = self.parts.claim(assignment, token, task["taskArn"], None, self.clock())
-            if claimed is None:
-                self._share_token(assignment, token)
-                self.containers.stop(task["taskArn"], "another container runs this attempt")
-            else:
-                self.sync.update([claimed], None)
-
-    def on_task_stopped(self, task: Mapping[str, Any]) -> None:
-        """Handle the event that ECS has stopped a container.
-
-        Wakes the state machine run at once if the container did not report a result. A custom image reports none:
-        exit code 0 is success. Idempotent.
-        """
-        assignment, token = _assignment_and_token(task)
-        if assignment is None:
-            return
-        part = self.parts.get(assignment.execution_id, assignment.part)
-        if part is None or part.status not in SLOT_HOLDING_STATUSES or not assignment.matches(part):
-            self.callbacks.succeed([token], {})  # the result is recorded; a crash may have prevented this answer
-        elif part.task_arn and part.task_arn != task["taskArn"]:
-            self._share_token(assignment, token)  # two containers were started for this attempt, and the other one runs
-        else:
-            self._conclude_or_fail(replace(part, tokens=part.tokens | {token}), cause_of_stop(task))
-
-    def _share_token(self, assignment: Assignment, token: str) -> None:
-        """Let the container that runs the attempt answer the token of another one, for which the run may wait."""
-        if not self.parts.add_token(assignment, token):
-            self.callbacks.succeed([token], {})  # no container runs it any more: the run reads how it has ended
-
-    def _conclude_or_fail(self, part: Part, cause: str) -> None:
-        """Record a success; any other end is inferred and recorded by the state machine run, which is failed."""
-        result = infer_result(part, {"Error": STOPPED, "Cause": cause})
-        if result.outcome is Outcome.SUCCEEDED:
-            self._conclude(part, result)
-        else:
-            self.callbacks.fail(part.tokens, STOPPED, cause)
-
-    def _conclude(self, part: Part, result: AttemptResult) -> bool:
-        concluded = self.parts.conclude(*self._decide(part, result), self.clock())
-        self.callbacks.succeed(part.tokens, {})
-        return concluded
-
-    def _decide(self, part: Part, result: AttemptResult) -> tuple[Part, AttemptDecision]:
-        name = f"{part.job_id}/{part.execution_id}/{part.name}/{part.attempt}"
-        now = self.clock()
-        decision = decide_and_store(
-            part,
-            result,
-            now,
-            decision_on=lambda result: decide_part(part, result, now=now, uniform=self.uniform)[1],
-            store=lambda value: self.results.store(name, value, always=True),
-        )
-        return after_attempt(part, decision), decision
+        return self.ender.conclude(part, result)
 
     def _results_of_partitions(self, part: Part) -> list[Any]:
         partitions = [one for one in self.parts.of(part.execution_id) if one.name not in (COLLECT, WHOLE)]
@@ -220,13 +160,3 @@ class Reporter:
 
     def _lease(self) -> datetime:
         return self.clock() + timedelta(seconds=self.heartbeat_seconds * HEARTBEATS_PER_LEASE)
-
-
-def _assignment_and_token(task: Mapping[str, Any]) -> tuple[Assignment | None, str]:
-    """The assignment and task token in the environment of an ECS task; ``None`` for a task of another origin."""
-    overrides = (task.get("overrides") or {}).get("containerOverrides") or ()
-    given = {one["name"]: one["value"] for override in overrides for one in override.get("environment") or ()}
-    try:
-        return assignment_in(given), given.get("PUNCTUAL_TASK_TOKEN", "")
-    except Unreadable:
-        return None, ""
