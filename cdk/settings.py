@@ -26,6 +26,7 @@ LOG_RETENTIONS = {
     180: logs.RetentionDays.SIX_MONTHS,
     365: logs.RetentionDays.ONE_YEAR,
 }
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 IMAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 # Without a hyphen, `Punctual-<stage>-` is no prefix of the names of another stage.
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,19}")
@@ -177,6 +178,10 @@ class Settings(Section):
     """The retention of executions and results after their end."""
     log_retention_days: int = 30
     """The retention of logs: 1, 3, 7, 14, 30, 90, 180 or 365."""
+    log_level: str = "INFO"
+    """The lowest level of the lines that functions and containers log: `DEBUG`, `INFO`, `WARNING` or `ERROR`."""
+    log_debug_percent: int = between(0, 100, 0)
+    """The share of invocations and containers, chosen at random, that log from `DEBUG` on, whatever `log_level` is."""
     requests_per_second: int = between(1, 100_000, 200)
     """The rate at which the API accepts requests."""
     request_burst: int = between(1, 100_000, 400)
@@ -210,6 +215,20 @@ class Settings(Section):
     @property
     def log_retention(self) -> logs.RetentionDays:
         return LOG_RETENTIONS[self.log_retention_days]
+
+    @property
+    def of_logs(self) -> dict[str, str]:
+        """The environment variables that decide which lines functions and containers log."""
+        return {"LOG_LEVEL": self.log_level, "LOG_DEBUG_PERCENT": str(self.log_debug_percent)}
+
+    @property
+    def least_log_level(self) -> str:
+        """The level below which Lambda drops the lines of functions, which apply `log_level` themselves.
+
+        Lambda takes a line with a level that it does not know, such as Python's WARNING, as INFO: so it filters no
+        higher.
+        """
+        return "DEBUG" if self.log_level == "DEBUG" or self.log_debug_percent else "INFO"
 
     @property
     def token_validity(self) -> Duration:
@@ -247,6 +266,8 @@ class Settings(Section):
         if self.log_retention_days not in LOG_RETENTIONS:
             allowed = ", ".join(map(str, LOG_RETENTIONS))
             raise ValueError(f"log_retention_days: {self.log_retention_days} is not one of {allowed}")
+        if self.log_level not in LOG_LEVELS:
+            raise ValueError(f"log_level: {self.log_level!r} is not one of {', '.join(LOG_LEVELS)}")
         if self.email_sender is not None and not E_MAIL.fullmatch(self.email_sender):
             raise ValueError(f"email_sender: {self.email_sender!r} is not an e-mail address; write it as a@example.com")
         for network in self.http_call_networks:

@@ -90,14 +90,14 @@ class Containers(Construct):
             environment={
                 "PUNCTUAL_REPORTER": self._reporter.function_name,
                 "PUNCTUAL_STAGE": self._settings.stage,
-                "LOG_LEVEL": "INFO",
+                **self._settings.of_logs,
                 **self._settings.of_tasks,
             },
         )
         acknowledge(
             definition,
             "AwsSolutions-ECS2",
-            "A function name, the stage, the log level and networks: neither secret nor different between runs.",
+            "A function name, the stage, the log settings and networks: neither secret nor different between runs.",
         )
 
     def _own_image(self) -> ecs.ContainerImage:

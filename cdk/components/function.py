@@ -68,13 +68,16 @@ class Function(Construct):
             layers=layers.both,
             role=self.role,
             log_group=self.log_group,
+            logging_format=lambda_.LoggingFormat.JSON,
+            system_log_level_v2=lambda_.SystemLogLevel.WARN,  # timeouts and crashes, but no line per invocation
+            application_log_level_v2=lambda_.ApplicationLogLevel(settings.least_log_level),
             timeout=timeout,
             memory_size=memory_mb,
             retry_attempts=retry_attempts,
             recursive_loop=recursive_loop,
             environment={
                 "PUNCTUAL_STAGE": settings.stage,
-                "LOG_LEVEL": "INFO",
+                **settings.of_logs,
                 "RETENTION_DAYS": str(settings.retention_days),
                 **(environment or {}),
             },

@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import asdict
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from aws_cdk import App
@@ -12,7 +12,7 @@ from cdk.stack import PunctualStack
 from punctual.runtime.lambdas import settings
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 
-COMMON_VARIABLES = {"PUNCTUAL_STAGE", "LOG_LEVEL"}
+COMMON_VARIABLES = {"PUNCTUAL_STAGE", "LOG_LEVEL", "LOG_DEBUG_PERCENT"}
 # The settings that each handler reads at start-up define the variables that the stack must set.
 SETTINGS = {name: getattr(settings, f"{name.title()}Settings") for name in FUNCTIONS}
 
@@ -41,6 +41,32 @@ def test_a_function_logs_to_its_own_group_with_a_retention_period(prod: Deployed
     group = readable(prod.function(name)["LoggingConfig"]["LogGroup"])
     assert group == f"{name.title()}FunctionLogs"
     assert prod.one("AWS::Logs::LogGroup", group)["RetentionInDays"] == 30
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_lambda_logs_no_line_of_its_own_for_an_invocation_without_fault(prod: Deployed, name: str) -> None:
+    logging = prod.function(name)["LoggingConfig"]
+    assert logging["LogFormat"] == "JSON"
+    assert logging["SystemLogLevel"] == "WARN"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_and_lambda_apply_the_log_level_of_the_stage(prod: Deployed, name: str) -> None:
+    assert prod.environment(name)["LOG_LEVEL"] == "INFO"
+    assert prod.environment(name)["LOG_DEBUG_PERCENT"] == "0"
+    assert prod.function(name)["LoggingConfig"]["ApplicationLogLevel"] == PROD.least_log_level == "INFO"
+
+
+@pytest.mark.parametrize(
+    ("changes", "least"),
+    [
+        ({"log_level": "WARNING"}, "INFO"),  # Lambda takes WARNING, which it does not know, as INFO
+        ({"log_level": "DEBUG"}, "DEBUG"),
+        ({"log_debug_percent": 1}, "DEBUG"),
+    ],
+)
+def test_lambda_drops_no_line_that_the_stage_allows(changes: dict[str, Any], least: str) -> None:
+    assert dataclasses.replace(PROD, **changes).least_log_level == least
 
 
 def test_every_log_group_has_a_retention_period(prod: Deployed, local: Deployed) -> None:

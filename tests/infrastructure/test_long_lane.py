@@ -76,7 +76,12 @@ def test_a_container_has_the_maximum_stop_time_out_of_fargate(prod: Deployed) ->
 def test_a_container_gets_the_name_of_the_reporter_and_no_secrets(prod: Deployed) -> None:
     container = _container(_definitions(prod)["Punctual-prod-runner"])
     variables = {variable["Name"]: readable(variable["Value"]) for variable in container["Environment"]}
-    assert variables == {"PUNCTUAL_REPORTER": "ReporterFunction", "PUNCTUAL_STAGE": "prod", "LOG_LEVEL": "INFO"}
+    assert variables == {
+        "PUNCTUAL_REPORTER": "ReporterFunction",
+        "PUNCTUAL_STAGE": "prod",
+        "LOG_LEVEL": "INFO",
+        "LOG_DEBUG_PERCENT": "0",
+    }
     assert "Secrets" not in container
     assert "EntryPoint" not in container
 

@@ -81,6 +81,8 @@ def test_a_file_changes_the_settings_that_it_names(tmp_path: Path) -> None:
         ("timer_shards = 0", "timer_shards: 0 is not between 1 and 1,024"),
         ("[concurrency]\nhigh = 1", "concurrency.high: 1 is not between 2 and 1,000"),
         ("log_retention_days = 31", "log_retention_days: 31 is not one of 1, 3, 7"),
+        ('log_level = "WARN"', "log_level: 'WARN' is not one of DEBUG, INFO, WARNING, ERROR"),
+        ("log_debug_percent = 101", "log_debug_percent: 101 is not between 0 and 100"),
         ("architecture = 'arm'", "architecture: 'arm' is not one of arm64, x86_64"),
         ("timer_shards", "Expected '='"),
     ],

@@ -47,3 +47,33 @@ def test_an_exception_is_logged_with_its_traceback(lines: io.StringIO) -> None:
     except ValueError:
         logging.getLogger("a.task").exception("failed")
     assert "ValueError: no" in read(lines)[0]["exception"]
+
+
+def test_requests_of_libraries_are_never_logged(lines: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOG_DEBUG_PERCENT", "100.1")
+    with log.sampled():
+        for library in ("botocore.auth", "boto3.resources", "urllib3.connectionpool", "s3transfer.tasks"):
+            logging.getLogger(library).debug("the request with its credentials")
+    assert not read(lines)
+
+
+@pytest.mark.parametrize(("percent", "messages"), [("100.1", ["inside"]), ("0", [])])
+def test_the_sampled_share_of_invocations_logs_debug_lines(
+    lines: io.StringIO, monkeypatch: pytest.MonkeyPatch, percent: str, messages: list[str]
+) -> None:
+    monkeypatch.setenv("LOG_DEBUG_PERCENT", percent)
+    with log.sampled():
+        logging.getLogger("a.task").debug("inside")
+    logging.getLogger("a.task").debug("outside")
+    assert [line["message"] for line in read(lines)] == messages
+
+
+@pytest.mark.usefixtures("lines")
+def test_the_level_of_the_stage_decides_which_lines_are_logged(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOG_LEVEL", "WARNING")
+    log.configure()
+    logging.getLogger("a.task").info("no")
+    logging.getLogger("a.task").warning("yes")
+    assert json.loads(capsys.readouterr().out)["message"] == "yes"

@@ -134,7 +134,7 @@ def main() -> int:
     grace = float(os.environ.get("PUNCTUAL_GRACE_SECONDS", MAX_CONTAINER_STOP_GRACE.total_seconds()))
     runner = ContainerRunner(reporter, Catalog(), logger, grace)
     fields = {"job_id": assignment.job_id, "execution_id": assignment.execution_id, "part": assignment.part}
-    with log.about(**fields, attempt=assignment.attempt):
+    with log.about(**fields, attempt=assignment.attempt), log.sampled():
         try:
             runner.run(os.environ["PUNCTUAL_TASK_TOKEN"], _task_arn())
             return 0

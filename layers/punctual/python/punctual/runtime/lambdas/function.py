@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
@@ -24,12 +25,16 @@ def function(handler: Handler) -> Handler:
 
     @wraps(handler)
     def wrapper(event: dict[str, Any], context: Any) -> Any:
-        try:
-            return handler(event, context)
-        finally:
-            if throttling.check_and_reset():
-                throttles.publish(1)
-            if call_meter.ENABLED:
-                logger.info("meter", extra={"meter": call_meter.drain()})
+        started = time.monotonic()
+        with log.sampled():
+            try:
+                return handler(event, context)
+            finally:
+                seconds = round(time.monotonic() - started, 3)
+                logger.debug("invocation", extra={"records": len(event.get("Records", ())), "seconds": seconds})
+                if throttling.check_and_reset():
+                    throttles.publish(1)
+                if call_meter.ENABLED:
+                    logger.info("meter", extra={"meter": call_meter.drain()})
 
     return wrapper

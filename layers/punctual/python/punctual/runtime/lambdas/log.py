@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import random
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from typing import Any
 from punctual.runtime.tasks.log_fields import extra_fields
 
 _SERVICE = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "punctual")
+_LIBRARIES = ("botocore", "boto3", "urllib3", "s3transfer")
+"""They would log every request, with its credentials."""
 _context: dict[str, Any] = {}
 
 
@@ -55,6 +58,19 @@ def about(**fields: Any) -> Iterator[None]:
             _context.pop(name, None)
 
 
+@contextmanager
+def sampled() -> Iterator[None]:
+    """Log from DEBUG on inside the block, for the share of blocks that ``LOG_DEBUG_PERCENT`` states."""
+    root = logging.getLogger()
+    level = root.level
+    if random.uniform(0, 100) < float(os.environ.get("LOG_DEBUG_PERCENT", 0)):
+        root.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+
+
 def configure() -> logging.Logger:
     """Configure the root logger, replacing the handler that the Lambda runtime installs. Idempotent."""
     handler = logging.StreamHandler(sys.stdout)
@@ -62,5 +78,6 @@ def configure() -> logging.Logger:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(os.environ.get("LOG_LEVEL", "INFO"))
-    logging.getLogger("botocore").setLevel(logging.WARNING)  # botocore logs "Found credentials" at every cold start
+    for library in _LIBRARIES:
+        logging.getLogger(library).setLevel(logging.WARNING)
     return logging.getLogger("punctual")

@@ -1,8 +1,8 @@
 """The settings of each Lambda: one immutable class per function, read once from the environment.
 
 Five other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``), ``runtime/lambdas/log.py``
-(``LOG_LEVEL``, the function's name) and ``runtime/lambdas/alarm_metric.py`` (``PUNCTUAL_STAGE``), as every function has
-them and they are imported before its settings are read;
+(``LOG_LEVEL``, ``LOG_DEBUG_PERCENT``, the function's name) and ``runtime/lambdas/alarm_metric.py``
+(``PUNCTUAL_STAGE``), as every function has them and they are imported before its settings are read;
 ``runtime/tasks/public_addresses.py`` (``HTTP_CALL_NETWORKS``), as tasks run in both lanes; and
 ``runtime/container/main.py`` (the container's own variables).
 """
