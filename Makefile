@@ -112,3 +112,7 @@ constraints: install # update constraints.txt and the lock files after a change 
 		  --no-emit-index-url requirements-dev.txt - > .local-constraints \
 		&& { echo "$$first"; cat .local-constraints; } > constraints.txt; rm -f .local-constraints
 	@$(PY) -m cdk.lock
+	@first=$$(head -1 tests/infrastructure/checkov.txt) && grep '^checkov==' tests/infrastructure/checkov.txt \
+		| $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+		  --no-emit-index-url - > .local-constraints \
+		&& { echo "$$first"; cat .local-constraints; } > tests/infrastructure/checkov.txt; rm -f .local-constraints

@@ -16,6 +16,9 @@ DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "layers" / "punctual" / "python" / "punctual"
 sys.path.insert(0, str(PACKAGE.parent))
 
+sys.path.insert(1, str(DOCS.parent))
+
+from cdk.findings import CHECKOV  # noqa: E402 - needs the path above
 from punctual.domain.status import FINAL, TRANSITIONS, Status  # noqa: E402 - needs the path above
 from punctual.domain.triggers import TRIGGERS, Effect, Trigger, Values  # noqa: E402
 
@@ -147,7 +150,38 @@ def _mermaid(kind: str, lines: list[str]) -> str:
     return "\n".join(["```mermaid", kind, *lines, "```"])
 
 
+def checkov() -> str:
+    """The findings of checkov that stay, with their reasons."""
+    rows = [f"| {one.check} | `{one.resource_type}` | {one.asks_for} | {one.reason} |" for one in CHECKOV]
+    return "\n".join(["| check | resources | asks for | reason |", "|---|---|---|---|", *rows])
+
+
+def acknowledged() -> str:
+    """The rules of cdk-nag that are acknowledged at a resource, with the reasons, read from the calls in cdk/."""
+    rows = set()
+    for path in sorted((DOCS.parent / "cdk").rglob("*.py")):
+        text = path.read_text()
+        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+        for call in (one for one in calls if isinstance(one.func, ast.Name) and one.func.id == "acknowledge"):
+            rule = _literal(call.args[1]) or (re.findall(r"AwsSolutions-\w+", text) or [""])[0]
+            reason = _literal(call.args[2]) or "Each has a reason of its own in this file."
+            rows.add(f"| {rule.partition('[')[0]} | `{path.relative_to(DOCS.parent)}` | {reason} |")
+    return "\n".join(["| rule | at | reason |", "|---|---|---|", *sorted(rows)])
+
+
+def _literal(expression: ast.expr) -> str:
+    """The text of a literal, up to its first placeholder. Empty for a variable."""
+    match expression:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
+            return text
+    return ""
+
+
 GENERATED = {
+    "checkov": checkov,
+    "cdk-nag": acknowledged,
     "lifecycle": lifecycle,
     "triggers": triggers,
     "packages": packages,
