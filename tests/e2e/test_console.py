@@ -6,7 +6,7 @@ import pytest
 
 from local.stack import Stack
 from tests.e2e.browser import play
-from tests.e2e.many_jobs import TEAM, many_jobs
+from tests.e2e.large_tables import large_tables
 from tests.e2e.punctual import Punctual
 
 
@@ -16,6 +16,8 @@ def test_the_console_works_in_a_browser(stack: Stack) -> None:
     play(stack)
 
 
-def test_the_console_lists_ten_thousand_jobs(punctual: Punctual, stack: Stack) -> None:
-    with many_jobs(punctual.stack, 10_000):
-        play(stack, "large", LARGE_TEAM=TEAM)
+def test_the_console_lists_ten_thousand_jobs_and_a_hundred_thousand_executions(
+    punctual: Punctual, stack: Stack
+) -> None:
+    with large_tables(punctual):
+        play(stack, "large", LARGE="1")
