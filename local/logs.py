@@ -21,7 +21,6 @@ REPEATED = {
     "level",
     "message",
     "timestamp",
-    "service",
     "location",
     "function_name",
     "function_arn",

@@ -126,6 +126,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "GATES_TABLE": "gates",
         "CONCURRENCY": json.dumps({"high": 10, "normal": 10, "low": 4, "intake": 2}),
         "BACKLOG_MINUTES": "2",
+        "PUBLISH_ZEROS": "1",
         "BACKLOG_MESSAGES": "1000",
         "DEAD_LETTER_QUEUE_URLS": json.dumps([queues[f"{one}-dead"] for one in DEAD_LETTER_QUEUE_OWNERS]),
         **{f"{one.upper()}_QUEUE_URL": queues[one] for one in ("intake", "checks", "notices", "bulk", *PRIORITIES)},

@@ -22,6 +22,9 @@ from cdk.settings import Alerts, Settings
 from punctual.domain.metrics import Metric
 
 STREAM_READERS = ("planner", "settler", "admission")
+# Functions without reserved concurrency share that of the account. The worker uses most of it, and the monitor is
+# invoked each minute, also when no job runs: if the others are throttled for minutes, so is the monitor.
+SHARES_CONCURRENCY = ("worker", "monitor")
 
 # Two missed ticks, plus 30 seconds of tolerance for jitter.
 TICK_GAP_SECONDS = 150
@@ -221,13 +224,13 @@ class Alarms(Construct):
                 of=3,
                 notify=topics.page,
             )
-        for name, function in functions.items():
+        for name in SHARES_CONCURRENCY:
             self._alarm(
                 "Throttled",
                 f"Lambda has throttled the {name} function for {THROTTLED_INVOCATION_MINUTES} minutes: "
                 "the account's concurrency is exhausted.",
                 about=name,
-                metric=of_function(OfFunction.THROTTLES, function),
+                metric=of_function(OfFunction.THROTTLES, functions[name]),
                 above=0,
                 bad=THROTTLED_INVOCATION_MINUTES,
                 of=THROTTLED_INVOCATION_MINUTES,

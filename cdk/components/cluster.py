@@ -20,7 +20,13 @@ class Cluster(Construct):
             "Cluster",
             # A property of the cluster, because the emulator does not support the separate association resource.
             capacity_providers=["FARGATE", "FARGATE_SPOT"],
-            cluster_settings=[ecs.CfnCluster.ClusterSettingsProperty(name="containerInsights", value="enabled")],
+            cluster_settings=[ecs.CfnCluster.ClusterSettingsProperty(name="containerInsights", value="disabled")],
+        )
+        acknowledge(
+            self._resource,
+            "AwsSolutions-ECS4",
+            "Container Insights bills metrics for the cluster and for each running task. Containers report heartbeats, "
+            "progress and logs to the reporter, and the monitor publishes the slots in use.",
         )
 
     @property

@@ -54,6 +54,8 @@ class Monitor(Construct):
             # loop after 16 messages.
             recursive_loop=lambda_.RecursiveLoop.ALLOW,
             environment={
+                # The emulator evaluates an alarm only when a value arrives.
+                "PUBLISH_ZEROS": str(int(settings.is_emulated)),
                 **settings.alerts.backlog_limits,
                 **settings.long.limits,
                 **settings.concurrency.limits,

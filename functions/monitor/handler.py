@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from punctual.aws.clients import cloudwatch, sqs, states
-from punctual.aws.cloudwatch.metrics import CloudWatchMetrics, emf
+from punctual.aws.cloudwatch.metrics import CloudWatchMetrics
 from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.deadline_checks import SqsChecks
@@ -36,7 +36,7 @@ concurrency: dict[str, int] = json.loads(settings.concurrency)
 dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
-metrics = CloudWatchMetrics(cloudwatch, settings.punctual_stage)
+metrics = CloudWatchMetrics(cloudwatch, settings.punctual_stage, zeros=bool(settings.publish_zeros))
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 jobs, parts = wiring.jobs(settings), wiring.parts(settings)
 notices = SqsNotices(settings.notices_queue_url, sqs)
@@ -109,8 +109,8 @@ def _tick() -> dict[str, Any]:
     """Publish metrics first, then send due deadline checks, and look for overruns and backlogs: there may be many."""
     measured, now = monitor.tick(), instant.now()
     metrics.publish(measured.figures, now)
-    for figures, dimensions in measured.details:
-        print(emf(settings.punctual_stage, figures, now, dimensions))
+    for line in metrics.lines(measured.details, now):
+        print(line)
     sent = checker.send_due(range(settings.timer_shards))
     overrun, revived, backlog_changes = overruns.tick(), operations.tick(), backlogs.tick()
     extra = {"figures": measured.figures, "checks_sent": sent, "overrun": overrun, "revived": revived}

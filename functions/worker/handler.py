@@ -63,7 +63,7 @@ def _carry_out(record: dict[str, Any], context: Any) -> bool:
     except Unreadable as error:
         _dead_letter(record, str(error))
         return True
-    with log.about(job_id=order.job_id, execution_id=order.execution_id, attempt=order.attempt):
+    with log.about(execution_id=order.execution_id, attempt=order.attempt):
         try:
             outcome = worker.work(order, lambda: context.get_remaining_time_in_millis() / 1000 - RESERVED_SECONDS)
             logger.info(str(outcome))

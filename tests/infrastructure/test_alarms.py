@@ -134,8 +134,12 @@ def test_every_stream_reader_has_an_alarm_for_falling_behind(prod: Deployed) -> 
     assert _watched_functions(prod, "StreamBehind", "IteratorAge") == readers
 
 
-def test_every_function_has_an_alarm_for_throttles(prod: Deployed) -> None:
-    assert _watched_functions(prod, "Throttled", "Throttles") == set(FUNCTIONS)
+def test_the_functions_that_use_the_shared_concurrency_most_and_always_have_an_alarm_for_throttles(
+    prod: Deployed,
+) -> None:
+    assert _watched_functions(prod, "Throttled", "Throttles") == {"worker", "monitor"}
+    for name in ("worker", "monitor"):
+        assert "ReservedConcurrentExecutions" not in prod.function(name), name
 
 
 def test_api_errors_are_also_counted_at_the_gateway(prod: Deployed) -> None:

@@ -47,3 +47,15 @@ def test_the_functions_that_forecast_get_the_capacity(
 def test_the_functions_that_count_or_notify_share_the_signals_table(prod: Deployed) -> None:
     for name in ("api", "worker", "intake", "settler", "monitor", "notifier"):
         assert prod.environment(name)["SIGNALS_TABLE"] == "TablesSignals"
+
+
+def test_zeros_are_published_only_on_the_emulator_which_needs_them_to_end_an_alarm(
+    prod: Deployed, local: Deployed
+) -> None:
+    assert prod.environment("monitor")["PUBLISH_ZEROS"] == "0"
+    assert local.environment("monitor")["PUBLISH_ZEROS"] == "1"
+
+
+def test_the_cluster_has_no_container_insights_whose_metrics_are_billed(prod: Deployed) -> None:
+    (cluster,) = prod.all("AWS::ECS::Cluster").values()
+    assert cluster["ClusterSettings"] == [{"Name": "containerInsights", "Value": "disabled"}]

@@ -39,6 +39,18 @@ def test_values_are_sent_without_dimensions_including_zeros() -> None:
     assert {type(datum["MetricName"]) for datum in request["MetricData"]} == {str}
 
 
+def test_without_zeros_neither_a_request_nor_a_line_has_one() -> None:
+    cloudwatch = FakeCloudWatch()
+    metrics = CloudWatchMetrics(lambda: cloudwatch, "prod", zeros=False)
+    metrics.publish({Metric.DEAD_LETTERS: 0, Metric.TICK_GAP_SECONDS: 60}, NOW)
+    metrics.publish({Metric.DEAD_LETTERS: 0}, NOW)
+    [request] = cloudwatch.requests
+    assert [datum["MetricName"] for datum in request["MetricData"]] == ["TickGapSeconds"]
+    details = [({"Started": 0}, {"lane": "short"}), ({"QueueDepth": 3, "QueueDrainMinutes": 0}, {"queue": "high"})]
+    [line] = [json.loads(line) for line in metrics.lines(details, NOW)]
+    assert (line["queue"], line["QueueDepth"], "QueueDrainMinutes" in line) == ("high", 3, False)
+
+
 def test_infinite_and_nan_values_are_skipped_and_no_values_send_no_request() -> None:
     odd = {"a": math.inf, "b": -math.inf, "c": math.nan}
     assert published(odd) == []

@@ -32,6 +32,14 @@ def test_any_logger_writes_one_json_object_per_line_with_its_extra_fields(lines:
     assert line["timestamp"].endswith("Z")
 
 
+def test_only_warnings_and_errors_have_their_place_in_the_code(lines: io.StringIO) -> None:
+    logging.getLogger("a.task").info("done")
+    logging.getLogger("a.task").warning("odd")
+    done, odd = read(lines)
+    assert set(done) == {"level", "message", "timestamp"}
+    assert odd["location"].startswith("test_log:")
+
+
 def test_context_fields_are_logged_inside_the_block_only(lines: io.StringIO) -> None:
     with log.about(execution_id="e", attempt=1):
         logging.getLogger("a.task").warning("inside")

@@ -11,7 +11,7 @@ def namespace(stage: str) -> str:
 
 
 class Metric(StrEnum):
-    """Metrics with an alarm. The monitor publishes them every minute, without dimensions and including zeros."""
+    """Metrics with an alarm. The monitor publishes them every minute without dimensions; zeros only on the emulator."""
 
     DEADLINES_AT_RISK = "DeadlinesAtRisk"
     """Live executions that may miss, or will miss, their deadline."""
@@ -60,8 +60,8 @@ class Metric(StrEnum):
 
 
 EVENT_METRICS = (Metric.STREAM_LAG_SECONDS, Metric.API_FAULTS, Metric.THROTTLES, Metric.BROKEN_TASK_MODULES)
-"""Published by the function where the event occurs. The monitor publishes only zeros for them, so that their alarms
-return to OK and never lack data."""
+"""Published by the function where the event occurs. The monitor only measures zeros for them, which make their alarms
+return to OK on the emulator."""
 
 
 class DashboardMetric(StrEnum):

@@ -19,14 +19,16 @@ from typing import Any
 
 from punctual.runtime.tasks.log_fields import extra_fields
 
-_SERVICE = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "punctual")
 _LIBRARIES = ("botocore", "boto3", "urllib3", "s3transfer")
 """They would log every request, with its credentials."""
 _context: dict[str, Any] = {}
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as one line of JSON: level, message, timestamp, service, context fields and ``extra``."""
+    """Formats a record as one line of JSON: level, message, timestamp, context fields and ``extra``.
+
+    Each byte is billed. The log group names the function, and only warnings and errors have their place in the code.
+    """
 
     converter = staticmethod(time.gmtime)
     default_time_format = "%Y-%m-%dT%H:%M:%S"
@@ -37,11 +39,11 @@ class JsonLines(logging.Formatter):
             "level": record.levelname,
             "message": record.getMessage(),
             "timestamp": self.formatTime(record),
-            "service": _SERVICE,
-            "location": f"{record.module}:{record.lineno}",
             **_context,
             **extra_fields(record),
         }
+        if record.levelno >= logging.WARNING:
+            line["location"] = f"{record.module}:{record.lineno}"
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str, ensure_ascii=False)

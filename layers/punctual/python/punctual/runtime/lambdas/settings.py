@@ -1,7 +1,7 @@
 """The settings of each Lambda: one immutable class per function, read once from the environment.
 
 Five other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``), ``runtime/lambdas/log.py``
-(``LOG_LEVEL``, ``LOG_DEBUG_PERCENT``, the function's name) and ``runtime/lambdas/alarm_metric.py``
+(``LOG_LEVEL``, ``LOG_DEBUG_PERCENT``) and ``runtime/lambdas/alarm_metric.py``
 (``PUNCTUAL_STAGE``), as every function has them and they are imported before its settings are read;
 ``runtime/tasks/public_addresses.py`` (``HTTP_CALL_NETWORKS``), as tasks run in both lanes; and
 ``runtime/container/main.py`` (the container's own variables).
@@ -266,6 +266,8 @@ class MonitorSettings(_Lane, _Signals, _Statistics, _Notices, _Operations, _Back
     state_machine_arn: str
     timer_shards: int
     punctual_stage: str
+    publish_zeros: int
+    """1 on the emulator, which evaluates an alarm only when a value arrives."""
 
 
 class NotifierSettings(_Signals, _Notices, _Retention):
