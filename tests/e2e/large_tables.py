@@ -1,7 +1,7 @@
 """Tables with 10,000 jobs and 100,000 executions, which the API of the stack reads instead of its own.
 
-The emulator imports them from S3 several times faster than it stores batches. They have no stream, so only the API works
-on them, and one request deletes each.
+The emulator imports them from S3 several times faster than it stores batches. They have no stream, so only the API
+works on them, and one request deletes each.
 """
 
 from __future__ import annotations
