@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parent / "layers" / "punctual" / "python"))
 from cdk.lock import LockOutdated, require_current
 from cdk.quotas import Quotas, fitted
 from cdk.stack import PunctualStack
-from cdk.stages import for_stage, is_on_this_machine
+from cdk.stages import for_stage, is_on_this_machine, with_long_lane
 from cdk.task_check import TasksBroken, check_tasks
 from cdk.validation import validate
 
@@ -23,7 +23,7 @@ app = App()
 context = app.node.try_get_context
 try:
     require_current()
-    settings = for_stage(context("stage") or "prod")
+    settings = with_long_lane(for_stage(context("stage") or "prod"), context("long_lane"))
 except (LockOutdated, ValueError) as error:
     sys.exit(f"\n{error}\n")
 # `make deploy` states the quotas of the account.

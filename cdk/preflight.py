@@ -65,20 +65,21 @@ class Preflight:
         """Each check as soon as it is made. Without credentials, the checks of the account are left out."""
         yield self._python()
         yield self._node()
-        yield self._runner_image()
+        if self._settings.long.enabled:
+            yield self._runner_image()
         credentials = self.credentials()
         yield credentials
         if credentials.state is State.FAILED:
             return
-        of_account: tuple[tuple[str, Callable[[], Check]], ...] = (
-            ("CDK bootstrap", self._bootstrap),
-            ("stack", self._stack),
-            ("sign-in domain", self._domain),
-            ("ECS role", self._service_linked_role),
-            ("Lambda concurrency", self._lambda_concurrency),
-            ("Fargate vCPUs", self._fargate_vcpus),
-        )
-        for name, check in of_account:
+        of_account: dict[str, Callable[[], Check]] = {
+            "CDK bootstrap": self._bootstrap,
+            "stack": self._stack,
+            "sign-in domain": self._domain,
+            "Lambda concurrency": self._lambda_concurrency,
+        }
+        if self._settings.long.enabled:
+            of_account |= {"ECS role": self._service_linked_role, "Fargate vCPUs": self._fargate_vcpus}
+        for name, check in of_account.items():
             try:
                 yield check()
             except (ClientError, BotoCoreError) as error:
@@ -103,7 +104,10 @@ class Preflight:
             return Check(name, State.OK, image)
         if shutil.which("docker") and _output("docker", "info", "--format", "{{.ServerVersion}}"):
             return Check(name, State.OK, "built with Docker")
-        fix = "start Docker, or set `image` in the section [long] of the stage to an image that exists"
+        fix = (
+            "start Docker; or in the section [long] of the stage, set `image` to an image that exists, or leave the "
+            "long lane out with `enabled = false`: long jobs are then refused"
+        )
         return Check(name, State.FAILED, "Docker does not run, and the stage names no image", fix)
 
     def credentials(self) -> Check:

@@ -105,6 +105,8 @@ class LongLane(Section):
 
     path: ClassVar[str] = "long."
 
+    enabled: bool = True
+    """Whether the stage has a long lane. Without one it needs neither Docker nor an image, and refuses long jobs."""
     vcpus: int = between(1, 100_000, 256)
     """The vCPUs of all containers together, below the account's quota of Fargate vCPUs; Spot has a separate quota."""
     tasks: int = between(1, 100_000, 256)
@@ -120,8 +122,9 @@ class LongLane(Section):
 
     @property
     def limits(self) -> dict[str, str]:
-        """The environment variables of functions that need to know how much may run at once."""
-        return {"LONG_VCPUS": str(self.vcpus), "LONG_TASKS": str(self.tasks)}
+        """The environment variables of functions that need to know how much may run at once: nothing, if disabled."""
+        vcpus, tasks = (self.vcpus, self.tasks) if self.enabled else (0, 0)
+        return {"LONG_VCPUS": str(vcpus), "LONG_TASKS": str(tasks)}
 
     def __post_init__(self) -> None:
         super().__post_init__()

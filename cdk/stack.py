@@ -5,41 +5,32 @@ from typing import Any
 from aws_cdk import Stack
 from constructs import Construct
 
-from cdk.components.admission import Admission
 from cdk.components.alarms import Alarms
 from cdk.components.api import Api
 from cdk.components.bulk import Bulk
-from cdk.components.cluster import Cluster
-from cdk.components.conductor import Conductor
 from cdk.components.console import Console
-from cdk.components.containers import Containers
 from cdk.components.dashboard import Dashboard
 from cdk.components.dispatcher import Dispatcher
 from cdk.components.function import Function
 from cdk.components.identity import Identity
 from cdk.components.intake import Intake
 from cdk.components.layers import Layers
+from cdk.components.long_lane import LongLane
 from cdk.components.monitor import Monitor
-from cdk.components.network import Network
 from cdk.components.notifier import Notifier
-from cdk.components.observer import Observer
 from cdk.components.outputs import publish
 from cdk.components.planner import Planner
 from cdk.components.queues import Queues
-from cdk.components.reconciler import Reconciler
-from cdk.components.reporter import Reporter
 from cdk.components.results import Results
-from cdk.components.schedules import Schedules
 from cdk.components.settler import Settler
-from cdk.components.state_machine import StateMachine
 from cdk.components.tables import Tables
 from cdk.components.topics import Topics
 from cdk.components.worker import Worker
 from cdk.settings import Settings
 
+# Those that every stage has.
 FUNCTIONS = (
     *("api", "console", "planner", "dispatcher", "worker", "settler", "intake"),
-    *("conductor", "reporter", "observer", "admission", "reconciler"),
     *("monitor", "notifier", "bulk"),
 )
 
@@ -57,27 +48,15 @@ class PunctualStack(Stack):
         # Shared resources.
         self.identity = Identity(self, "Identity", settings=settings)
         self.tables = Tables(self, "Tables", settings=settings)
-        self.queues = Queues(self, "Queues")
+        self.queues = Queues(self, "Queues", settings=settings)
         self.results = Results(self, "Results", settings=settings)
         self.layers = Layers(self, "Layers", settings=settings)
-        self.network = Network(self, "Network")
-        self.cluster = Cluster(self, "Fargate")
-        self.schedules = Schedules(self, "Schedules")
         self.topics = Topics(self, "Topics", settings=settings)
         shared: dict[str, Any] = {"settings": settings, "layers": self.layers, "tables": self.tables}
-        queues, results, cluster, schedules = self.queues, self.results, self.cluster, self.schedules
+        queues, results = self.queues, self.results
 
         # SQS high / normal / low ─▶ worker ─▶ executions table, results bucket
         self.worker = Worker(self, "Worker", queues=queues, results=results, **shared)
-
-        # runner ─▶ reporter ─▶ parts table, results bucket, state machine
-        self.reporter = Reporter(self, "Reporter", results=results, cluster=cluster, **shared)
-
-        # ECS task state changes ─▶ observer ─▶ parts table, state machine
-        self.observer = Observer(self, "Observer", results=results, cluster=cluster, queues=queues, **shared)
-
-        # Fargate ─▶ runner ─▶ reporter
-        self.containers = Containers(self, "Runner", settings=settings, reporter=self.reporter)
 
         # client ─▶ API Gateway ─▶ api ─▶ jobs table
         self.api = Api(self, "Api", identity=self.identity, results=results, queues=queues, **shared)
@@ -88,42 +67,34 @@ class PunctualStack(Stack):
         )
 
         # jobs stream, executions stream ─▶ planner ─▶ executions table, timers table, queues
-        #                                           ─▶ one-time schedules, state machine (long lane)
-        self.planner = Planner(self, "Planner", queues=queues, schedules=schedules, **shared)
+        self.planner = Planner(self, "Planner", queues=queues, **shared)
 
         # EventBridge Scheduler, every minute ─▶ dispatcher ─▶ queues, with the remaining delay
         self.dispatcher = Dispatcher(self, "Dispatcher", queues=queues, **shared)
         ticks = self.dispatcher.ticks
 
-        # state machine ─▶ conductor ─▶ executions table, parts table
-        self.conductor = Conductor(self, "Conductor", results=results, cluster=cluster, **shared)
-
-        # planner, one-time schedules ─▶ state machine ─▶ conductor, Fargate
-        self.state_machine = StateMachine(
-            self,
-            "StateMachine",
-            network=self.network,
-            cluster=cluster,
-            containers=self.containers,
-            conductor=self.conductor,
-        )
-
-        # parts stream, EventBridge Scheduler, every minute ─▶ admission ─▶ parts table, state machine
-        self.admission = Admission(
-            self, "Admission", queues=queues, cluster=cluster, containers=self.containers, ticks=ticks, **shared
-        )
-
         # producer ─▶ intake queue ─▶ intake ─▶ executions table
         self.intake = Intake(self, "Intake", queues=queues, **shared)
 
-        # executions stream, terminal ─▶ settler ─▶ jobs table, notices queue, runs and containers of the long lane
-        self.settler = Settler(self, "Settler", queues=queues, cluster=cluster, schedules=schedules, **shared)
-
-        # EventBridge Scheduler, every 30 minutes ─▶ reconciler ─▶ one-time schedules, state machine, parts table
-        self.reconciler = Reconciler(self, "Reconciler", cluster=cluster, schedules=schedules, ticks=ticks, **shared)
+        # executions stream, terminal ─▶ settler ─▶ jobs table, notices queue
+        self.settler = Settler(self, "Settler", queues=queues, **shared)
 
         # EventBridge Scheduler, every minute; checks queue ─▶ monitor ─▶ executions table, notices queue, metrics
         self.monitor = Monitor(self, "Monitor", queues=queues, ticks=ticks, **shared)
+
+        # planner ─▶ one-time schedules, state machine ─▶ conductor, admission, Fargate ─▶ runner ─▶ reporter
+        self.long_lane: LongLane | None = None
+        if settings.long.enabled:
+            self.long_lane = LongLane(
+                self,
+                results=results,
+                queues=queues,
+                ticks=ticks,
+                planner=self.planner.function,
+                settler=self.settler.function,
+                monitor=self.monitor.function,
+                **shared,
+            )
 
         # notices queue ─▶ notifier ─▶ topics
         self.notifier = Notifier(self, "Notifier", queues=queues, topics=self.topics, api=self.api, **shared)
@@ -146,4 +117,5 @@ class PunctualStack(Stack):
     @property
     def functions(self) -> dict[str, Function]:
         """All functions, by the name of their folder."""
-        return {name: getattr(self, name).function for name in FUNCTIONS}
+        functions = {name: getattr(self, name).function for name in FUNCTIONS}
+        return {**functions, **self.long_lane.functions} if self.long_lane else functions

@@ -30,6 +30,13 @@ def for_stage(name: str, folder: Path = STAGES) -> Settings:
     raise ValueError(f"no stage {name!r}: choose one of {', '.join(known)}, or create stages/{name}.toml")
 
 
+def with_long_lane(settings: Settings, switch: str | None) -> Settings:
+    """The settings with the long lane `on` or `off`, or as they are. Raises `ValueError` for any other switch."""
+    if switch not in {None, "on", "off"}:
+        raise ValueError(f"long_lane: must be on or off, but is {switch!r}")
+    return settings if switch is None else replace(settings, long=replace(settings.long, enabled=switch == "on"))
+
+
 def is_on_this_machine(endpoint: str) -> bool:
     """Whether the address of an AWS endpoint is that of an emulator on loopback."""
     return urlsplit(endpoint).hostname in {"localhost", "127.0.0.1", "::1"}

@@ -39,7 +39,7 @@ class Admission(Construct):
         ticks: scheduler.CfnScheduleGroup,
     ) -> None:
         super().__init__(scope, construct_id)
-        dead_letters = queues.admission_dead_letters
+        dead_letters = queues.dead_letters_of["admission"]
         self.function = Function(
             self,
             "admission",

@@ -40,6 +40,11 @@ THROTTLED_REQUEST_MINUTES = 5
 THROTTLED_INVOCATION_MINUTES = 15
 
 
+def stream_readers(functions: Mapping[str, Function]) -> dict[str, Function]:
+    """The functions that read streams."""
+    return {name: functions[name] for name in STREAM_READERS if name in functions}
+
+
 class Alarms(Construct):
     """Each alarm notifies its topic when it starts and when it ends. Its description links to the runbook."""
 
@@ -62,6 +67,8 @@ class Alarms(Construct):
         self._clock(topics)
         self._streams(topics)
         self._failures(topics)
+        if settings.long.enabled:
+            self._long_lane(topics)
         self._capacity(topics)
         if not settings.is_emulated:  # which ignores the dimensions of an alarm
             self._aws_metrics(topics, functions, api)
@@ -174,6 +181,8 @@ class Alarms(Construct):
             of=15,
             notify=topics.page,
         )
+
+    def _long_lane(self, topics: Topics) -> None:
         self._alarm(
             "StateMachineFailures",
             "A run of the long lane's state machine failed. The reconciler resumes its execution.",
@@ -213,12 +222,12 @@ class Alarms(Construct):
             of=3,
             notify=topics.page,
         )
-        for name in STREAM_READERS:
+        for name, function in stream_readers(functions).items():
             self._alarm(
                 "StreamBehind",
                 f"The {name} function is more than a minute behind the stream that it reads.",
                 about=name,
-                metric=of_function(OfFunction.ITERATOR_AGE, functions[name]),
+                metric=of_function(OfFunction.ITERATOR_AGE, function),
                 above=STREAM_AGE_SECONDS * 1000,
                 bad=3,
                 of=3,

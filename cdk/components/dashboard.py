@@ -7,7 +7,7 @@ from aws_cdk import Aws, Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from cdk.components.alarms import STREAM_READERS, Alarms
+from cdk.components.alarms import Alarms, stream_readers
 from cdk.components.api import Api
 from cdk.components.function import Function
 from cdk.components.queues import Queues
@@ -15,7 +15,6 @@ from cdk.metrics import OfFunction, OwnMetrics, of_function, server_errors
 from cdk.settings import Settings
 from punctual.domain.metrics import DashboardMetric, Metric
 
-LANES = ("short", "long")
 OUTCOMES = ("succeeded", "failed")
 WIDTH = 24
 
@@ -49,6 +48,7 @@ class Dashboard(Construct):
         self.name = f"{settings.stack_name}-{Aws.REGION}"
         self._measured = OwnMetrics(settings.stage)
         self._alarms = alarms.all
+        self._lanes = ("short", "long") if settings.long.enabled else ("short",)
         self._page = cloudwatch.Dashboard(self, "Page", dashboard_name=self.name, default_interval=Duration.hours(3))
         self._states()
         self._running()
@@ -65,15 +65,15 @@ class Dashboard(Construct):
         self._page.add_widgets(cloudwatch.AlarmStatusWidget(alarms=every, width=WIDTH, height=6, title="Now"))
 
     def _running(self) -> None:
-        self._section("Running now", "Executions on workers and in containers, and the slots of the long lane.")
-        slots = {
-            "taken": self._measured(DashboardMetric.SLOTS_TAKEN),
-            "waiting": self._measured(DashboardMetric.SLOTS_WAITING),
-        }
-        self._row(
-            Graph(title="Running, by lane", lines=self._by_lane(DashboardMetric.RUNNING_NOW), stacked=True),
-            Graph(title="Slots of the long lane", lines=slots),
-        )
+        self._section("Running now", "Running executions, by lane.")
+        graphs = [Graph(title="Running, by lane", lines=self._by_lane(DashboardMetric.RUNNING_NOW), stacked=True)]
+        if "long" in self._lanes:
+            slots = {
+                "taken": self._measured(DashboardMetric.SLOTS_TAKEN),
+                "waiting": self._measured(DashboardMetric.SLOTS_WAITING),
+            }
+            graphs.append(Graph(title="Slots of the long lane", lines=slots))
+        self._row(*graphs)
 
     def _lateness(self) -> None:
         self._section(
@@ -90,7 +90,7 @@ class Dashboard(Construct):
         self._section("Throughput", "Per minute, by lane and outcome.")
         ended = {
             f"{lane} {outcome}": self._measured(DashboardMetric.ENDED, lane=lane, outcome=outcome)
-            for lane in LANES
+            for lane in self._lanes
             for outcome in OUTCOMES
         }
         self._row(
@@ -129,25 +129,25 @@ class Dashboard(Construct):
 
     def _errors(self, functions: Mapping[str, Function], api: Api) -> None:
         self._section("Errors", "Failures, lag and throttling.")
-        self._row(
+        failures = [
             self._watched("Dead letters", Metric.DEAD_LETTERS, "DeadLetters"),
             self._watched("Failed attempts, percent", Metric.WORKER_FAILURE_RATE, "WorkerFailures"),
-            self._watched("Failed state machine runs", Metric.STATE_MACHINE_FAILURES, "StateMachineFailures"),
             self._watched("Broken task modules", Metric.BROKEN_TASK_MODULES, "BrokenTaskModules"),
-        )
+        ]
+        if "long" in self._lanes:
+            failed_runs = Metric.STATE_MACHINE_FAILURES
+            failures.append(self._watched("Failed state machine runs", failed_runs, "StateMachineFailures"))
+        self._row(*failures)
         self._row(
             self._watched("API faults", Metric.API_FAULTS, "ApiErrors"),
             self._watched("Stream lag, seconds", Metric.STREAM_LAG_SECONDS, "StreamBehind"),
             self._watched("Throttled AWS requests", Metric.THROTTLES, "Throttled"),
         )
         answers = {"5xx": server_errors(api.http)}
-        readers = {name: functions[name] for name in STREAM_READERS}
-        ages = _by_function(OfFunction.ITERATOR_AGE, readers)
+        ages = _by_function(OfFunction.ITERATOR_AGE, stream_readers(functions))
         self._row(
             Graph(title="5xx responses of API Gateway", lines=answers, alarm="ApiErrors-gateway"),
-            Graph(
-                title="Iterator age by function, milliseconds", lines=ages, alarm=f"StreamBehind-{STREAM_READERS[0]}"
-            ),
+            Graph(title="Iterator age by function, milliseconds", lines=ages, alarm="StreamBehind-planner"),
         )
         self._row(
             Graph(title="Function errors", lines=_by_function(OfFunction.ERRORS, functions)),
@@ -158,7 +158,7 @@ class Dashboard(Construct):
         return Graph(title=title, lines={metric.value: self._measured(metric)}, alarm=alarm)
 
     def _by_lane(self, metric: DashboardMetric) -> dict[str, cloudwatch.Metric]:
-        return {lane: self._measured(metric, lane=lane) for lane in LANES}
+        return {lane: self._measured(metric, lane=lane) for lane in self._lanes}
 
     def _section(self, title: str, text: str) -> None:
         self._page.add_widgets(cloudwatch.TextWidget(markdown=f"## {title}\n{text}", width=WIDTH, height=2))

@@ -8,7 +8,6 @@ from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import MONITOR_TIMEOUT, Queues
 from cdk.components.sources import read_queue
-from cdk.components.state_machine_grants import grant_list
 from cdk.components.tables import (
     CHECKS_INDEX,
     DEADLINES_INDEX,
@@ -56,6 +55,7 @@ class Monitor(Construct):
             environment={
                 # The emulator evaluates an alarm only when a value arrives.
                 "PUBLISH_ZEROS": str(int(settings.is_emulated)),
+                "STATE_MACHINE_ARN": "",  # of the long lane, if the stage has one
                 **settings.alerts.backlog_limits,
                 **settings.long.limits,
                 **settings.concurrency.limits,
@@ -78,7 +78,6 @@ class Monitor(Construct):
         queues.checks.queue.grant(self.function, "SendMessage")
         queues.notices.queue.grant(self.function, "SendMessage")
         queues.grant_depths(self.function)
-        grant_list(self.function)
         read_queue(
             self,
             "ChecksSource",

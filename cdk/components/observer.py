@@ -39,7 +39,7 @@ class Observer(Construct):
         results.grant(self.function, "PutObject")
         cluster.grant(self.function, "StopTask")
         grant_callbacks(self.function, "SendTaskSuccess", "SendTaskFailure")
-        self._subscribe_to_task_changes(settings, cluster, queues.observer_dead_letters.resource)
+        self._subscribe_to_task_changes(settings, cluster, queues.dead_letters_of["observer"].resource)
 
     def _subscribe_to_task_changes(self, settings: Settings, cluster: Cluster, dead_letters: sqs.IQueue) -> None:
         self.function.resource.configure_async_invoke(on_failure=destinations.SqsDestination(dead_letters))

@@ -40,10 +40,7 @@ def publish(stack: PunctualStack) -> None:
         "NoticeTopicArn": stack.topics.notice.topic_arn,
         "NotifierRoleArn": stack.notifier.function.role.role_arn,
         "Dashboard": stack.dashboard.name,
-        "Cluster": stack.cluster.name,
-        "StateMachineArn": stack.state_machine.resource.state_machine_arn,
-        "ScheduleGroup": stack.schedules.name,
-        "RunnerLogGroup": stack.containers.log_group.log_group_name,
+        **(stack.long_lane.outputs if stack.long_lane else {}),
         **{f"{name.title()}Function": function.resource.function_name for name, function in functions.items()},
         **{f"{name.title()}LogGroup": function.log_group.log_group_name for name, function in functions.items()},
     }

@@ -6,9 +6,7 @@ from constructs import Construct
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
-from cdk.components.schedules import Schedules
 from cdk.components.sources import read_stream
-from cdk.components.state_machine_grants import grant_start
 from cdk.components.tables import Tables
 from cdk.settings import Settings
 from punctual.domain.triggers import EXECUTIONS, JOBS, TIMERS, filters
@@ -26,10 +24,9 @@ class Planner(Construct):
         layers: Layers,
         tables: Tables,
         queues: Queues,
-        schedules: Schedules,
     ) -> None:
         super().__init__(scope, construct_id)
-        dead_letters = queues.planner_dead_letters
+        dead_letters = queues.dead_letters_of["planner"]
         self.function = Function(
             self,
             "planner",
@@ -38,6 +35,8 @@ class Planner(Construct):
             timeout=Duration.seconds(120),
             memory_mb=512,
             provisioned=settings.provisioned.planner,
+            # Of the long lane, if the stage has one.
+            environment=dict.fromkeys(("STATE_MACHINE_ARN", "SCHEDULE_GROUP", "SCHEDULE_ROLE_ARN"), ""),
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem")
         # The revisions of an ended job expire with it.
@@ -47,8 +46,6 @@ class Planner(Construct):
         tables.grant_gates(self.function)
         queues.grant_enqueue(self.function)
         queues.checks.queue.grant(self.function, "SendMessage")
-        schedules.grant_write(self.function)
-        grant_start(self.function)
 
         for construct, table, name in (
             ("JobsSource", tables.jobs, JOBS),

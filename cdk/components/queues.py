@@ -10,6 +10,7 @@ from constructs import Construct
 from cdk.acknowledge import acknowledge
 from cdk.components.function import Function
 from cdk.components.queue import Queue, WorkQueue
+from cdk.settings import Settings
 
 PRIORITIES = ("high", "normal", "low")
 
@@ -31,7 +32,7 @@ MAX_RECEIVES = 100
 class Queues(Construct):
     """All queues are encrypted and accept TLS only. A dead-letter queue keeps its messages 14 days for an operator."""
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         # One function consumes all three queues of the short lane, so their dead-letter queues need distinct variables.
         self.short = {
@@ -45,14 +46,9 @@ class Queues(Construct):
         self.checks = self._work_queue("checks", CHECKS_VISIBILITY)
         self.notices = self._work_queue("notices", NOTICES_VISIBILITY)
         self.bulk = self._work_queue("bulk", BULK_VISIBILITY)
-        self.planner_dead_letters = self._dead_letters("planner")
-        self.settler_dead_letters = self._dead_letters("settler")
-        self.admission_dead_letters = self._dead_letters("admission")
-        self.observer_dead_letters = self._dead_letters("observer")
-        for queue in (
-            *(self.planner_dead_letters, self.settler_dead_letters),
-            *(self.admission_dead_letters, self.observer_dead_letters),
-        ):
+        readers = ("planner", "settler", *(("admission", "observer") if settings.long.enabled else ()))
+        self.dead_letters_of = {name: self._dead_letters(name) for name in readers}
+        for queue in self.dead_letters_of.values():
             acknowledge(
                 queue.resource,
                 "AwsSolutions-SQS3",
@@ -74,10 +70,7 @@ class Queues(Construct):
         """Every dead-letter queue, by the name of its source queue or stream consumer."""
         return {
             **{name: pair.dead_letters for name, pair in self.all_work.items()},
-            "planner": self.planner_dead_letters,
-            "settler": self.settler_dead_letters,
-            "admission": self.admission_dead_letters,
-            "observer": self.observer_dead_letters,
+            **self.dead_letters_of,
         }
 
     def grant_enqueue(self, function: Function) -> None:

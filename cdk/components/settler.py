@@ -3,13 +3,10 @@
 from aws_cdk import Duration
 from constructs import Construct
 
-from cdk.components.cluster import Cluster
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
-from cdk.components.schedules import Schedules
 from cdk.components.sources import read_stream
-from cdk.components.state_machine_grants import grant_stop
 from cdk.components.tables import Tables
 from cdk.settings import Settings
 from punctual.domain.triggers import EXECUTIONS, filters
@@ -27,17 +24,17 @@ class Settler(Construct):
         layers: Layers,
         tables: Tables,
         queues: Queues,
-        cluster: Cluster,
-        schedules: Schedules,
     ) -> None:
         super().__init__(scope, construct_id)
-        dead_letters = queues.settler_dead_letters
+        dead_letters = queues.dead_letters_of["settler"]
         self.function = Function(
             self,
             "settler",
             settings=settings,
             layers=layers,
             timeout=Duration.seconds(60),
+            # Of the long lane, if the stage has one.
+            environment=dict.fromkeys(("SCHEDULE_GROUP", "CLUSTER"), ""),
         )
         tables.jobs.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem")
         tables.executions.grant(self.function, "Query")
@@ -46,9 +43,6 @@ class Settler(Construct):
         tables.signals.grant(self.function, "UpdateItem")
         tables.statistics.grant(self.function, "BatchGetItem", "UpdateItem", "Query")
         queues.notices.queue.grant(self.function, "SendMessage")
-        schedules.grant_delete(self.function)
-        grant_stop(self.function)
-        cluster.grant(self.function, "StopTask")
         read_stream(
             self,
             "ExecutionsSource",

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from punctual.aws.clients import cloudwatch, sqs, states
+from punctual.aws.clients import cloudwatch, sqs
 from punctual.aws.cloudwatch.metrics import CloudWatchMetrics
 from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.sqs.dead_letters import SqsDeadLetters
 from punctual.aws.sqs.deadline_checks import SqsChecks
 from punctual.aws.sqs.notice_queue import SqsNotices
 from punctual.aws.sqs.queue_depths import SqsQueueDepths
-from punctual.aws.step_functions.long_runs import FailedLongRuns
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
 from punctual.domain.forecasts.deadline_check import Check, read_check
@@ -78,7 +77,7 @@ monitor = Monitor(
     lane_outlooks=lane_outlooks,
     demand=PlannedDemand(index, jobs),
     timers=wiring.timers(settings),
-    runs=FailedLongRuns(settings.state_machine_arn, states),
+    runs=wiring.failed_runs_if_any(settings.state_machine_arn),
     dead_letters=SqsQueueDepths({url: url for url in dead_letter_urls}, sqs, logger.warning),
     limits=limits,
     shards=settings.timer_shards,

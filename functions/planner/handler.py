@@ -33,7 +33,7 @@ dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 lag = StreamLag()
 jobs, executions, timers = wiring.jobs(settings), wiring.executions(settings), wiring.timers(settings)
 gatekeeper = wiring.gatekeeper(settings)
-machines = wiring.state_machine(settings)
+machines = wiring.state_machine_if_any(settings)
 upstream_guard = UpstreamGuard(
     lookup=UpstreamLookup(jobs=jobs, executions=executions),
     executions=wiring.held_executions(settings),

@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 from cfnlint import ManualArgs, lint
 
+from cdk.settings import LOCAL, PROD, Settings
 from cdk.validation import validate
-from tests.infrastructure.conftest import new_app
+from tests.infrastructure.conftest import WITHOUT_LONG_LANE, new_app
 from tests.infrastructure.deployed import DEAD_LETTER_READERS, FUNCTIONS, QUEUES, Deployed
 
 # The CDK adds a DependsOn for each function's role, although a reference already implies it.
 REDUNDANT_DEPENDS_ON = "W3005"
 
 
-@pytest.mark.parametrize("stage", ["prod", "local"])
+@pytest.mark.parametrize("stage", ["prod", "short", "local"])
 def test_cfn_lint_finds_nothing(stage: str, request: pytest.FixtureRequest) -> None:
     deployed: Deployed = request.getfixturevalue(stage)
     findings = lint(
@@ -24,9 +25,9 @@ def test_cfn_lint_finds_nothing(stage: str, request: pytest.FixtureRequest) -> N
     assert [str(finding) for finding in findings] == []
 
 
-@pytest.mark.parametrize("stage", ["prod", "local"])
-def test_cdk_nag_finds_nothing(stage: str, tmp_path: Path) -> None:
-    app = new_app(stage, outdir=str(tmp_path))
+@pytest.mark.parametrize("settings", [PROD, WITHOUT_LONG_LANE, LOCAL], ids=lambda settings: settings.stage)
+def test_cdk_nag_finds_nothing(settings: Settings, tmp_path: Path) -> None:
+    app = new_app(settings, outdir=str(tmp_path))
     validate(app)
     app.synth()  # raises on a finding
     report = json.loads((tmp_path / "validation-report.json").read_text())

@@ -11,6 +11,7 @@
     │   ├── Conflict            the request conflicts with the current state         (409)
     │   ├── Stale               the request names an outdated revision               (412)
     │   └── Forbidden           the caller's role or team does not allow it          (403)
+    ├── LongLaneOff             a long execution is due in a stage without the long lane
     ├── Unreadable              a malformed message or record; retrying cannot help
     ├── UnverifiedContainer     a container names an ECS task that was not started for its attempt
     ├── Contention              concurrent writers won; a repetition can succeed
@@ -92,6 +93,14 @@ class Unreadable(PunctualError):
 
 class UnverifiedContainer(PunctualError):
     """ECS did not start the named task for the attempt of the container that calls."""
+
+
+class LongLaneOff(PunctualError):
+    """A long execution is due in a stage without the long lane."""
+
+    def __init__(self, execution_id: str) -> None:
+        remedy = "cancel it, or set `enabled = true` in the section [long] of the stage and deploy"
+        super().__init__(f"{execution_id} cannot start, because the long lane of this stage is off: {remedy}")
 
 
 class Contention(PunctualError):

@@ -41,7 +41,13 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.watched_executions import DynamoWatchedExecutions
     from punctual.aws.ecs.containers import FargateContainers
     from punctual.aws.sqs.operation_queue import SqsOperationQueue
-    from punctual.aws.step_functions.long_runs import LongRuns, LongStateMachine, StepFunctionsCallbacks
+    from punctual.aws.step_functions.long_runs import (
+        FailedLongRuns,
+        LongRuns,
+        LongStateMachine,
+        StepFunctionsCallbacks,
+    )
+    from punctual.aws.step_functions.no_long_lane import NoContainers, NoStateMachine
     from punctual.runtime.lambdas.alarm_metric import AlarmMetric
     from punctual.runtime.tasks.registry import Catalog
     from punctual.stages.run.gates import Gatekeeper
@@ -205,6 +211,13 @@ def containers(settings: _WithCluster) -> FargateContainers:
     return FargateContainers(settings.cluster, ecs)
 
 
+def containers_if_any(settings: _WithCluster) -> FargateContainers | NoContainers:
+    """The containers, also of a stage without the long lane."""
+    from punctual.aws.step_functions.no_long_lane import NoContainers
+
+    return containers(settings) if settings.cluster else NoContainers()
+
+
 def state_machine(settings: _WithStateMachine) -> LongStateMachine:
     from punctual.aws.step_functions.long_runs import LongStateMachine
 
@@ -217,10 +230,29 @@ def state_machine(settings: _WithStateMachine) -> LongStateMachine:
     )
 
 
-def runs(settings: _WithScheduleGroup) -> LongRuns:
-    from punctual.aws.step_functions.long_runs import LongRuns
+def state_machine_if_any(settings: _WithStateMachine) -> LongStateMachine | NoStateMachine:
+    """The state machine, also of a stage without the long lane."""
+    from punctual.aws.step_functions.no_long_lane import NoStateMachine
 
+    return state_machine(settings) if settings.state_machine_arn else NoStateMachine()
+
+
+def runs_if_any(settings: _WithScheduleGroup) -> LongRuns | NoStateMachine:
+    """The runs of the state machine, also of a stage without the long lane."""
+    from punctual.aws.step_functions.long_runs import LongRuns
+    from punctual.aws.step_functions.no_long_lane import NoStateMachine
+
+    if not settings.schedule_group:
+        return NoStateMachine()
     return LongRuns(schedule_group=settings.schedule_group, states=states, scheduler=scheduler)
+
+
+def failed_runs_if_any(state_machine_arn: str) -> FailedLongRuns | NoStateMachine:
+    """The failed runs of the state machine, also of a stage without the long lane."""
+    from punctual.aws.step_functions.long_runs import FailedLongRuns
+    from punctual.aws.step_functions.no_long_lane import NoStateMachine
+
+    return FailedLongRuns(state_machine_arn, states) if state_machine_arn else NoStateMachine()
 
 
 def callbacks() -> StepFunctionsCallbacks:

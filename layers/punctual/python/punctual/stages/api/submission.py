@@ -54,7 +54,7 @@ class JobBuilder:
     images: Sequence[str] = ()
     """The names of the container images that jobs of the long lane may use."""
     max_cpu: int = 16 * 1024
-    """The vCPU capacity of the long lane, in 1/1024 vCPU."""
+    """The vCPU capacity of the long lane, in 1/1024 vCPU; 0 in a stage without the long lane."""
     sends_email: bool = True
     """Whether the stage has a sender of e-mail. Without one, a job cannot name an e-mail address."""
 
@@ -83,6 +83,7 @@ class JobBuilder:
         task = self._task(submission, schedule, parameters)
         timezone = getattr(schedule, "timezone", "UTC")
         lane = Lane(submission.get("lane", Lane.SHORT))
+        self._check_lane(lane)
         job = Job(
             job_id=new_job_id(now, seed),
             name=submission.get("name"),
@@ -121,6 +122,7 @@ class JobBuilder:
 
     def override(self, job: Job, request: RerunRequest) -> Job:
         """Return ``job`` with the limits that ``request`` sets for one execution."""
+        self._check_lane(job.lane)
         if request.timeout_seconds is not None:
             job = replace(job, timeout_seconds=_timeout(request.timeout_seconds, job.lane))
         if request.resources is None:
@@ -181,6 +183,11 @@ class JobBuilder:
             preemptible=submission.get("preemptible", False),
             collects=not image and partitions is not None and self.tasks.collects(submission["task"]),
         )
+
+    def _check_lane(self, lane: Lane) -> None:
+        if lane is Lane.LONG and not self.max_cpu:
+            remedy = 'use "short", or let an administrator set `enabled = true` in the section [long] of the stage'
+            raise Invalid("lane", f"the long lane of this stage is off: {remedy}")
 
     def _check_capacity(self, resources: Resources) -> None:
         if resources.cpu > self.max_cpu:
