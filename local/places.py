@@ -24,7 +24,8 @@ class Places:
 
     def create(self) -> None:
         """Create the folder, readable by its owner only: it contains passwords and tokens."""
-        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.directory.chmod(0o700)  # also if the folder existed
 
     def reset(self) -> None:
         """Remove the emulator's state and everything derived from it. Keeps the logs."""

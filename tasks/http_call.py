@@ -45,11 +45,17 @@ def call(context: Context, parameters: dict[str, Any]) -> dict[str, Any]:
         raise Retry(f"no response: {error}") from error
     body = response.read(MAX_BODY_BYTES).decode(errors="replace")
     if response.status in (408, 425, 429) or response.status >= 500:
-        after = response.headers.get("Retry-After", "")
-        raise Retry(f"HTTP status {response.status}", after=float(after) if after.isdigit() else None)
+        raise Retry(f"HTTP status {response.status}", after=_delay(response.headers.get("Retry-After", "")))
     if response.status >= 400:
         raise Fatal(f"HTTP status {response.status}: {body[:200]}")
     return {"status": response.status, "body": body}
+
+
+def _delay(retry_after: str) -> float | None:
+    """The seconds in ``Retry-After``, as far as a retry can be delayed. ``None`` for a date, or for anything else."""
+    if not (retry_after.isascii() and retry_after.isdigit()):
+        return None
+    return min(float(retry_after), Retry.MAX_DELAY_SECONDS)
 
 
 def _send(key: str, parameters: dict[str, Any]) -> urllib3.BaseHTTPResponse:

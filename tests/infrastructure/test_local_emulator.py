@@ -93,6 +93,13 @@ def test_secrets_are_readable_only_by_their_owner(places: Places) -> None:
     assert places.directory.stat().st_mode & 0o777 == 0o700
 
 
+def test_a_folder_that_existed_becomes_readable_only_by_its_owner(tmp_path: Path) -> None:
+    places = Places(tmp_path / "shared")
+    places.directory.mkdir(mode=0o755)
+    places.create()
+    assert places.directory.stat().st_mode & 0o777 == 0o700
+
+
 def test_a_reset_keeps_the_logs(places: Places) -> None:
     places.state.mkdir()
     places.emulator_log.write_text("why it failed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -245,11 +246,14 @@ def test_a_chunk_that_a_container_sends_twice_is_stored_once(world: World, lane:
     assert (messages(page), page["total"]) == (["once"], 1)
 
 
-def test_a_container_cannot_write_to_the_log_of_another_part_or_attempt(world: World, lane: LongLane) -> None:
+def test_a_container_cannot_write_to_the_log_of_another_execution_part_or_attempt(world: World, lane: LongLane) -> None:
     job, container = start_part(lane, retry=NO_BACKOFF)
-    assert send(container, 1, "mine", part="other", attempt=7)["ok"]
+    other = lane.execution(lane.submit())["execution_id"]
+    forged = json.dumps({"execution_id": other, "message": "forged"})
+    assert send(container, 1, forged, part="other", attempt=7, execution_id=other)["ok"]
     [line] = log(world, lane.execution(job)["execution_id"])["items"]
-    assert (line["part"], line["attempt"]) == ("all", 1)
+    assert (line["part"], line["attempt"], line["message"]) == ("all", 1, forged)
+    assert log(world, other)["items"] == []
     world.pass_time(31)
     lane.tick()
     lane.conclude_attempt(job, container.grant, Error="Punctual.Lost", Cause="no heartbeat")

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 from cryptography import x509
@@ -39,7 +40,7 @@ class Echo(BaseHTTPRequestHandler):
             "body": json.loads(self.rfile.read(length) or "null"),
         }
         self.send_response(int(self.path.strip("/")))
-        self.send_header("Retry-After", "7")
+        self.send_header("Retry-After", unquote(self.headers.get("Echo-Retry-After", "7")))
         self.send_header("Location", "/200")
         self.end_headers()
         self.wfile.write(json.dumps(sent).encode())
@@ -155,6 +156,18 @@ def certificate_of(name: str, folder: Path) -> Path:
     file = folder / f"{name}.pem"
     file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + written)
     return file
+
+
+@pytest.mark.parametrize(
+    ("header", "after"),
+    [("0", 0), ("²", None), ("-1", None), ("soon", None), ("9" * 400, Retry.MAX_DELAY_SECONDS)],
+)
+def test_a_delay_that_cannot_be_used_is_ignored_and_a_long_one_is_shortened(
+    server: str, header: str, after: float | None
+) -> None:
+    with pytest.raises(Retry) as asked:
+        call(CONTEXT, {"url": f"{server}/503", "headers": {"Echo-Retry-After": quote(header)}})
+    assert asked.value.after == after
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 503])

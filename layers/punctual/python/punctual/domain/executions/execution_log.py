@@ -73,8 +73,17 @@ def read_chunk(payload: Mapping[str, Any]) -> LogChunk:
         attempt=int(payload["attempt"]),
         number=int(payload["number"]),
         stored_at=from_text(payload["stored_at"]),
-        lines=tuple(LogLine(**line) for line in payload["lines"]),
+        lines=tuple(_read_line(line) for line in payload["lines"]),
         totals=dict(payload["totals"]),
+    )
+
+
+def _read_line(payload: Mapping[str, Any]) -> LogLine:
+    return LogLine(
+        at_ms=int(payload["at_ms"]),
+        level=str(payload["level"]),
+        message=str(payload["message"]),
+        fields=dict(payload["fields"]),
     )
 
 
