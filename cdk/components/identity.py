@@ -12,7 +12,7 @@ ROLES = {
     "operator": "Submits jobs and manages the jobs of their team",
     "viewer": "Reads every job and execution",
 }
-# A team is a group named `team:<name>`. Adding one needs no deployment.
+# A team is a group named `team:<name>`, whose name `caller.py` checks. Adding one needs no deployment.
 
 
 class Identity(Construct):

@@ -20,15 +20,13 @@ def openapi_responses(
     *problems: HTTPStatus,
     success: HTTPStatus = HTTPStatus.OK,
     is_open: bool = False,
-    is_for_all: bool = False,
 ) -> dict[int, Any]:
     """Return a route's OpenAPI responses: ``model`` on success, and an error for each other status.
 
-    ``problems`` are added to the errors of every route. An open route requires no token, and a route for all
-    no role.
+    ``problems`` are added to the errors of every route. An open route requires no token.
     """
     gateway = {} if is_open else GATEWAY_ERRORS
-    common = {HTTPStatus.UNPROCESSABLE_ENTITY, *(() if is_open or is_for_all else (HTTPStatus.FORBIDDEN,))}
+    common = {HTTPStatus.UNPROCESSABLE_ENTITY, *(() if is_open else (HTTPStatus.FORBIDDEN,))}
     return {
         int(success): _response(success.phrase, "application/json", model),
         **{int(status): _response(text, "application/json", answers.GatewayError) for status, text in gateway.items()},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -24,7 +23,7 @@ from punctual.aws.sqs.queue_depths import SqsQueueDepths
 from punctual.domain import instant
 from punctual.domain.forecasts.queue_backlog import BacklogLimits
 from punctual.domain.long_lane.laxity import LaneLimits
-from punctual.domain.requests.caller import Caller, Role, caller_of
+from punctual.domain.requests.caller import Caller, Role, caller_in
 from punctual.domain.requests.dry_run import DryRunChanges
 from punctual.domain.requests.keyed_request import KeyedRequest
 from punctual.runtime.lambdas import wiring
@@ -212,23 +211,14 @@ log_reader = LogReader(logs=wiring.execution_logs(settings), clock=instant.now)
 
 def authorize(router: APIGatewayHttpRouter, least: Role = Role.VIEWER) -> Caller:
     """Return the caller of the current request. Raises ``Forbidden`` if their role is lower than ``least``."""
-    caller = caller_in(router)
+    caller = current_caller(router)
     caller.require_role(least)
     return caller
 
 
-def caller_in(router: APIGatewayHttpRouter) -> Caller:
-    """Return the caller of the current request, who may have no role."""
-    claims = router.current_event.request_context.authorizer.jwt_claim or {}
-    subject = claims.get("username") or claims.get("cognito:username") or claims.get("sub", "")
-    return caller_of(subject, _groups(claims.get("cognito:groups")))
-
-
-def _groups(claim: Any) -> list[str]:
-    """Parse the groups: API Gateway turns a list in a claim into text such as ``[admin team:a]``."""
-    if isinstance(claim, str):
-        return re.split(r"[\s,]+", claim.strip("[]"))
-    return list(claim or ())
+def current_caller(router: APIGatewayHttpRouter) -> Caller:
+    """Return the caller of the current request, who may have no role. Raises ``Forbidden`` for an unclear token."""
+    return caller_in(router.current_event.request_context.authorizer.jwt_claim or {})
 
 
 def run_once(

@@ -125,6 +125,29 @@ def test_an_unknown_upstream_is_rejected(world: World) -> None:
         assert error["message"].startswith(f"there is no job {unknown!r}: use the id of an existing job")
 
 
+def test_an_upstream_of_another_team_is_rejected_unless_it_was_one_before(world: World) -> None:
+    both = "operator team:data-quality team:other"
+    upstream = {"job": world.submit(name="theirs", schedule=in_an_hour(world))["job_id"]}
+    own = {"task": "echo", "schedule": in_an_hour(world), "owner": "other"}
+    job = world.request("POST", "/jobs", own, team="other")[1]
+    dependent = {**own, "depends_on": [upstream]}
+    for method, path, body, field in (
+        ("POST", "/jobs", dependent, "depends_on.0.job"),
+        ("POST", "/jobs?dry_run=true", dependent, "depends_on.0.job"),
+        ("POST", "/jobs/batch", {"jobs": [dependent]}, "jobs.0.depends_on.0.job"),
+        ("PATCH", f"/jobs/{job['job_id']}", {"depends_on": [upstream]}, "depends_on.0.job"),
+    ):
+        status, problem = world.request(method, path, body, team="other")
+        assert (status, problem["errors"][0]["field"]) == (422, field)
+        assert "belongs to 'data-quality', and you can act only for 'other'" in problem["detail"]
+    [item] = [item for item in world.items("jobs") if item["job_id"]["S"] == upstream["job"]]
+    assert "is_upstream" not in item
+    path = f"/jobs/{job['job_id']}"
+    assert world.request("PATCH", path, {"depends_on": [upstream]}, groups=both)[0] == 200
+    kept = {"depends_on": [upstream], "parameters": {"n": 1}}
+    assert world.request("PATCH", path, kept, team="other")[0] == 200
+
+
 def test_a_deleted_upstream_is_rejected_with_exactly_one_error(world: World) -> None:
     first = world.submit(name="first", schedule=in_an_hour(world))
     world.request("DELETE", f"/jobs/{first['job_id']}")

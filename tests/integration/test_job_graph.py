@@ -36,7 +36,8 @@ def dependants(world: World, job: dict[str, Any]) -> set[str]:
 def test_a_job_includes_dependants_of_other_teams_and_not_only_recent_jobs(world: World) -> None:
     upstream = a_job(world)
     submission = {"task": "echo", "schedule": YEARLY, "depends_on": [{"job": upstream["job_id"]}]}
-    status, dependant = world.request("POST", "/jobs", submission, team="other")
+    both = "operator team:other team:data-quality"
+    status, dependant = world.request("POST", "/jobs", {**submission, "owner": "other"}, groups=both)
     assert (status, dependant["owner"]) == (201, "other")
     own = a_job(world, depends_on=submission["depends_on"])
     others = [{"task": "echo", "schedule": YEARLY}] * 501

@@ -116,10 +116,10 @@ def test_every_header_of_an_answer_is_documented(world: World) -> None:
     assert "headers=" in sources["GET /executions/{execution_id}/result"]
 
 
-def test_a_caller_without_a_role_is_refused_exactly_where_403_is_documented(world: World) -> None:
+def test_an_id_token_is_refused_exactly_where_403_is_documented(world: World) -> None:
     for name, operation in operations(world):
         if name.startswith("GET ") and "{" not in name:
-            status, _ = world.request("GET", path_of(name, operation), role="guest")
+            status, _ = world.request("GET", path_of(name, operation), claims={"token_use": "id"})
             assert (status == 403) == ("403" in operation["responses"]), (name, status)
 
 

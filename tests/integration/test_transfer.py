@@ -406,7 +406,7 @@ def test_a_transfer_of_a_job_whose_state_changes_at_the_same_time_is_refused(
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"owner": ""}, {"owner": "a b"}, {"owner": "a,b"}, {"owner": 7}, {"owner": "x" * 129}]
+    "body", [{}, {"owner": ""}, {"owner": "a b"}, {"owner": "a,b"}, {"owner": "a#b"}, {"owner": 7}, {"owner": "x" * 65}]
 )
 def test_an_invalid_owner_is_refused(world: World, body: dict[str, Any]) -> None:
     job_id = submit(world)["job_id"]

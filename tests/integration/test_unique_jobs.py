@@ -65,7 +65,7 @@ def test_a_dedupe_key_is_scoped_to_its_owner(world: World) -> None:
     body = {"task": "echo", **HOURLY}
     assert world.request("POST", "/jobs", {**body, **KEY}, team="other")[0] == 201
     assert world.request("POST", "/jobs", {**body, "dedupe_key": "b#c"}, team="a")[0] == 201
-    assert world.request("POST", "/jobs", {**body, "dedupe_key": "c"}, team="a#b")[0] == 201
+    assert world.request("POST", "/jobs", {**body, "dedupe_key": "c"}, team="a#b")[0] == 403  # the separator of keys
 
 
 def test_an_ended_job_releases_its_key(world: World) -> None:

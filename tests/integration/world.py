@@ -204,13 +204,15 @@ class World:
         headers: dict[str, str] | None = None,
         raw_body: str | bytes | None = None,
         groups: str | None = None,
+        claims: dict[str, str] | None = None,
     ) -> tuple[int, Any]:
         """Call the API as API Gateway does. Returns the status and the decoded body.
 
-        The caller has the groups ``role`` and ``team:<team>``, or those in ``groups``, separated by spaces.
+        The caller has the groups ``role`` and ``team:<team>``, or those in ``groups``, separated by spaces. ``claims``
+        replace those of the token.
         """
         answer = self.respond(
-            method, path, body, role=role, team=team, headers=headers, raw_body=raw_body, groups=groups
+            method, path, body, role=role, team=team, headers=headers, raw_body=raw_body, groups=groups, claims=claims
         )
         return answer["statusCode"], json.loads(answer["body"]) if answer.get("body") else None
 
@@ -225,10 +227,12 @@ class World:
         headers: dict[str, str] | None = None,
         raw_body: str | bytes | None = None,
         groups: str | None = None,
+        claims: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Call the API as ``request`` does. Returns what its function returns to API Gateway."""
         path, _, query = path.partition("?")
-        claims = {"username": f"{role}@{team}", "cognito:groups": f"[{groups or f'{role} team:{team}'}]"}
+        named = f"[{groups or f'{role} team:{team}'}]"
+        claims = {"token_use": "access", "username": f"{role}@{team}", "cognito:groups": named, **(claims or {})}
         event = {
             "version": "2.0",
             "routeKey": "ANY /{proxy+}",

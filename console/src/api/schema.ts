@@ -2646,7 +2646,7 @@ export interface components {
             subject: string;
             /**
              * Teams
-             * @description The caller's teams, or else one with the caller's own name.
+             * @description The caller's teams, in alphabetical order.
              */
             teams: components["schemas"]["Team"][];
         };
@@ -4083,7 +4083,7 @@ export interface components {
         };
         /**
          * Team
-         * @description An owner of jobs that the caller acts for.
+         * @description A team that the caller acts for.
          */
         Team: {
             /** Name */
@@ -4130,7 +4130,7 @@ export interface components {
         TransferRequest: {
             /**
              * Owner
-             * @description The team that gets the job, as in its group `team:<name>`: without spaces and commas.
+             * @description The team that gets the job, as in its group `team:<name>`.
              */
             owner: string;
         };
@@ -7429,6 +7429,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Unprocessable Entity */

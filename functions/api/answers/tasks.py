@@ -62,7 +62,7 @@ class NamedCalendars(CountedPage):
 
 
 class Team(BaseModel):
-    """An owner of jobs that the caller acts for."""
+    """A team that the caller acts for."""
 
     name: str
     role: Role | None = Field(description="The caller's role in this team.")
@@ -71,7 +71,7 @@ class Team(BaseModel):
 class Me(BaseModel):
     subject: str
     role: Role | None = Field(description="The highest role of the caller; null: none, and every request is refused.")
-    teams: list[Team] = Field(description="The caller's teams, or else one with the caller's own name.")
+    teams: list[Team] = Field(description="The caller's teams, in alphabetical order.")
     actions: list[Action] = Field(description="What the highest role permits.")
 
 

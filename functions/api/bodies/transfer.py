@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 
 from bodies import StrictModel
+from punctual.domain.requests.caller import TEAM
 
 
 class TransferRequest(StrictModel):
@@ -12,7 +13,7 @@ class TransferRequest(StrictModel):
 
     owner: str = Field(
         min_length=1,
-        max_length=128,
-        pattern=r"^[^\s,]+$",
-        description="The team that gets the job, as in its group `team:<name>`: without spaces and commas.",
+        max_length=64,
+        pattern=f"^{TEAM}$",
+        description="The team that gets the job, as in its group `team:<name>`.",
     )

@@ -8,7 +8,7 @@ from answers.tasks import Config, Me, NamedCalendars, Tasks, Team
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
-from services import authorize, caller_in, catalog, settings, task_usage
+from services import authorize, catalog, current_caller, settings, task_usage
 from views.tasks import calendars_view, tasks_view
 
 from punctual.domain.requests.caller import actions_of
@@ -44,12 +44,12 @@ def list_calendars() -> NamedCalendars:
     "/me",
     summary="Get the caller's role, teams and permitted actions",
     tags=["about"],
-    responses=openapi_responses(Me, is_for_all=True),
+    responses=openapi_responses(Me),
 )
 def get_me() -> Me:
     """Answers callers without a role, too."""
-    me = caller_in(router)
-    teams = [Team(name=owner, role=me.role) for owner in me.owners]
+    me = current_caller(router)
+    teams = [Team(name=team, role=me.role) for team in me.teams]
     return Me(subject=me.subject, role=me.role, teams=teams, actions=actions_of(me.role))
 
 

@@ -173,7 +173,7 @@ def _to_operation(item: Item) -> Operation:
         operation_id=item["entry"],
         kind=Kind(item["kind"]),
         action=BulkAction(item["action"]),
-        created_by=Caller(caller["subject"], tuple(caller["owners"]), Role(caller["role"])),
+        created_by=Caller(caller["subject"], tuple(caller["teams"]), Role(caller["role"])),
         created_at=from_text(item["created_at"]),
         total=item["total"],
         step_at=from_text(item["step_at"]),

@@ -140,7 +140,7 @@ class Operation:
 
     def is_managed_by(self, caller: Caller) -> bool:
         """Whether the caller may abort or undo it."""
-        shares_a_team = bool(set(caller.owners) & set(self.created_by.owners))
+        shares_a_team = bool(set(caller.teams) & set(self.created_by.teams))
         return caller.role is Role.ADMIN or (caller.role is Role.OPERATOR and shares_a_team)
 
 

@@ -22,6 +22,7 @@ from punctual.domain.schedules.every import Every
 from punctual.domain.schedules.schedule import base_of
 
 if TYPE_CHECKING:
+    from punctual.domain.requests.caller import Caller
     from punctual.ports.clock import Clock
     from punctual.ports.jobs import Jobs
 
@@ -39,17 +40,21 @@ class DependencyChecker:
     jobs: Jobs
     clock: Clock
 
-    def check(self, job: Job) -> CheckedJobs:
-        """Check a single new job, or the next revision of a job."""
+    def check(self, job: Job, caller: Caller, before: Job | None = None) -> CheckedJobs:
+        """Check a single new job, or the next revision of the job ``before``."""
         if not job.depends_on:
             return CheckedJobs([job])
+        kept = {one.job for one in before.depends_on} if before else set[str]()
         upstreams = self._existing_upstreams([job], {})
         for number, one in enumerate(job.depends_on):
-            _check(job, one, upstreams.get(one.job), f"depends_on.{number}.job", USE_ID, self.clock())
+            field, upstream = f"depends_on.{number}.job", upstreams.get(one.job)
+            if one.job not in kept:
+                _check_team(upstream, caller, field)
+            _check(job, one, upstream, field, USE_ID, self.clock())
         self._refuse_cycle(job, upstreams)
         return CheckedJobs([job], _to_mark([job], upstreams))
 
-    def check_batch(self, jobs: Sequence[Job], existing: Mapping[str, Job]) -> CheckedJobs:
+    def check_batch(self, jobs: Sequence[Job], caller: Caller, existing: Mapping[str, Job]) -> CheckedJobs:
         """Check the jobs of a batch, which may depend on each other by name. Returns them in the order of the batch.
 
         The names are replaced by ids. ``existing`` has the stored jobs that are returned in place of jobs of the batch,
@@ -66,6 +71,7 @@ class DependencyChecker:
         for number, job in enumerate(resolved):
             for n, one in enumerate(job.depends_on):
                 field = f"jobs.{number}.depends_on.{n}.job"
+                _check_team(upstreams.get(one.job), caller, field)
                 _check(job, one, upstreams.get(one.job), field, USE_NAME, self.clock())
         cycle = find_cycle(dependency_graph_of(resolved))
         if cycle is not None:
@@ -127,6 +133,13 @@ def _resolve_names(number: int, job: Job, by_name: Mapping[str, Job]) -> Job:
             raise Invalid(f"jobs.{number}.depends_on.{n}.job", message)
         resolved.append(one)
     return replace(job, depends_on=tuple(resolved))
+
+
+def _check_team(upstream: Job | None, caller: Caller, field: str) -> None:
+    """Raise ``Invalid`` for a job of another team: a dependency writes to its upstream job, and reads its results."""
+    if upstream is not None and not caller.acts_for(upstream.owner):
+        message = f"job {_named(upstream)} belongs to {upstream.owner!r}, and you can act only for {caller.named_teams}"
+        raise Invalid(field, f"{message}: have an operator of both teams add the dependency")
 
 
 def _check(job: Job, dependency: Dependency, upstream: Job | None, field: str, remedy: str, now: datetime) -> None:

@@ -115,7 +115,7 @@ class Edit:
         Each edit checks again after it was stored, so at least the later of the two sees the cycle.
         """
         try:
-            self.dependencies.check(replace(edited, is_upstream=True))
+            self.dependencies.check(replace(edited, is_upstream=True), caller, edited)
         except Invalid:
             now = self.clock()
             revision = edited.revision + 1
@@ -169,7 +169,7 @@ class Edit:
         if changes.get("lane", job.lane) != job.lane:
             current = {name: value for name, value in current.items() if name not in LANE_FIELDS}
         kept_schedule = job.schedule if self._keeps_schedule(job, changes) else None
-        built = self._build(current, changes, kept_schedule, replace(caller, owners=(job.owner,)), now)
+        built = self._build(current, changes, kept_schedule, replace(caller, teams=(job.owner,)), now)
         same = {name: getattr(job, name) for name in CARRIED_OVER}
         if replace(built, **same, **{name: getattr(job, name) for name in OF_REVISION}) == job:
             return None
@@ -187,7 +187,9 @@ class Edit:
         # executions that wait under the current rules must stay findable under the new ones
         if (since := job.waiting_since(now)) < edited.waiting_since(now):
             edited = replace(edited, live_since=since)
-        return self.dependencies.check(edited) if MATCHING_FIELDS.intersection(changes) else CheckedJobs([edited])
+        if not MATCHING_FIELDS.intersection(changes):
+            return CheckedJobs([edited])
+        return self.dependencies.check(edited, caller, job)
 
     def _keeps_schedule(self, job: Job, changes: Mapping[str, Any]) -> bool:
         """Whether the changes have no schedule, or that of the job: an interval keeps counting from its start."""

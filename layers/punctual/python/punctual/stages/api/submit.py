@@ -120,7 +120,7 @@ class Submit:
         caller.require_role(Role.OPERATOR)
         job = self._build(submission, caller, 0, keyed, self.clock())
         may_exist = _may_exist([job], [submission])
-        return _Request([job], may_exist, "{1}", lambda _: self.dependencies.check(job), keyed)
+        return _Request([job], may_exist, "{1}", lambda _: self.dependencies.check(job, caller), keyed)
 
     def _batch_request(
         self, submissions: Iterable[Mapping[str, Any]], caller: Caller, keyed: KeyedRequest | None = None
@@ -131,7 +131,7 @@ class Submit:
         jobs = [self._build_nth(number, one, caller, keyed, now) for number, one in enumerate(submissions)]
         check_distinct(jobs)
         may_exist = _may_exist(jobs, submissions)
-        check_dependencies = partial(self.dependencies.check_batch, jobs)
+        check_dependencies = partial(self.dependencies.check_batch, jobs, caller)
         return _Request(jobs, may_exist, "jobs.{}.{}", check_dependencies, keyed)
 
     def _new_jobs(self, request: _Request) -> list[Job]:

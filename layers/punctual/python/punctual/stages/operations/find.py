@@ -35,7 +35,7 @@ class OperationFinder:
         caller.require_role(Role.OPERATOR)
         operation = self.get(operation_id)
         if not operation.is_managed_by(caller):
-            teams = ", ".join(operation.created_by.owners)
+            teams = operation.created_by.named_teams
             raise Forbidden(f"the operation was started by a member of {teams}; you are in none of these teams")
         return operation
 

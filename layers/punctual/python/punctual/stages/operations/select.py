@@ -92,8 +92,7 @@ def _owners(wanted: str | None, caller: Caller) -> list[str | None]:
     if caller.role is Role.ADMIN:
         return [wanted]
     if wanted is None:
-        return list(caller.owners)
-    if wanted not in caller.owners:
-        own = " and ".join(map(repr, caller.owners))
-        raise Forbidden(f"you can change only what belongs to {own}", field="owner")
+        return list(caller.teams)
+    if wanted not in caller.teams:
+        raise Forbidden(f"you can change only what belongs to {caller.named_teams}", field="owner")
     return [wanted]
