@@ -6,14 +6,16 @@ The docstring of each setting is its documentation in `stages/prod.toml.example`
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from ipaddress import ip_network
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from aws_cdk import Duration
 from aws_cdk import aws_logs as logs
 
 from cdk.addresses import read_address
+from cdk.section import Section, between
+from cdk.statements import Statement, read_statements
 
 WHEELS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
 LOG_RETENTIONS = {
@@ -32,26 +34,6 @@ IMAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,19}")
 RESERVED_BY_COGNITO = ("aws", "amazon", "cognito")
 E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-
-
-def between(least: int, most: int, default: int) -> Any:
-    """A number with its bounds."""
-    return field(default=default, metadata={"bounds": (least, most)})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Section:
-    """A group of settings. Raises `ValueError`, which names the setting, for a number outside its bounds."""
-
-    path: ClassVar[str] = ""
-    """The prefix of the settings in messages."""
-
-    def __post_init__(self) -> None:
-        for one in fields(self):
-            least, most = one.metadata.get("bounds", (None, None))
-            value = getattr(self, one.name)
-            if least is not None and not least <= value <= most:
-                raise ValueError(f"{self.path}{one.name}: {value:,} is not between {least:,} and {most:,}")
 
 
 @dataclass(frozen=True)
@@ -136,6 +118,16 @@ class LongLane(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Tasks(Section):
+    """What tasks may do on AWS, in both lanes: see docs/tasks.md. By default nothing."""
+
+    path: ClassVar[str] = "tasks."
+
+    statements: tuple[Statement, ...] = field(default=(), metadata={"read": read_statements})
+    """IAM statements of the role with which tasks run, each with `actions`, `resources` and optional `conditions`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Alerts(Section):
     """Subscribers of alerts, thresholds of the backlog alarms, and the address of the runbook."""
 
@@ -201,6 +193,7 @@ class Settings(Section):
     concurrency: WorkerConcurrency = WorkerConcurrency()
     provisioned: Provisioned = Provisioned()
     long: LongLane = LongLane()
+    tasks: Tasks = Tasks()
     alerts: Alerts = Alerts()
 
     @property

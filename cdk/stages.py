@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from cdk.settings import LOCAL, PROD, Section, Settings
+from cdk.section import Section
+from cdk.settings import LOCAL, PROD, Settings
 
 STAGES = Path(__file__).parents[1] / "stages"
 EXAMPLE = STAGES / "prod.toml.example"
@@ -51,12 +52,15 @@ def _read(settings: Settings, file: Path) -> Settings:
 
 def _changed(section: S, values: Mapping[str, Any]) -> S:
     """`section` with the `values` of a table of the file."""
-    defaults = {one.name: getattr(section, one.name) for one in fields(section) if one.name not in FIXED}
+    known = {one.name: one for one in fields(section) if one.name not in FIXED}
     for name in values:
-        if name not in defaults:
-            (nearest,) = get_close_matches(name, defaults, n=1, cutoff=0.0)
+        if name not in known:
+            (nearest,) = get_close_matches(name, known, n=1, cutoff=0.0)
             raise ValueError(f"{section.path}{name}: is not a setting; did you mean `{nearest}`? See {EXAMPLE.name}")
-    changes = {name: _value(f"{section.path}{name}", value, defaults[name]) for name, value in values.items()}
+    changes = {}
+    for name, value in values.items():
+        setting, read = f"{section.path}{name}", known[name].metadata.get("read")
+        changes[name] = read(setting, value) if read else _value(setting, value, getattr(section, name))
     return replace(section, **changes)
 
 

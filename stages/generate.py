@@ -12,9 +12,11 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "layers" / "punctual" / "python")]
 
 from cdk import settings as source  # noqa: E402 - needs the path above
-from cdk.settings import PROD, Section  # noqa: E402
+from cdk.section import Section  # noqa: E402
+from cdk.settings import PROD  # noqa: E402
 from cdk.stages import EXAMPLE, FIXED  # noqa: E402
 
+STATEMENTS = '[{ actions = ["s3:GetObject", "s3:PutObject"], resources = ["arn:aws:s3:::example-bucket/*"] }]'
 HEAD = """\
 # Settings of the stage `prod`, with their defaults. Copy this file to `stages/prod.toml`, or to `stages/<stage>.toml`
 # for another stage, and keep only the lines that you change. `make deploy STAGE=<stage>` deploys the stage.
@@ -34,7 +36,7 @@ def _lines(section: Section) -> Iterator[str]:
             inner.append((one.name, value))
         elif one.name not in FIXED:
             yield f"# {texts[one.name]}"
-            yield f"# {one.name} = {_toml(value)}\n"
+            yield f"# {one.name} = {STATEMENTS if one.name == 'statements' else _toml(value)}\n"
     for name, value in inner:
         yield f"# {_class_docstring(type(value))}"
         yield f"[{name}]"

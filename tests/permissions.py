@@ -126,6 +126,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesHighDeadLetters.Arn": ("sqs:SendMessage",),
         "QueuesNormalDeadLetters.Arn": ("sqs:SendMessage",),
         "QueuesLowDeadLetters.Arn": ("sqs:SendMessage",),
+        "WorkerTaskRole.Arn": ("sts:AssumeRole",),
     },
     "settler": {
         "TablesGates.Arn": USE_GATES,
@@ -296,6 +297,8 @@ def needed(service: str, operation: str, parameters: dict[str, Any]) -> Iterator
             yield f"scheduler:{operation}", _SCHEDULE_CALLS.get(operation, SCHEDULES)
         case "ecs":
             yield f"ecs:{operation}", TASKS
+        case "sts":
+            yield f"sts:{operation}", "WorkerTaskRole.Arn"
         case "cloudwatch":
             yield f"cloudwatch:{operation}", ALARMS if operation == "DescribeAlarms" else "*"
         case _:

@@ -19,6 +19,7 @@ DEAD_LETTER_QUEUE_OWNERS = (
 )
 TOPICS = ("page", "notice")
 ROLE = "arn:aws:iam::123456789012:role/schedules"
+TASK_ROLE = "arn:aws:iam::123456789012:role/tasks"
 STATE_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:long"
 
 BOTH_IMAGES, OLD_IMAGE = "NEW_AND_OLD_IMAGES", "OLD_IMAGE"
@@ -109,6 +110,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "STATE_MACHINE_ARN": STATE_MACHINE,
         "SCHEDULE_GROUP": "long",
         "SCHEDULE_ROLE_ARN": ROLE,
+        "TASK_ROLE_ARN": TASK_ROLE,
         "LONG_IMAGES": "shell",
         "ISSUER": "https://cognito-idp.us-east-1.amazonaws.com/pool",
         "SIGN_IN_CLIENT_ID": "console-client",

@@ -12,7 +12,11 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from cdk.acknowledge import acknowledge
+from cdk.components.queues import Queues
 from cdk.components.reporter import Reporter
+from cdk.components.results import Results
+from cdk.components.tables import Tables
+from cdk.components.task_permissions import grant_task_permissions
 from cdk.names import family
 from cdk.settings import Settings
 
@@ -32,10 +36,20 @@ ECR_IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]
 class Containers(Construct):
     """One task definition for Punctual's own image, and one for each image that the settings name.
 
-    The only permission of a container is to invoke the reporter.
+    A container may invoke the reporter, and what the stage allows to its tasks.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        reporter: Reporter,
+        tables: Tables,
+        results: Results,
+        queues: Queues,
+    ) -> None:
         super().__init__(scope, construct_id)
         self._settings = settings
         self._reporter = reporter.function.resource
@@ -46,6 +60,7 @@ class Containers(Construct):
         self.task_role.add_to_policy(
             iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self._reporter.function_arn])
         )
+        grant_task_permissions(self.task_role, settings=settings, tables=tables, results=results, queues=queues)
         self.execution_role = self._role("ExecutionRole", "Permissions of Fargate for starting Punctual's containers")
         self._define("Runner", "", self._own_image())
         for name, address in settings.long.images.items():

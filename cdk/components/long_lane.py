@@ -54,7 +54,15 @@ class LongLane:
         self.observer = Observer(stack, "Observer", results=results, cluster=cluster, queues=queues, **shared)
 
         # Fargate ─▶ runner ─▶ reporter
-        self.containers = Containers(stack, "Runner", settings=settings, reporter=self.reporter)
+        self.containers = Containers(
+            stack,
+            "Runner",
+            settings=settings,
+            reporter=self.reporter,
+            tables=shared["tables"],
+            results=results,
+            queues=queues,
+        )
 
         # state machine ─▶ conductor ─▶ executions table, parts table
         self.conductor = Conductor(stack, "Conductor", results=results, cluster=cluster, **shared)

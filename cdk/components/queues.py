@@ -73,6 +73,12 @@ class Queues(Construct):
             **self.dead_letters_of,
         }
 
+    @property
+    def internal_arns(self) -> list[str]:
+        """Every queue that only Punctual's functions use: all but the intake queue."""
+        work = [pair.queue for name, pair in self.all_work.items() if name != "intake"]
+        return [queue.resource.queue_arn for queue in (*work, *self.dead_letters.values())]
+
     def grant_enqueue(self, function: Function) -> None:
         """Allow sending to the three queues of the short lane."""
         for pair in self.short.values():

@@ -42,6 +42,8 @@ class Tables(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self._settings = settings
+        self.arns: list[str] = []
+        """The ARNs of all tables."""
         everything = dynamodb.ProjectionType.ALL
         # Most indexes project only keys, so a change of another attribute does not write to them.
         keys = dynamodb.ProjectionType.KEYS_ONLY
@@ -141,6 +143,7 @@ class Tables(Construct):
             removal_policy=RemovalPolicy.RETAIN if keep else RemovalPolicy.DESTROY,
             **properties,
         )
+        self.arns.append(resource.table_arn)
         return Table(
             resource,
             {f"{construct_id.upper()}_TABLE": resource.table_name, **(variables or {})},

@@ -8,8 +8,9 @@ import uuid
 from typing import Any
 
 import punctual.runtime.lambdas.cold_start  # noqa: F401
-from punctual.aws.clients import s3, sqs
+from punctual.aws.clients import s3, sqs, sts
 from punctual.aws.s3.results import S3Results
+from punctual.aws.task_credentials import TaskCredentials
 from punctual.domain import instant
 from punctual.domain.errors import Unreadable
 from punctual.domain.executions.execution_log import LogChunk
@@ -32,6 +33,8 @@ def _store_log(execution_id: str, chunk: LogChunk) -> None:
     wiring.execution_logs(settings).store(execution_id, chunk)  # imported with the first line of a task
 
 
+worker_id = f"lambda-{uuid.uuid4().hex[:12]}"
+credentials = TaskCredentials(settings.task_role_arn, worker_id, sts(), instant.now)
 executions = wiring.executions(settings)
 results = S3Results(settings.results_bucket, s3)
 flows = wiring.flows(settings)
@@ -43,7 +46,7 @@ worker = Worker(
     clock=instant.now,
     sleep=time.sleep,
     uniform=random.uniform,
-    worker_id=f"lambda-{uuid.uuid4().hex[:12]}",
+    worker_id=worker_id,
     flow=flow,
     gatekeeper=wiring.gatekeeper(settings),
 )
@@ -65,6 +68,7 @@ def _carry_out(record: dict[str, Any], context: Any) -> bool:
         return True
     with log.about(execution_id=order.execution_id, attempt=order.attempt):
         try:
+            credentials.renew()
             outcome = worker.work(order, lambda: context.get_remaining_time_in_millis() / 1000 - RESERVED_SECONDS)
             logger.info(str(outcome))
             return True

@@ -53,9 +53,17 @@ class Deployed:
 
     def permissions(self, role: str) -> set[tuple[str, str]]:
         """Every (action, resource) pair that the policies of the role allow."""
+        return self._pairs(role, "Allow")
+
+    def denials(self, role: str) -> set[tuple[str, str]]:
+        """Every (action, resource) pair that the policies of the role deny."""
+        return self._pairs(role, "Deny")
+
+    def _pairs(self, role: str, effect: str) -> set[tuple[str, str]]:
         return {
             (action, readable(resource))
             for statement in self._statements(role)
+            if statement["Effect"] == effect
             for action in _list(statement["Action"])
             for resource in _list(statement["Resource"])
         }
@@ -106,14 +114,12 @@ class Deployed:
         }
 
     def _statements(self, role: str) -> list[Resource]:
-        statements = [
+        return [
             statement
             for policy in self.all("AWS::IAM::Policy").values()
             if {"Ref": self._id(role)} in policy["Roles"]
             for statement in policy["PolicyDocument"]["Statement"]
         ]
-        assert all(statement["Effect"] == "Allow" for statement in statements)
-        return statements
 
     def _id(self, name: str) -> str:
         (found,) = (key for key in self.template["Resources"] if _name(key) == name)

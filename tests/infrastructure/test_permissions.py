@@ -1,7 +1,15 @@
 """Least privilege: the exact permissions of every role."""
 
-import pytest
+import dataclasses
+from pathlib import Path
 
+import pytest
+from aws_cdk import App
+
+from cdk.settings import PROD, Tasks
+from cdk.stack import PunctualStack
+from cdk.statements import Statement
+from cdk.validation import validate
 from punctual.domain.metrics import namespace
 from tests.infrastructure.deployed import FUNCTIONS, Deployed, readable
 from tests.permissions import (
@@ -25,6 +33,7 @@ UNRESTRICTABLE = {
     ("cloudwatch:PutMetricData", "*"),
     ("cloudwatch:DescribeAlarms", ALARMS),
 }
+TABLE = "AWS::DynamoDB::GlobalTable"
 TICKING = ("dispatcher", "admission", "monitor", "reconciler")
 
 
@@ -134,6 +143,45 @@ def test_the_state_machine_may_start_containers_only_in_this_cluster_and_pass_ro
 def test_a_container_may_only_invoke_the_reporter(prod: Deployed, local: Deployed) -> None:
     for stack in (prod, local):
         assert stack.permissions("RunnerTaskRole") == {("lambda:InvokeFunction", "ReporterFunction.Arn")}
+
+
+def test_tasks_of_the_short_lane_may_do_nothing_by_default(prod: Deployed, local: Deployed) -> None:
+    for stack in (prod, local):
+        assert stack.permissions("WorkerTaskRole") == set()
+
+
+def test_only_the_worker_may_assume_the_role_of_its_tasks(prod: Deployed) -> None:
+    statement = prod.trust("WorkerTaskRole")
+    assert readable(statement["Principal"]["AWS"]) == "arn:AWS::Partition:iam::AWS::AccountId:root"
+    assert list(statement["Condition"]) == ["ArnEquals"]
+    assert readable(statement["Condition"]["ArnEquals"]["aws:PrincipalArn"]) == "WorkerFunctionRole.Arn"
+    assert prod.environment("worker")["TASK_ROLE_ARN"] == "WorkerTaskRole.Arn"
+
+
+@pytest.mark.parametrize("role", ["WorkerTaskRole", "RunnerTaskRole"])
+def test_tasks_cannot_reach_what_punctual_stores_whatever_a_stage_allows(prod: Deployed, role: str) -> None:
+    tables = {("dynamodb:*", f"{name}.Arn{of}") for name in prod.all(TABLE) for of in ("", "/*")}
+    queues = {("sqs:*", f"{name}.Arn") for name in prod.all("AWS::SQS::Queue") if name != "QueuesIntake"}
+    results = {("s3:*", "ResultsBucket.Arn"), ("s3:*", "ResultsBucket.Arn/*")}
+    assert prod.denials(role) == tables | queues | results
+
+
+def test_tasks_may_do_what_the_statements_of_the_stage_allow_in_both_lanes(tmp_path: Path) -> None:
+    condition = {"StringEquals": {"aws:ResourceTag/team": "data"}}
+    objects, secret = "arn:aws:s3:::orders/*", "arn:aws:secretsmanager:us-east-1:123456789012:secret:orders"
+    statements = (
+        Statement(actions=("s3:Get*",), resources=(objects,), conditions={}),
+        Statement(actions=("secretsmanager:GetSecretValue",), resources=(secret,), conditions=condition),
+    )
+    app = App(context={"aws:cdk:bundling-stacks": []}, outdir=str(tmp_path))
+    PunctualStack(app, settings=dataclasses.replace(PROD, tasks=Tasks(statements=statements)))
+    validate(app)  # cdk-nag accepts the wildcards
+    stack = Deployed.of(app)
+    allowed = {("s3:Get*", objects), ("secretsmanager:GetSecretValue", secret)}
+    assert stack.permissions("WorkerTaskRole") == allowed
+    assert stack.permissions("RunnerTaskRole") == allowed | {("lambda:InvokeFunction", "ReporterFunction.Arn")}
+    assert stack.conditions("WorkerTaskRole", "secretsmanager:GetSecretValue") == [condition]
+    assert stack.permissions("WorkerFunctionRole").isdisjoint(allowed)
 
 
 def test_fargate_may_write_a_containers_log_and_pull_the_image(prod: Deployed, local: Deployed) -> None:

@@ -13,6 +13,7 @@ from stages.generate import example
 from tests.infrastructure.conftest import ROOT
 from tests.infrastructure.deployed import Deployed, readable
 
+STATEMENT = "[[tasks.statements]]\nactions = ['s3:GetObject']\n"
 UNIQUE_IN_THE_REGION = {
     ("AWS::ApiGatewayV2::Api", "Name"),
     ("AWS::CloudWatch::Alarm", "AlarmName"),
@@ -55,6 +56,10 @@ def test_a_file_changes_the_settings_that_it_names(tmp_path: Path) -> None:
         [long]
         vcpus = 8
         images = { spark = "registry.example.com/spark:3" }
+        [[tasks.statements]]
+        actions = ["s3:GetObject"]
+        resources = ["arn:aws:s3:::orders/*"]
+        conditions = { Bool = { "aws:SecureTransport" = "true" } }
         [alerts]
         page = ["mailto:oncall@example.com"]
     """
@@ -63,6 +68,9 @@ def test_a_file_changes_the_settings_that_it_names(tmp_path: Path) -> None:
     assert (settings.email_sender, settings.http_call_networks) == ("jobs@example.com", ("10.1.0.0/16",))
     assert (settings.long.vcpus, settings.long.tasks) == (8, PROD.long.tasks)
     assert settings.long.images == {"spark": "registry.example.com/spark:3"}
+    (statement,) = settings.tasks.statements
+    assert (statement.actions, statement.resources) == (("s3:GetObject",), ("arn:aws:s3:::orders/*",))
+    assert statement.conditions == {"Bool": {"aws:SecureTransport": "true"}}
     assert settings.alerts.page == ("mailto:oncall@example.com",)
 
 
@@ -83,6 +91,13 @@ def test_a_file_changes_the_settings_that_it_names(tmp_path: Path) -> None:
         ("log_retention_days = 31", "log_retention_days: 31 is not one of 1, 3, 7"),
         ('log_level = "WARN"', "log_level: 'WARN' is not one of DEBUG, INFO, WARNING, ERROR"),
         ("log_debug_percent = 101", "log_debug_percent: 101 is not between 0 and 100"),
+        ("[tasks]\nstatements = 3", "tasks.statements: must be a list of tables: write [[tasks.statements]]"),
+        ("[[tasks.statements]]\naction = []", "tasks.statements[0].action: is not a key of a statement; use actions"),
+        ("[[tasks.statements]]", "tasks.statements[0].actions: must be a list with an action such as `s3:GetObject`"),
+        (f"{STATEMENT}resources = []", "tasks.statements[0].resources: must be a list with an ARN or `*`, but is []"),
+        (f"{STATEMENT}resources = ['orders']", "tasks.statements[0].resources: 'orders' is not an ARN or `*`"),
+        ("[[tasks.statements]]\nactions = ['*']", "tasks.statements[0].actions: '*' is not an action such as"),
+        (f"{STATEMENT}resources = ['*']\nconditions = 3", "tasks.statements[0].conditions: must be a table of"),
         ("architecture = 'arm'", "architecture: 'arm' is not one of arm64, x86_64"),
         ("timer_shards", "Expected '='"),
     ],
@@ -117,6 +132,7 @@ def test_the_example_lists_every_setting_with_its_default(tmp_path: Path) -> Non
     settings = for_stage("prod", stage(tmp_path, given, "prod"))
     assert settings.long.images == {"name": "registry.example.com/image:1"}
     assert settings.concurrency == PROD.concurrency
+    assert len(settings.tasks.statements) == 1
 
 
 def names(stack: Deployed) -> dict[tuple[str, str], set[str]]:

@@ -16,6 +16,7 @@ SHARED_CLIENTS = (
     clients.scheduler,
     clients.ecs,
     clients.sns,
+    clients.sts,
     clients.cloudwatch,
     clients.best_effort_cloudwatch,
 )

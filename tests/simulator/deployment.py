@@ -25,6 +25,7 @@ from punctual.aws.dynamodb import executions
 from punctual.domain import instant
 from tests.resources import TOPICS, create_tables, environment, queue_names
 from tests.simulator.aws.account import Account
+from tests.simulator.aws.others import Sts
 from tests.simulator.kernel import Kernel
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -131,6 +132,8 @@ def installed(kernel: Kernel, account: Account) -> Iterator[Deployment]:
     numbers = random.Random(0)
 
     def create_client(service: str, config: Any = None) -> Any:
+        if service == "sts":
+            return Sts()
         client = account.client(service, config)
         throttling.instrument(client)
         return client

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from tests.simulator.aws.client import Response, operation
@@ -26,6 +27,14 @@ class S3:
         if (Bucket, Key) not in self.objects:
             raise ServiceError("NoSuchKey", "The specified key does not exist.")
         return {"Body": io.BytesIO(self.objects[Bucket, Key])}
+
+
+class Sts:
+    """Answers at once: a request that fails leaves what a worker leaves that dies before its claim."""
+
+    def assume_role(self, **_: Any) -> Response:
+        names = ("AccessKeyId", "SecretAccessKey", "SessionToken")
+        return {"Credentials": {**dict.fromkeys(names, "task"), "Expiration": datetime.max.replace(tzinfo=UTC)}}
 
 
 class Sns:

@@ -1,4 +1,4 @@
-"""AWS clients: one per service and process, created on first use."""
+"""AWS clients: one per service and process, created on first use, with the credentials of the function."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ _CONFIG = Config(
     tcp_keepalive=True,
     max_pool_connections=32,
 )
+
+
+@cache
+def _session() -> boto3.Session:
+    """A session that keeps the function's credentials when those of a task replace them in the environment.
+
+    It is not boto3's default session, which the clients of tasks use.
+    """
+    session = boto3.Session()
+    session.get_credentials()  # reads them now
+    return session
 
 
 @cache
@@ -67,6 +78,11 @@ def ses() -> Any:
 
 
 @cache
+def sts() -> Any:
+    return _create_client("sts")
+
+
+@cache
 def cloudwatch() -> Any:
     return _create_client("cloudwatch")
 
@@ -80,7 +96,7 @@ def best_effort_cloudwatch() -> Any:
 
 
 def _create_client(service: str, config: Config | None = None, region: str | None = None) -> Any:
-    client = boto3.client(service, region_name=region, config=_CONFIG.merge(config) if config else _CONFIG)
+    client = _session().client(service, region_name=region, config=_CONFIG.merge(config) if config else _CONFIG)
     call_meter.instrument(client)
     throttling.instrument(client)
     return client

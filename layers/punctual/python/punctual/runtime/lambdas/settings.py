@@ -1,8 +1,9 @@
 """The settings of each Lambda: one immutable class per function, read once from the environment.
 
-Five other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``), ``runtime/lambdas/log.py``
+Six other modules read the environment: ``aws/call_meter.py`` (``PUNCTUAL_METER``), ``runtime/lambdas/log.py``
 (``LOG_LEVEL``, ``LOG_DEBUG_PERCENT``) and ``runtime/lambdas/alarm_metric.py``
 (``PUNCTUAL_STAGE``), as every function has them and they are imported before its settings are read;
+``aws/task_credentials.py`` (the function's name), which writes the credentials of tasks;
 ``runtime/tasks/public_addresses.py`` (``HTTP_CALL_NETWORKS``), as tasks run in both lanes; and
 ``runtime/container/main.py`` (the container's own variables).
 """
@@ -183,6 +184,7 @@ class WorkerSettings(_Signals, _ShortQueues, _Gates, _Logs, _Retention):
     high_dead_letter_queue_url: str
     normal_dead_letter_queue_url: str
     low_dead_letter_queue_url: str
+    task_role_arn: str
     timer_shards: int
 
     @property
