@@ -171,6 +171,8 @@ class Settings(Section):
     """Concurrent batches per stream shard; items with the same key still stay in order."""
     retention_days: int = between(1, 3650, 90)
     """The retention of executions and results after their end."""
+    brief_retention_days: int = between(1, 3650, 35)
+    """The same for executions that succeeded and that no other job, deadline or notification needs, if shorter."""
     log_retention_days: int = 30
     """The retention of logs: 1, 3, 7, 14, 30, 90, 180 or 365."""
     log_level: str = "INFO"

@@ -79,6 +79,7 @@ class Function(Construct):
                 "PUNCTUAL_STAGE": settings.stage,
                 **settings.of_logs,
                 "RETENTION_DAYS": str(settings.retention_days),
+                "BRIEF_RETENTION_DAYS": str(min(settings.brief_retention_days, settings.retention_days)),
                 **(environment or {}),
             },
         )

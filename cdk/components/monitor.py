@@ -53,8 +53,8 @@ class Monitor(Construct):
             # loop after 16 messages.
             recursive_loop=lambda_.RecursiveLoop.ALLOW,
             environment={
-                # The emulator evaluates an alarm only when a value arrives.
-                "PUBLISH_ZEROS": str(int(settings.is_emulated)),
+                # The emulator extracts no metrics from the log.
+                "METRICS_FROM_LOGS": str(int(not settings.is_emulated)),
                 "STATE_MACHINE_ARN": "",  # of the long lane, if the stage has one
                 **settings.alerts.backlog_limits,
                 **settings.long.limits,

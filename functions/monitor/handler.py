@@ -35,7 +35,7 @@ concurrency: dict[str, int] = json.loads(settings.concurrency)
 dead_letter_urls: list[str] = json.loads(settings.dead_letter_queue_urls)
 samples, lane_outlooks = wiring.samples(settings), wiring.lane_outlooks(settings)
 limits = LaneLimits(tasks=settings.long_tasks, cpu=settings.cpu)
-metrics = CloudWatchMetrics(cloudwatch, settings.punctual_stage, zeros=bool(settings.publish_zeros))
+metrics = CloudWatchMetrics(cloudwatch, settings.punctual_stage, from_logs=bool(settings.metrics_from_logs))
 dead_letters = SqsDeadLetters(settings.dead_letter_queue_url, sqs)
 jobs, parts = wiring.jobs(settings), wiring.parts(settings)
 notices = SqsNotices(settings.notices_queue_url, sqs)
@@ -108,8 +108,8 @@ def _tick() -> dict[str, Any]:
     """Publish metrics first, then send due deadline checks, and look for overruns and backlogs: there may be many."""
     measured, now = monitor.tick(), instant.now()
     metrics.publish(measured.figures, now)
-    for line in metrics.lines(measured.details, now):
-        print(line)
+    for figures, dimensions in measured.details:
+        metrics.log(figures, dimensions, now)
     sent = checker.send_due(range(settings.timer_shards))
     overrun, revived, backlog_changes = overruns.tick(), operations.tick(), backlogs.tick()
     extra = {"figures": measured.figures, "checks_sent": sent, "overrun": overrun, "revived": revived}

@@ -49,11 +49,9 @@ def test_the_functions_that_count_or_notify_share_the_signals_table(prod: Deploy
         assert prod.environment(name)["SIGNALS_TABLE"] == "TablesSignals"
 
 
-def test_zeros_are_published_only_on_the_emulator_which_needs_them_to_end_an_alarm(
-    prod: Deployed, local: Deployed
-) -> None:
-    assert prod.environment("monitor")["PUBLISH_ZEROS"] == "0"
-    assert local.environment("monitor")["PUBLISH_ZEROS"] == "1"
+def test_metrics_are_published_by_requests_only_on_the_emulator(prod: Deployed, local: Deployed) -> None:
+    assert prod.environment("monitor")["METRICS_FROM_LOGS"] == "1"
+    assert local.environment("monitor")["METRICS_FROM_LOGS"] == "0"
 
 
 def test_the_cluster_has_no_container_insights_whose_metrics_are_billed(prod: Deployed) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from datetime import timedelta
+from typing import Any
 
 from punctual.domain.instant import from_text, to_text
 from tests.integration.world import World
@@ -57,3 +58,22 @@ def test_a_job_that_runs_every_second_is_planned_up_to_the_horizon_in_one_invoca
         [latest] = page["items"]
         assert latest["status"] == "scheduled"
         assert from_text(latest["scheduled_at"]) == world.now + timedelta(seconds=241)
+
+
+def test_a_success_that_needs_no_follow_up_is_kept_for_a_shorter_time(world: World) -> None:
+    brief = world.submit(schedule={"every_seconds": 60})
+    failing = world.submit(task="fail", parameters={"fatal": True}, schedule={"every_seconds": 60})
+    last_of_its_job = world.submit()
+    world.run_for(65, step=5)
+    assert _days_kept(world, brief, "succeeded") == {35}
+    assert _days_kept(world, failing, "failed") == {90}
+    assert _days_kept(world, last_of_its_job, "succeeded") == {90}
+
+
+def _days_kept(world: World, job: dict[str, Any], status: str) -> set[int]:
+    items = [one for one in world.items("executions") if one["job_id"]["S"] == job["job_id"]]
+    return {
+        round((int(one["expires_at"]["N"]) - from_text(one["ended_at"]["S"]).timestamp()) / 86_400)
+        for one in items
+        if one["status"]["S"] == status
+    }

@@ -39,16 +39,16 @@ def test_values_are_sent_without_dimensions_including_zeros() -> None:
     assert {type(datum["MetricName"]) for datum in request["MetricData"]} == {str}
 
 
-def test_without_zeros_neither_a_request_nor_a_line_has_one() -> None:
-    cloudwatch = FakeCloudWatch()
-    metrics = CloudWatchMetrics(lambda: cloudwatch, "prod", zeros=False)
+def test_metrics_from_the_log_need_no_request_and_leave_out_zeros() -> None:
+    cloudwatch, written = FakeCloudWatch(), list[str]()
+    metrics = CloudWatchMetrics(lambda: cloudwatch, "prod", from_logs=True, write=written.append)
     metrics.publish({Metric.DEAD_LETTERS: 0, Metric.TICK_GAP_SECONDS: 60}, NOW)
     metrics.publish({Metric.DEAD_LETTERS: 0}, NOW)
-    [request] = cloudwatch.requests
-    assert [datum["MetricName"] for datum in request["MetricData"]] == ["TickGapSeconds"]
-    details = [({"Started": 0}, {"lane": "short"}), ({"QueueDepth": 3, "QueueDrainMinutes": 0}, {"queue": "high"})]
-    [line] = [json.loads(line) for line in metrics.lines(details, NOW)]
-    assert (line["queue"], line["QueueDepth"], "QueueDrainMinutes" in line) == ("high", 3, False)
+    metrics.log({"QueueDepth": 3, "QueueDrainMinutes": 0}, {"queue": "high"}, NOW)
+    tick, queue = map(json.loads, written)
+    assert cloudwatch.requests == []
+    assert (tick["TickGapSeconds"], "DeadLetters" in tick) == (60, False)
+    assert (queue["queue"], queue["QueueDepth"], "QueueDrainMinutes" in queue) == ("high", 3, False)
 
 
 def test_infinite_and_nan_values_are_skipped_and_no_values_send_no_request() -> None:

@@ -26,6 +26,7 @@ ENVIRONMENT = {
     "SCHEDULE_ROLE_ARN": "r",
     "TIMER_SHARDS": "4",
     "RETENTION_DAYS": "30",
+    "BRIEF_RETENTION_DAYS": "10",
 }
 
 

@@ -11,7 +11,7 @@ def namespace(stage: str) -> str:
 
 
 class Metric(StrEnum):
-    """Metrics with an alarm. The monitor publishes them every minute without dimensions; zeros only on the emulator."""
+    """Metrics with an alarm. The monitor publishes them every minute without dimensions, on AWS only if not zero."""
 
     DEADLINES_AT_RISK = "DeadlinesAtRisk"
     """Live executions that may miss, or will miss, their deadline."""

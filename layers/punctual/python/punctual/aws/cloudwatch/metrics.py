@@ -1,15 +1,16 @@
-"""CloudWatch metrics: those with an alarm are sent with ``PutMetricData``, all others are written to the log.
+"""CloudWatch metrics: the monitor writes them to the log, other functions send theirs with ``PutMetricData``.
 
-In the embedded metric format (EMF), a metric is one JSON object per log line, which CloudWatch extracts when it ingests
-the log: no request is made, and dimensions cost nothing to send. The lines are built here without Powertools, because
-importing its Metrics would lengthen every cold start.
+On the emulator, the monitor also sends those that have an alarm. In the embedded metric format (EMF), a metric is one
+JSON object per log line, which CloudWatch extracts when it ingests the log: no request is made, and dimensions cost
+nothing to send. The lines are built here without Powertools, because importing its Metrics would lengthen every cold
+start.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
@@ -26,30 +27,34 @@ NO_DIMENSIONS: Mapping[str, str] = MappingProxyType({})
 class CloudWatchMetrics:
     cloudwatch: Callable[[], Any]
     stage: str
-    zeros: bool = True
-    """Whether zeros are sent. A metric costs money in each hour in which it has a value, and an alarm on AWS treats no
-    value as zero. The emulator evaluates an alarm only when a value arrives."""
+    from_logs: bool = False
+    """Whether CloudWatch extracts all metrics from the log, without a request. Zeros are then left out: a metric costs
+    money in each hour in which it has a value, and the alarms take no value as a good one. The emulator extracts
+    nothing, and evaluates an alarm only when a value arrives."""
+    write: Callable[[str], None] = print
 
     def publish(self, values: Mapping[Metric, float], now: datetime) -> None:
-        """Send ``values`` without dimensions. Skips infinite and NaN values.
+        """Publish ``values`` without dimensions. Skips infinite and NaN values.
 
         Not idempotent: publishing a value again adds a second data point.
         """
+        if self.from_logs:
+            self.log(values, NO_DIMENSIONS, now)
+            return
         data = [
             {"MetricName": str(name), "Timestamp": now, "Value": float(value)}
             for name, value in values.items()
-            if math.isfinite(value) and (value or self.zeros)
+            if math.isfinite(value)
         ]
         for start in range(0, len(data), MAX_METRICS_PER_REQUEST):
             batch = data[start : start + MAX_METRICS_PER_REQUEST]
             self.cloudwatch().put_metric_data(Namespace=namespace(self.stage), MetricData=batch)
 
-    def lines(self, details: Iterable[tuple[Mapping[str, float], Mapping[str, str]]], now: datetime) -> Iterator[str]:
-        """Format values with their dimensions as log lines in the embedded metric format."""
-        for values, dimensions in details:
-            kept = {name: value for name, value in values.items() if value or self.zeros}
-            if kept:
-                yield emf(self.stage, kept, now, dimensions)
+    def log(self, values: Mapping[Any, float], dimensions: Mapping[str, str], now: datetime) -> None:
+        """Write ``values`` to the log in the embedded metric format."""
+        kept = {name: value for name, value in values.items() if value or not self.from_logs}
+        if kept:
+            self.write(emf(self.stage, kept, now, dimensions))
 
 
 def emf(stage: str, values: Mapping[str, float], now: datetime, dimensions: Mapping[str, str] = NO_DIMENSIONS) -> str:

@@ -42,6 +42,8 @@ class ExecutionTable:
     table: Table
     shards: int
     retention: timedelta
+    brief_retention: timedelta
+    """Of executions that succeeded and needed no follow-up."""
 
     def get(self, job_id: str, execution_id: str) -> Execution | None:
         item = self.table.get({"job_id": job_id, "execution_id": execution_id}, consistent=True)

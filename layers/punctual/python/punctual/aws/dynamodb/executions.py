@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from punctual.aws.dynamodb.execution_item import as_text, attempts_text, item_to_execution
@@ -220,6 +220,10 @@ class DynamoExecutions(ExecutionTable):
             "running_shard": str(shard_of(execution_id, self.shards)) if indexed else None,
         }
 
+    def _retention_of(self, execution: Execution, decision: AttemptDecision) -> timedelta:
+        is_brief = decision.status is Status.SUCCEEDED and not execution.needs_follow_up
+        return self.brief_retention if is_brief else self.retention
+
     def _conclude(
         self, execution: Execution, decision: AttemptDecision, now: datetime, also: str, values: Item
     ) -> WriteResult:
@@ -232,7 +236,7 @@ class DynamoExecutions(ExecutionTable):
             "error": as_text(error),
             "result": as_text(result),
             "ended_at": instant_text(now) if final else None,
-            "expires_at": self._expiry(now) if final else None,
+            "expires_at": int((now + self._retention_of(execution, decision)).timestamp()) if final else None,
         }
         return self._move(
             key_of(execution),

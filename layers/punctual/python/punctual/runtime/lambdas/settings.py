@@ -46,10 +46,15 @@ class Settings:
 
 class _Retention(Settings):
     retention_days: int
+    brief_retention_days: int
 
     @property
     def retention(self) -> timedelta:
         return timedelta(days=self.retention_days)
+
+    @property
+    def brief_retention(self) -> timedelta:
+        return timedelta(days=self.brief_retention_days)
 
 
 class _ShortQueues(Settings):
@@ -268,8 +273,8 @@ class MonitorSettings(_Lane, _Signals, _Statistics, _Notices, _Operations, _Back
     state_machine_arn: str
     timer_shards: int
     punctual_stage: str
-    publish_zeros: int
-    """1 on the emulator, which evaluates an alarm only when a value arrives."""
+    metrics_from_logs: int
+    """0 on the emulator, which extracts no metrics from the log; 1 on AWS."""
 
 
 class NotifierSettings(_Signals, _Notices, _Retention):

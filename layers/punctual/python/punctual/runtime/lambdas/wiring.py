@@ -56,6 +56,9 @@ if TYPE_CHECKING:
         @property
         def retention(self) -> timedelta: ...
 
+        @property
+        def brief_retention(self) -> timedelta: ...
+
     class _WithJobs(_WithRetention, Protocol):
         jobs_table: str
 
@@ -121,8 +124,9 @@ def revisions(settings: _WithRevisions) -> DynamoRevisions:
     return DynamoRevisions(Table(settings.revisions_table, dynamodb()), jobs(settings))
 
 
-def _execution_storage(settings: _WithExecutions) -> tuple[Table, int, timedelta]:
-    return Table(settings.executions_table, dynamodb()), settings.timer_shards, settings.retention
+def _execution_storage(settings: _WithExecutions) -> tuple[Table, int, timedelta, timedelta]:
+    table = Table(settings.executions_table, dynamodb())
+    return table, settings.timer_shards, settings.retention, settings.brief_retention
 
 
 def executions(settings: _WithExecutions) -> DynamoExecutions:
@@ -292,7 +296,7 @@ def statistics(settings: _WithStatistics) -> DynamoStatistics:
 def job_activity(settings: _WithGates) -> DynamoJobActivity:
     from punctual.aws.dynamodb.job_activity import DynamoJobActivity
 
-    executions, shards, _ = _execution_storage(settings)
+    executions, shards, *_ = _execution_storage(settings)
     return DynamoJobActivity(executions, Table(settings.gates_table, dynamodb()), shards)
 
 
