@@ -6,6 +6,7 @@ import { navigate } from "../router";
 import type { List } from "../state/list";
 import { type Selection, toggled } from "../state/selection";
 import { Link } from "./link";
+import { LoadMore } from "./load-more";
 
 export interface Column<T> {
   title: string;
@@ -124,13 +125,7 @@ export function Table<T>({
           </tbody>
         </table>
       </div>
-      {list.hasMore && (
-        <p class="more">
-          <button type="button" class="button" disabled={list.isLoading} onClick={list.loadMore}>
-            {list.isLoading ? "Loading…" : "Load more"}
-          </button>
-        </p>
-      )}
+      <LoadMore of={list} />
     </>
   );
 }

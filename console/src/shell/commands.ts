@@ -6,7 +6,7 @@ import { copy } from "../components/json";
 import { navigate } from "../router";
 import { mayOperate } from "../state/me";
 import { THEMES, theme } from "../state/theme";
-import { freshness } from "../state/watch";
+import { readAgain } from "../state/watch";
 import { GROUPS } from "./views";
 
 export interface Command {
@@ -92,7 +92,7 @@ export function viewCommands(): Command[] {
 /** What the console offers everywhere. */
 export function consoleCommands(openHelp: () => void): Command[] {
   return [
-    { text: "Read again", detail: "Console, r", icon: "retrying", run: () => freshness.value.reload() },
+    { text: "Read again", detail: "Console, r", icon: "retrying", run: readAgain },
     { text: "Copy the link of this page", detail: "Console", icon: "link", run: () => copy(location.href, "Link") },
     { text: "Keys", detail: "Console, ?", icon: "menu", run: openHelp },
     ...THEMES.map(

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { navigate } from "../router";
 import { mayOperate } from "../state/me";
 import { viewKeys } from "../state/view-keys";
-import { freshness } from "../state/watch";
+import { readAgain } from "../state/watch";
 import { type GlobalKey, GO, KEY_GROUPS } from "./key-table";
 
 const CHORD_MS = 1_500;
@@ -25,7 +25,7 @@ export function useShortcuts({ openPalette, openActions, openHelp }: Actions): v
       "/": () => document.querySelector<HTMLInputElement>("[data-search]")?.focus(),
       j: () => document.querySelector<HTMLElement>("main tbody tr[tabindex]")?.focus(),
       c: () => mayOperate.value && navigate("/jobs/new"),
-      r: () => freshness.value.reload(),
+      r: readAgain,
     };
     const onKey = (event: KeyboardEvent) => {
       const hasModifier = event.metaKey || event.ctrlKey || event.altKey;

@@ -7,7 +7,7 @@ import { abbreviation, cityOf, clock, zone } from "../format/time";
 import { now } from "../state/clock";
 import { mayOperate } from "../state/me";
 import { title } from "../state/title";
-import { freshness } from "../state/watch";
+import { freshness, readAgain } from "../state/watch";
 
 const OLD_SECONDS = 30;
 
@@ -52,10 +52,10 @@ export function TopBar({ openPalette }: { openPalette: () => void }) {
 }
 
 function Age() {
-  const { at, awaySince, reload } = freshness.value;
+  const { at, awaySince } = freshness.value;
   if (awaySince) {
     return (
-      <button type="button" class="age is-old" title="Try again" onClick={reload}>
+      <button type="button" class="age is-old" title="Try again" onClick={readAgain}>
         API away since {clock(awaySince)}
       </button>
     );
@@ -63,7 +63,7 @@ function Age() {
   if (!at) return null;
   const seconds = Math.max(0, (now.value.getTime() - at.getTime()) / 1000);
   return (
-    <button type="button" class={`age${seconds > OLD_SECONDS ? " is-old" : ""}`} title="Read again" onClick={reload}>
+    <button type="button" class={`age${seconds > OLD_SECONDS ? " is-old" : ""}`} title="Read again" onClick={readAgain}>
       <span class="wide-only">Updated</span> {seconds < 1 ? "now" : `${coarse(seconds)} ago`}
     </button>
   );

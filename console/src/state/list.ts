@@ -6,12 +6,7 @@ import type { Page } from "../api/types";
 import { complain } from "../components/toasts";
 import { LIST_MS, type Resource, useResource } from "./resource";
 
-export interface List<T, P extends Page<T> = Page<T>> extends Resource<P> {
-  items: T[];
-  hasMore: boolean;
-  isLoading: boolean;
-  loadMore: () => void;
-}
+export interface List<T, P extends Page<T> = Page<T>> extends Resource<P>, FurtherPages<T> {}
 
 export function useList<T, P extends Page<T> = Page<T>>(
   path: string | null,
@@ -19,34 +14,44 @@ export function useList<T, P extends Page<T> = Page<T>>(
   everyMs = LIST_MS,
 ): List<T, P> {
   const first = useResource<P>(path, everyMs);
+  return { ...first, ...useFurtherPages<T, P>(path, first.data, idOf, (page) => page) };
+}
+
+export interface FurtherPages<T> {
+  items: T[];
+  hasMore: boolean;
+  isLoading: boolean;
+  loadMore: () => void;
+}
+
+/** The items of the first page, and of further ones on demand; an answer of the API contains a page. */
+export function useFurtherPages<T, A>(
+  path: string | null,
+  first: A | null,
+  idOf: (item: T) => string,
+  pageOf: (answer: A) => Page<T>,
+): FurtherPages<T> {
   const [more, setMore] = useState<{ path: string | null; pages: Page<T>[]; isLoading: boolean }>({
     path,
     pages: [],
     isLoading: false,
   });
-  const pages = more.path === path ? more.pages : [];
-  const cursor = pages.length ? pages.at(-1)?.cursor : first.data?.cursor;
+  const further = more.path === path ? more.pages : [];
+  const pages = first === null ? further : [pageOf(first), ...further];
+  const cursor = pages.at(-1)?.cursor;
 
   const loadMore = async () => {
     if (!path || !cursor || more.isLoading) return;
-    setMore({ path, pages, isLoading: true });
+    setMore({ path, pages: further, isLoading: true });
     try {
-      const { data } = await read<Page<T>>(
-        `${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`,
-      );
-      setMore({ path, pages: [...pages, data], isLoading: false });
+      const { data } = await read<A>(`${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`);
+      setMore({ path, pages: [...further, pageOf(data)], isLoading: false });
     } catch (error) {
-      setMore({ path, pages, isLoading: false });
+      setMore({ path, pages: further, isLoading: false });
       complain(error);
     }
   };
-  return {
-    ...first,
-    items: joined(first.data ? [first.data, ...pages] : pages, idOf),
-    hasMore: Boolean(cursor),
-    isLoading: more.isLoading,
-    loadMore,
-  };
+  return { items: joined(pages, idOf), hasMore: Boolean(cursor), isLoading: more.isLoading, loadMore };
 }
 
 export interface Total {

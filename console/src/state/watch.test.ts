@@ -7,7 +7,7 @@ vi.mock("../api/client", () => client);
 vi.useFakeTimers();
 stubPage();
 const { isVisible } = await import("./clock");
-const { ask, freshness, watch } = await import("./watch");
+const { ask, freshness, readAgain, watch } = await import("./watch");
 
 const AWAY = new Problem(503, "away");
 let stop = () => {};
@@ -16,7 +16,7 @@ beforeEach(() => {
   stop();
   client.read.mockReset();
   isVisible.value = true;
-  freshness.value = { at: null, awaySince: null, reload: () => {} };
+  freshness.value = { at: null, awaySince: null };
 });
 
 /** Watch an address, and collect what is reported. */
@@ -48,6 +48,22 @@ test("a hidden tab reads nothing, and reads at once when it is shown", async () 
   expect(client.read).toHaveBeenCalledTimes(1);
   isVisible.value = true;
   expect(client.read).toHaveBeenCalledTimes(2);
+});
+
+test("all addresses of a view are read again on request, and those of a former view are not", async () => {
+  client.read.mockImplementation(async () => confirmed(1));
+  watch("/former", 2_000, () => {})();
+  watched(0);
+  const stopFirst = stop;
+  const stopSecond = watch("/total", 0, () => {});
+  stop = () => {
+    stopFirst();
+    stopSecond();
+  };
+  await pass(0);
+  client.read.mockClear();
+  readAgain();
+  expect(client.read.mock.calls).toEqual([["/jobs"], ["/total"]]);
 });
 
 test("an address that is read once is asked again while the API is away", async () => {

@@ -6,11 +6,14 @@ import { Problem, problemIn } from "../api/problem";
 import { isVisible } from "./clock";
 
 /** When the data of the visible view was confirmed, and since when the API is away: for the age in the top bar. */
-export const freshness = signal<{ at: Date | null; awaySince: Date | null; reload: () => void }>({
-  at: null,
-  awaySince: null,
-  reload: () => {},
-});
+export const freshness = signal<{ at: Date | null; awaySince: Date | null }>({ at: null, awaySince: null });
+
+const readers = new Set<() => void>();
+
+/** Read everything again that the view shows. */
+export function readAgain(): void {
+  for (const load of readers) load();
+}
 
 /**
  * Read `path` now and every `everyMs` (0: once), and report each answer or problem. If the API is away, it is asked again
@@ -32,14 +35,15 @@ export function watch<T>(
     const outcome = await read<T>(path).catch(problemIn);
     if (number !== newest) return;
     const problem = outcome instanceof Problem ? outcome : null;
-    if (!problem) freshness.value = { at: (outcome as Answer<T>).at, awaySince: null, reload: load };
-    else if (problem.isAway) freshness.value = { ...freshness.value, ...awayFrom(problem), reload: load };
+    if (!problem) freshness.value = { at: (outcome as Answer<T>).at, awaySince: null };
+    else if (problem.isAway) freshness.value = { ...freshness.value, ...awayFrom(problem) };
     report(outcome, load);
     clearTimeout(timer);
     pause = problem?.retryMs ?? everyMs;
     if (pause > 0) timer = setTimeout(() => isVisible.value && load(), pause);
   };
 
+  readers.add(load);
   load();
   let wasVisible = isVisible.value; // subscribing calls at once: the first read is under way
   const stopWatching = isVisible.subscribe((visible) => {
@@ -48,6 +52,7 @@ export function watch<T>(
   });
   return () => {
     newest += 1;
+    readers.delete(load);
     clearTimeout(timer);
     stopWatching();
   };

@@ -2,18 +2,21 @@
 
 import type { QueueJob, Queues } from "../../api/types";
 import { Link } from "../../components/link";
+import { LoadMore } from "../../components/load-more";
 import { RemedyDialog } from "../../components/remedies/dialog";
 import { actionIn } from "../../components/remedies/steps";
 import { Empty } from "../../components/states";
 import { JobState, Mark } from "../../components/status";
 import { coarse, count, plural } from "../../format/duration";
 import { place, withQuery } from "../../router";
+import { useFurtherPages } from "../../state/list";
 import { mayManage } from "../../state/me";
 import { limitsInWords, rate } from "./words";
 
 export function Fillers({ queues, reload }: { queues: Queues; reload: () => void }) {
-  const { items: jobs, total } = queues.jobs;
-  const left = (total ?? 0) - jobs.length;
+  const list = useFurtherPages<QueueJob, Queues>("/queues", queues, idOf, (answer) => answer.jobs);
+  const jobs = list.items;
+  const left = (queues.jobs.total ?? 0) - jobs.length;
   return (
     <section class="card">
       <header>
@@ -54,6 +57,7 @@ export function Fillers({ queues, reload }: { queues: Queues; reload: () => void
           </tbody>
         </table>
       )}
+      <LoadMore of={list} />
       <RemedyDialog
         names={new Map(jobs.map((one) => [one.job_id, one.job_name ?? one.job_id]))}
         reload={reload}
@@ -61,6 +65,10 @@ export function Fillers({ queues, reload }: { queues: Queues; reload: () => void
       />
     </section>
   );
+}
+
+function idOf(job: QueueJob): string {
+  return job.job_id;
 }
 
 function Row({ job }: { job: QueueJob }) {
