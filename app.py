@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import cdk  # noqa: F401 - before the library of the CDK
@@ -28,6 +29,8 @@ except (LockOutdated, ValueError) as error:
     sys.exit(f"\n{error}\n")
 # `make deploy` states the quotas of the account.
 settings = fitted(settings, Quotas.of(context("lambda_concurrency"), context("fargate_vcpus")))
+# `make deploy` creates a stack without deletion protection, so that a creation that fails can be rolled back.
+settings = replace(settings, is_protected=context("creating") != "yes")
 if settings.is_emulated and not is_on_this_machine(os.environ.get("AWS_ENDPOINT_URL", "")):
     sys.exit("\nthe stage `local` is for the emulator: use `make up`\n")
 stack = PunctualStack(app, settings=settings)

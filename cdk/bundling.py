@@ -13,7 +13,7 @@ import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
-from cdk.settings import Platform
+from cdk.platform import Platform
 
 ROOT = Path(__file__).parents[1]
 CONSOLE = ROOT / "console"

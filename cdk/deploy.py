@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cdk.preflight import Check, Preflight, State
+from cdk.settings import Settings
 from cdk.stages import for_stage
 
 ROOT = Path(__file__).parents[1]
@@ -43,9 +44,21 @@ def main(arguments: Sequence[str] | None = None, run_cdk: Callable[[list[str]], 
         return 0
     if any(check.name == "ECS role" and check.state is State.ADAPTED for check in checks):
         _create_service_linked_role()
-    context = {"stage": options.stage, **preflight.quotas.context}
+    return _deploy(preflight, settings, run_cdk)
+
+
+def _deploy(preflight: Preflight, settings: Settings, run_cdk: Callable[[list[str]], int]) -> int:
+    """Deploy the stack; if it is new, first without deletion protection, which would block the rollback of a creation.
+
+    A second pass protects what the first has created. After a crash between the two, the stack exists, so the next
+    deployment protects it.
+    """
+    context = {"stage": settings.stage, **preflight.quotas.context}
     flags = [part for name, value in context.items() for part in ("--context", f"{name}={value}")]
-    return run_cdk(["deploy", settings.stack_name, *flags])
+    command = ["deploy", settings.stack_name, *flags]
+    if preflight.is_new and (code := run_cdk([*command, "--context", "creating=yes"])):
+        return code
+    return run_cdk(command)
 
 
 def _bootstrap(preflight: Preflight, run_cdk: Callable[[list[str]], int]) -> int:

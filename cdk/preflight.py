@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError
 
-from cdk.quotas import OTHER_FUNCTIONS, Quotas, fitted
+from cdk.quotas import RESERVABLE, Quotas, fitted, needed_quota
 from cdk.settings import Settings
 
 OLDEST_PYTHON = (3, 11)
@@ -26,7 +26,11 @@ SERVICE_LINKED_ROLE = "AWSServiceRoleForECS"
 FARGATE_VCPUS = ("fargate", "L-3032A538")
 LAMBDA_CONCURRENCY = "L-B99A9384"
 BUSY = re.compile(r"_IN_PROGRESS$")
-DEAD = {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_FAILED"}
+ROLLED_BACK = "ROLLBACK_COMPLETE"
+NEVER_CREATED = {None, "REVIEW_IN_PROGRESS", ROLLED_BACK}
+"""The stack does not exist, was only prepared, or its creation was rolled back: the CDK creates it anew."""
+DEAD = {"CREATE_FAILED", "ROLLBACK_FAILED", "DELETE_FAILED"}
+STUCK = {"UPDATE_FAILED", "UPDATE_ROLLBACK_FAILED"}
 
 
 class State(StrEnum):
@@ -60,6 +64,11 @@ class Preflight:
     @property
     def region(self) -> str:
         return str(self._session.region_name)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a deployment creates the stack."""
+        return self._stack_status in NEVER_CREATED
 
     def checks(self) -> Iterator[Check]:
         """Each check as soon as it is made. Without credentials, the checks of the account are left out."""
@@ -137,11 +146,16 @@ class Preflight:
     def _stack(self) -> Check:
         name = f"stack {self._settings.stack_name}"
         status = self._stack_status
-        if status is None:
+        if status == ROLLED_BACK:
+            return Check(name, State.ADAPTED, "an earlier creation was rolled back", "is deleted and created again")
+        if status is None or self.is_new:
             return Check(name, State.OK, "will be created")
         if status in DEAD:
             command = f"aws cloudformation delete-stack --stack-name {self._settings.stack_name}"
             return Check(name, State.FAILED, status, f"delete it: `{command}`")
+        if status in STUCK:
+            command = f"node_modules/.bin/cdk rollback {self._settings.stack_name}"
+            return Check(name, State.FAILED, status, f"complete its rollback: `{command}`")
         if BUSY.search(status):
             return Check(name, State.FAILED, status, "wait until the other deployment has ended")
         return Check(name, State.OK, f"{status}: will be updated")
@@ -150,7 +164,7 @@ class Preflight:
         """The sign-in page's domain of Cognito must be free, or belong to the stack."""
         domain = self._settings.domain_prefix(self.account)
         found = self._client("cognito-idp").describe_user_pool_domain(Domain=domain).get("DomainDescription", {})
-        if not found or self._stack_status is not None:
+        if not found or not self.is_new:
             return Check("sign-in domain", State.OK, domain)
         command = f"aws cognito-idp delete-user-pool-domain --domain {domain} --user-pool-id {found['UserPoolId']}"
         return Check(
@@ -167,15 +181,26 @@ class Preflight:
         return Check("ECS role", State.OK, SERVICE_LINKED_ROLE)
 
     def _lambda_concurrency(self) -> Check:
-        quota = int(self._client("lambda").get_account_settings()["AccountLimit"]["ConcurrentExecutions"])
-        self.quotas = replace(self.quotas, lambda_concurrency=quota)
-        wanted, given = self._settings.concurrency, fitted(self._settings, self.quotas).concurrency
-        if wanted == given:
-            return Check("Lambda concurrency", State.OK, f"{quota:,}")
-        ask = wanted.high + wanted.normal + wanted.low + wanted.intake + OTHER_FUNCTIONS
-        shares = f"high {given.high}, normal {given.normal}, low {given.low}, intake {given.intake}"
-        fix = f"deploys with {shares}; for the settings of the stage, request {ask:,} (quota {LAMBDA_CONCURRENCY})"
-        return Check("Lambda concurrency", State.ADAPTED, f"{quota:,}", fix)
+        name, limits = "Lambda concurrency", self._client("lambda").get_account_settings()["AccountLimit"]
+        quota = int(limits["ConcurrentExecutions"])
+        available = int(limits["UnreservedConcurrentExecutions"]) + self._own_reservations()
+        self.quotas = replace(self.quotas, lambda_concurrency=available)
+        found = f"{quota:,}" + (f"; others reserve {quota - available:,}" if available < quota else "")
+        given = fitted(self._settings, self.quotas)
+        if given.concurrency == self._settings.concurrency and set(given.reserved) == set(RESERVABLE):
+            return Check(name, State.OK, found)
+        shares = ", ".join(f"{queue} {one}" for queue, one in asdict(given.concurrency).items())
+        reserved = f"reserves concurrency for {', '.join(given.reserved) or 'no function'}"
+        ask = needed_quota(self._settings) + quota - available
+        fix = f"deploys with {shares}; {reserved}; for the settings of the stage, request {ask:,}"
+        return Check(name, State.ADAPTED, found, f"{fix} (quota {LAMBDA_CONCURRENCY})")
+
+    def _own_reservations(self) -> int:
+        """The concurrency that the functions of the deployed stack have reserved."""
+        outputs = {one["OutputKey"]: one["OutputValue"] for one in (self._stack_description or {}).get("Outputs", ())}
+        functions = [outputs[key] for key in (f"{name.title()}Function" for name in RESERVABLE) if key in outputs]
+        answers = [self._client("lambda").get_function_concurrency(FunctionName=one) for one in functions]
+        return sum(int(answer.get("ReservedConcurrentExecutions", 0)) for answer in answers)
 
     def _fargate_vcpus(self) -> Check:
         service, code = FARGATE_VCPUS
@@ -188,15 +213,19 @@ class Preflight:
         fix = f"deploys with {max(1, quota)} vCPUs; for the settings of the stage, request {wanted:,} (quota {code})"
         return Check("Fargate vCPUs", State.ADAPTED, f"{quota:,}", fix)
 
-    @cached_property
+    @property
     def _stack_status(self) -> str | None:
+        return str(self._stack_description["StackStatus"]) if self._stack_description else None
+
+    @cached_property
+    def _stack_description(self) -> dict[str, Any] | None:
         try:
             stacks = self._client("cloudformation").describe_stacks(StackName=self._settings.stack_name)["Stacks"]
         except ClientError as error:
             if "does not exist" not in str(error):
                 raise
             return None
-        return str(stacks[0]["StackStatus"])
+        return dict(stacks[0])
 
     def _client(self, service: str) -> Any:
         return self._session.client(service)

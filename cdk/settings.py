@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass, field
 from ipaddress import ip_network
 from typing import ClassVar
 
-from aws_cdk import Duration
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_logs as logs
 
 from cdk.addresses import read_address
+from cdk.platform import WHEELS, Platform
 from cdk.section import Section, between
 from cdk.statements import Statement, read_statements
 
-WHEELS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
 LOG_RETENTIONS = {
     1: logs.RetentionDays.ONE_DAY,
     3: logs.RetentionDays.THREE_DAYS,
@@ -30,20 +30,9 @@ LOG_RETENTIONS = {
 }
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 IMAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
-# Without a hyphen, `Punctual-<stage>-` is no prefix of the names of another stage.
-STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,19}")
+STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,19}")  # no hyphen: `Punctual-<stage>-` is the prefix of one stage only
 RESERVED_BY_COGNITO = ("aws", "amazon", "cognito")
 E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-
-
-@dataclass(frozen=True)
-class Platform:
-    """The platform of the functions, which decides the wheels of their layer."""
-
-    architecture: str
-    """`arm64` or `x86_64`, in Lambda's spelling."""
-    wheels: str | None
-    """The platform tag of the wheels. `None` means the platform of the build machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +151,10 @@ class Alerts(Section):
 class Settings(Section):
     stage: str
     is_emulated: bool = False
+    is_protected: bool = True
+    """Whether kept tables and users cannot be deleted by mistake. Off while the stack is created: see cdk/deploy.py."""
+    reserved: Mapping[str, int] = field(default_factory=dict)
+    """The concurrency that only one function may use, by its name. Computed from the quota: see cdk/quotas.py."""
 
     architecture: str = "arm64"
     """The architecture of functions and containers: `arm64` or `x86_64`."""
@@ -197,6 +190,15 @@ class Settings(Section):
     long: LongLane = LongLane()
     tasks: Tasks = Tasks()
     alerts: Alerts = Alerts()
+
+    @property
+    def removal_policy(self) -> RemovalPolicy:
+        """Of data. A creation that fails leaves nothing behind, because nothing has been stored."""
+        return RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE if self.keep_data else RemovalPolicy.DESTROY
+
+    @property
+    def deletion_protection(self) -> bool:
+        return self.keep_data and self.is_protected
 
     @property
     def stack_name(self) -> str:
@@ -257,8 +259,7 @@ class Settings(Section):
             raise ValueError(f"stage: {self.stage!r} is not a valid name; use up to 20 of a-z and 0-9, first a letter")
         for word in RESERVED_BY_COGNITO:
             if word in self.stage:
-                cause = f"contains {word!r}, which Cognito refuses in the domain of the sign-in page"
-                raise ValueError(f"stage: {self.stage!r} {cause}: rename the stage")
+                raise ValueError(f"stage: {self.stage!r} contains {word!r}, which Cognito reserves: rename the stage")
         if self.architecture not in WHEELS:
             raise ValueError(f"architecture: {self.architecture!r} is not one of {', '.join(WHEELS)}")
         if self.log_retention_days not in LOG_RETENTIONS:

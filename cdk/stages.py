@@ -13,7 +13,7 @@ from cdk.settings import LOCAL, PROD, Settings
 
 STAGES = Path(__file__).parents[1] / "stages"
 EXAMPLE = STAGES / "prod.toml.example"
-FIXED = {"stage", "is_emulated"}
+FIXED = {"stage", "is_emulated", "is_protected", "reserved"}
 
 S = TypeVar("S", bound=Section)
 

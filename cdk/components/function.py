@@ -74,6 +74,7 @@ class Function(Construct):
             timeout=timeout,
             memory_size=memory_mb,
             retry_attempts=retry_attempts,
+            reserved_concurrent_executions=settings.reserved.get(name),
             recursive_loop=recursive_loop,
             environment={
                 "PUNCTUAL_STAGE": settings.stage,

@@ -1,6 +1,6 @@
 """The users of the API: a Cognito user pool whose groups are the roles and the teams."""
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
@@ -38,8 +38,8 @@ class Identity(Construct):
                 require_symbols=True,
                 temp_password_validity=Duration.days(3),
             ),
-            deletion_protection=settings.keep_data,
-            removal_policy=RemovalPolicy.RETAIN if settings.keep_data else RemovalPolicy.DESTROY,
+            deletion_protection=settings.deletion_protection,
+            removal_policy=settings.removal_policy,
         )
         for role, description in ROLES.items():
             cognito.CfnUserPoolGroup(

@@ -1,6 +1,6 @@
 """The S3 bucket for checkpoints, and for results that are too large for their execution's record."""
 
-from aws_cdk import CfnElement, Duration, RemovalPolicy, Stack
+from aws_cdk import CfnElement, Duration, Stack
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -27,7 +27,7 @@ class Results(Construct):
                     abort_incomplete_multipart_upload_after=Duration.days(1),
                 )
             ],
-            removal_policy=RemovalPolicy.RETAIN if settings.keep_data else RemovalPolicy.DESTROY,
+            removal_policy=settings.removal_policy,
         )
         acknowledge(
             self.bucket,

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
@@ -127,7 +126,6 @@ class Tables(Construct):
         time_to_live_attribute: str = "expires_at",
         **properties: Any,
     ) -> Table:
-        keep = self._settings.keep_data
         resource = dynamodb.TableV2(
             self,
             construct_id,
@@ -139,8 +137,8 @@ class Tables(Construct):
             ),
             global_secondary_indexes=indexes,
             time_to_live_attribute=time_to_live_attribute,
-            deletion_protection=keep,
-            removal_policy=RemovalPolicy.RETAIN if keep else RemovalPolicy.DESTROY,
+            deletion_protection=self._settings.deletion_protection,
+            removal_policy=self._settings.removal_policy,
             **properties,
         )
         self.arns.append(resource.table_arn)

@@ -107,13 +107,22 @@ def test_a_table_is_billed_per_request(prod: Deployed, name: str) -> None:
 
 
 def test_data_survives_the_deletion_of_the_stack_except_on_the_emulator(prod: Deployed, local: Deployed) -> None:
-    for stack, policy in ((prod, "Retain"), (local, "Delete")):
+    """But not the rollback of its creation: generated or retained names must not block the next creation."""
+    policies = {"prod": ("RetainExceptOnCreate", "Retain"), "local": ("Delete", "Delete")}
+    for name, stack in (("prod", prod), ("local", local)):
         for resource in stack.template["Resources"].values():
             if resource["Type"] in ("AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::Cognito::UserPool"):
-                assert resource["DeletionPolicy"] == policy
+                assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == policies[name]
+
+
+def test_only_data_survives_the_deletion_of_the_stack(prod: Deployed) -> None:
+    kept = {one["Type"] for one in prod.template["Resources"].values() if "Retain" in one.get("DeletionPolicy", "")}
+    assert kept == {"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::Cognito::UserPool"}
 
 
 def test_a_table_in_an_account_has_deletion_protection(prod: Deployed) -> None:
+    (pool,) = prod.all("AWS::Cognito::UserPool").values()
+    assert pool["DeletionProtection"] == "ACTIVE"
     for name in TABLES:
         for replica in table(prod, name)["Replicas"]:
             assert replica["DeletionProtectionEnabled"] is True
