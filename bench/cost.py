@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
-from bench import prices
+from bench import bills
 from bench.report import Report
 from bench.stack import metered
 from punctual.domain.executions.horizon import PLANNER_HORIZON, SWEEP_HORIZON, TICK
+from punctual.domain.forecasts import bill
 from punctual.domain.instant import from_text
 from tests.e2e.punctual import FINAL, Punctual, wait_for
 
@@ -30,6 +31,9 @@ LOG_LINES, LOGGING_JOBS = 10, 20
 MOST_TAGS = {f"{number:02}".ljust(50, "k"): "v" * 100 for number in range(20)}
 """As many and as long as a job may have."""
 MOST_UNITS, MOST_UNITS_WITHIN_HORIZON, MOST_UNITS_WITH_TAGS = 8, 6.6, 17
+MOST_DOLLARS, MOST_IDLE_DOLLARS = 10, 10
+"""Per million executions, all in; and per month in which none runs."""
+MILLION = 1_000_000
 MOST_READ_UNITS = 2.5
 """With the reads of the ticks, which are regardless of the load: about 17 a minute."""
 POLLER = {"sqs.ReceiveMessage": 1, "sqs.DeleteMessage": 1}
@@ -37,19 +41,27 @@ POLLER = {"sqs.ReceiveMessage": 1, "sqs.DeleteMessage": 1}
 
 
 def measure(punctual: Punctual) -> Report:
-    report = Report("Requests of one recurring short execution")
-    periods = [
-        (MOST_UNITS, _beyond_horizon(punctual)),
-        (MOST_UNITS_WITHIN_HORIZON, _within_horizon(punctual)),
-        (MOST_UNITS_WITH_TAGS, _with_tags(punctual)),
-    ]
-    for most, (name, since, until, executions) in periods:
+    report = Report("Requests of one recurring short execution, and the bill of a million of them")
+    minute = bills.idle_minute(punctual)
+    bills.show(report, "an idle month", bills.idle_month(minute), MOST_IDLE_DOLLARS, bill.IDLE_MONTH_DOLLARS)
+    beyond, within, tagged = _beyond_horizon(punctual), _within_horizon(punctual), _with_tags(punctual)
+    for most, (name, since, until, executions) in (
+        (MOST_UNITS, beyond),
+        (MOST_UNITS_WITHIN_HORIZON, within),
+        (MOST_UNITS_WITH_TAGS, tagged),
+    ):
         counted = metered(punctual, since, until)
         ticks = metered(punctual, since, until, ("dispatcher",))["dynamodb.PutItem"]
         flushes = counted[f"write_units:{punctual.stack['tables']['signals']}"]
         statistics = _take_statistics(counted, punctual.stack["tables"]["statistics"])
         _describe(report, name, counted, int(ticks), int(flushes), executions, most)
         report.show(f"{name}: write units of the statistics, in addition", f"{statistics / executions:.2f}")
+    for recorded, (name, since, until, executions) in (
+        (bill.EXECUTION_DOLLARS, beyond),
+        (bill.EXECUTION_EACH_SECOND_DOLLARS, within),
+    ):
+        million = bills.execution(punctual, since, until, executions, minute).times(MILLION)
+        bills.show(report, f"a million {name}", million, MOST_DOLLARS, recorded * MILLION)
     report.show(f"write units of {LOG_LINES} log lines written at once, in addition", f"{_log_lines(punctual):.2f}")
     return report
 
@@ -135,9 +147,6 @@ def _describe(
     report.limit(f"{name}: SQS requests", sqs, 3)
     for what, count in sorted(each.items()):
         report.show(f"    {what}", f"{count:.2f}" + (" (Lambda's poller)" if what in POLLER else ""))
-    dollars = writes * prices.WRITE_UNITS + reads * prices.READ_UNITS + sqs * prices.SQS_REQUESTS
-    report.show(f"{name}: DynamoDB and SQS, per million", f"${dollars:.2f}")
-    report.show(f"{name}: plus one Lambda request each, per million", f"${dollars + prices.LAMBDA_REQUESTS:.2f}")
 
 
 def _sleep_until(instant: datetime) -> None:

@@ -19,6 +19,9 @@ from tests.e2e.conftest import free_port
 from tests.e2e.punctual import Punctual
 
 METERED = ("planner", "dispatcher", "worker", "settler", "intake")
+"""The functions whose requests are those of executions."""
+ALSO_METERED = ("monitor", "admission")
+"""They are invoked each minute, too."""
 
 
 @contextmanager
@@ -75,7 +78,7 @@ def _meter_lines(punctual: Punctual, function: str, since: datetime, until: date
 
 def _enable_meters(punctual: Punctual) -> None:
     client = punctual.aws("lambda")
-    for name in METERED:
+    for name in (*METERED, *ALSO_METERED):
         function = punctual.stack["functions"][name]
         variables = client.get_function_configuration(FunctionName=function)["Environment"]["Variables"]
         client.update_function_configuration(

@@ -123,7 +123,7 @@ class Deployed:
 
     def _id(self, name: str) -> str:
         (found,) = (key for key in self.template["Resources"] if _name(key) == name)
-        return found
+        return str(found)
 
 
 def readable(value: Any) -> str:

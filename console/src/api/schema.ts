@@ -1320,7 +1320,7 @@ export interface components {
             dollars: number;
             /**
              * Requests Dollars
-             * @description DynamoDB, SQS, Lambda and Step Functions.
+             * @description All else: requests, logs, storage, and the compute of Punctual itself.
              */
             requests_dollars: number;
         };

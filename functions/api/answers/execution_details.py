@@ -29,7 +29,9 @@ class Cost(BaseModel):
 
     dollars: float
     compute_dollars: float = Field(description="Lambda or Fargate.")
-    requests_dollars: float = Field(description="DynamoDB, SQS, Lambda and Step Functions.")
+    requests_dollars: float = Field(
+        description="All else: requests, logs, storage, and the compute of Punctual itself."
+    )
 
 
 class Dependant(BaseModel):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Attempt
+from punctual.domain.forecasts import bill
 from punctual.domain.forecasts.queue_backlog import LaneFlow
 from punctual.domain.jobs.resources import Resources
 from punctual.domain.lane import Lane
@@ -17,22 +18,21 @@ if TYPE_CHECKING:
     from punctual.domain.executions.execution import Execution
     from punctual.domain.long_lane.part import Part
 
-SHORT_EXECUTION_DOLLARS = 5.94e-6
-"""Requests of one recurring short execution, as measured (docs/benchmarks.md)."""
+SHORT_EXECUTION_DOLLARS = bill.EXECUTION_DOLLARS
+"""All but the run time of the task: requests, Punctual's own compute, logs and storage."""
 SHORT_RETRY_DOLLARS = 4e-6
-"""Requests of each further attempt: a claim, a decision, a work order."""
-LAMBDA_SECOND_DOLLARS = 0.5 * 0.0000133334
+"""Each further attempt: a claim, a decision, a work order, and Punctual's own compute."""
+LAMBDA_SECOND_DOLLARS = 0.5 * bill.LAMBDA_GB_SECOND
 """A worker with 0.5 GB of memory."""
-VCPU_SECOND, GB_SECOND = 0.03238 / 3600, 0.00356 / 3600
-"""Fargate."""
+VCPU_SECOND, GB_SECOND = bill.FARGATE_VCPU_HOUR / 3600, bill.FARGATE_GB_HOUR / 3600
 VCPU_SECOND_DOLLARS = VCPU_SECOND + 2 * GB_SECOND
 """With the usual 2 GB of memory per vCPU."""
 SPOT_SHARE = 0.31
 """The price of Fargate Spot as a share of the price on demand; it varies."""
 CONTAINER_START_DOLLARS = 3e-4
 """Requests of each attempt in a container: about ten state transitions, a slot, its start and its result."""
-CONTAINER_SECOND_DOLLARS = 2e-6 / 30
-"""Requests of a running container: a heartbeat each 30 seconds."""
+CONTAINER_SECOND_DOLLARS = 2e-6 / 30 + bill.PUBLIC_ADDRESS_HOUR / 3600
+"""A running container: the requests of a heartbeat each 30 seconds, and its public address."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Cost:
     compute_dollars: float
     """Lambda or Fargate."""
     requests_dollars: float
-    """DynamoDB, SQS, Lambda and Step Functions."""
+    """All else: requests, logs, storage, Punctual's own compute, and the public addresses of containers."""
 
     @property
     def dollars(self) -> float:
@@ -55,10 +55,16 @@ class Cost:
 NOTHING = Cost(0.0, 0.0)
 
 
-def estimated_dollars(short: LaneFlow, taken_cpu: int, seconds: float) -> float:
-    """The cost of ``seconds`` with this work in the short lane and these CPU units held in the long lane."""
-    lambda_dollars = short.finished * SHORT_EXECUTION_DOLLARS + short.busy_seconds * LAMBDA_SECOND_DOLLARS
-    return lambda_dollars + taken_cpu / 1024 * seconds * VCPU_SECOND_DOLLARS
+def estimated_dollars(lanes: Mapping[str, LaneFlow], containers: int, taken_cpu: int, seconds: float) -> float:
+    """The cost of ``seconds`` in which this work was done, and containers with these CPU units were running.
+
+    It includes what Punctual costs while nothing runs. Requests to the API are not known here.
+    """
+    idle = bill.IDLE_MONTH_DOLLARS * seconds / bill.SECONDS_PER_MONTH
+    short, long = lanes[Lane.SHORT], lanes[Lane.LONG]
+    executions = short.finished * SHORT_EXECUTION_DOLLARS + long.finished * CONTAINER_START_DOLLARS
+    running = taken_cpu / 1024 * VCPU_SECOND_DOLLARS + containers * CONTAINER_SECOND_DOLLARS
+    return idle + executions + short.busy_seconds * LAMBDA_SECOND_DOLLARS + running * seconds
 
 
 def cost_of(execution: Execution, parts: Sequence[Part], now: datetime) -> Cost:

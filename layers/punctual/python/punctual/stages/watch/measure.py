@@ -172,10 +172,10 @@ def _details(sample: Sample, lane: LaneOutlook | None) -> Iterator[tuple[dict[st
         yield {str(metric): float(value) for metric, value in known.items() if value is not None}, {"queue": name}
     running = sum(queue.in_flight or 0 for name, queue in sample.queues.items() if name != INTAKE)
     yield {DashboardMetric.RUNNING_NOW: running}, {"lane": Lane.SHORT}
-    taken_cpu = 0
+    containers, taken_cpu = 0, 0
     if lane is not None:
-        taken_cpu = lane.taken_cpu
+        containers, taken_cpu = lane.taken_tasks, lane.taken_cpu
         yield {DashboardMetric.RUNNING_NOW: lane.taken_tasks}, {"lane": Lane.LONG}
         yield {DashboardMetric.SLOTS_TAKEN: lane.taken_tasks, DashboardMetric.SLOTS_WAITING: lane.waiting}, {}
-    dollars = estimated_dollars(sample.lanes[Lane.SHORT], taken_cpu, sample.seconds or 0.0)
+    dollars = estimated_dollars(sample.lanes, containers, taken_cpu, sample.seconds or 0.0)
     yield {DashboardMetric.ESTIMATED_DOLLARS: dollars}, {}
