@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from punctual.domain.errors import Unreadable, UnverifiedContainer
+from punctual.domain.instant import from_text
 from tests.integration.faults import just_before, on_table
 from tests.integration.long_lane import NO_BACKOFF, Container, LongLane, start_part
 from tests.integration.world import World, runner_overrides
+
+QUOTA_USED_UP = (
+    '{"Failures": [{"Reason": "You\'ve reached the limit on the number of vCPUs you can run concurrently"}]}'
+)
 
 
 def test_a_container_without_heartbeats_loses_its_lease_and_its_later_reports_are_rejected(
@@ -70,17 +76,56 @@ def test_a_container_that_stops_after_its_report_is_not_concluded_twice(world: W
 def test_a_container_that_cannot_start_is_retried_and_fails_with_the_error_of_aws(world: World, lane: LongLane) -> None:
     job = lane.submit(retry={"max_attempts": 2, **NO_BACKOFF})
     lane.next_parts(job)
-    cause = "Capacity is unavailable at this time. Please try again later or in a different availability zone"
+    cause = "No Fargate configuration exists for given values: 256 CPU, 4096 memory."
     for again in (True, False):
         container = lane.container(job)
-        conclusion = lane.conclude_attempt(job, container.grant, Error="ECS.AmazonECSException", Cause=cause)
+        conclusion = lane.conclude_attempt(job, container.grant, Error="ECS.ClientException", Cause=cause)
         assert conclusion["retry"] is again
         assert lane.used_capacity() == (0, 0)
     assert lane.next_parts(job)["next"] == "end"
     world.run_until_idle()
     ended = lane.execution(job)
     assert (ended["status"], ended["reason"]) == ("failed", f"attempt 2 of 2 failed: {cause}")
-    assert ended["error"] == {"type": "ECS.AmazonECSException", "message": cause, "trace": None}
+    assert ended["error"] == {"type": "ECS.ClientException", "message": cause, "trace": None}
+
+
+def test_a_container_that_aws_has_no_capacity_for_waits_without_a_slot_and_without_counting_attempts(
+    world: World, lane: LongLane
+) -> None:
+    job = lane.submit(retry={"max_attempts": 1})
+    lane.next_parts(job)
+    for delay in (30, 60):
+        container, now = lane.container(job), world.now
+        conclusion = lane.conclude_attempt(job, container.grant, Error="AmazonECS.Unknown", Cause=QUOTA_USED_UP)
+        assert conclusion["retry"] is True
+        assert from_text(conclusion["retry_at"]) == now + timedelta(seconds=delay)
+        again = lane.conclude_attempt(job, container.grant, Error="AmazonECS.Unknown", Cause=QUOTA_USED_UP)
+        assert again == conclusion  # a repeated call changes nothing
+        assert lane.used_capacity() == (0, 0)
+        world.deliver_streams()
+        waiting = lane.execution(job)
+        assert (waiting["status"], waiting["waiting_for"]["what"]) == ("retrying", "capacity")
+        assert "Fargate On-Demand vCPU resource count (L-3032A538)" in waiting["waiting_for"]["detail"]
+        assert waiting["waiting_for"]["until"] == conclusion["retry_at"]
+        world.pass_time(delay)
+    container = lane.container(job)
+    assert container.claim()["ok"]
+    container.conclude(value="done")
+    assert lane.next_parts(job)["next"] == "end"
+    world.run_until_idle()
+    ended = lane.execution(job)
+    assert ended["status"] == "succeeded"
+    assert [one["outcome"] for one in ended["attempts"]] == ["not_started", "not_started", "succeeded"]
+
+
+def test_a_container_that_started_although_its_start_was_given_up_is_refused(world: World, lane: LongLane) -> None:
+    job = lane.submit()
+    lane.next_parts(job)
+    late = lane.container(job)
+    lane.conclude_attempt(job, late.grant, Error="ECS.SdkClientException", Cause="Read timed out")
+    assert not late.claim()["ok"]
+    world.pass_time(30)
+    assert lane.container(job).claim()["ok"]
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ OTHERS = (
     *("holder evicted", "gate contention", "TTL removed a timer", "answered 2xx", "answered 4xx"),
     *("bulk step", "bulk step lost", "overtakes at a gate", "deployed with other settings"),
 )
-NEVER = {Lane.SHORT: (Outcome.PREEMPTED, Outcome.INTERRUPTED), Lane.LONG: ()}
+NEVER = {Lane.SHORT: (Outcome.PREEMPTED, Outcome.INTERRUPTED, Outcome.NOT_STARTED), Lane.LONG: ()}
 """The outcomes that no attempt of a lane has: no worker of the short lane is asked to release a slot."""
 
 

@@ -2922,7 +2922,7 @@ export interface components {
          * @description How one attempt ended.
          * @enum {string}
          */
-        Outcome: "succeeded" | "failed" | "fatal" | "timed_out" | "lost" | "preempted" | "cancelled" | "interrupted";
+        Outcome: "succeeded" | "failed" | "fatal" | "timed_out" | "lost" | "preempted" | "cancelled" | "interrupted" | "not_started";
         /**
          * Overlap
          * @description The policy for an execution that comes due while another execution of its job still runs.
@@ -4193,7 +4193,7 @@ export interface components {
             until: string | null;
             /**
              * What
-             * @description `time`, `rest`, `rate`, `executions`, `key`, `upstream`, `worker`, `slot` or `resume`.
+             * @description `time`, `rest`, `rate`, `executions`, `key`, `upstream`, `worker`, `slot`, `capacity` or `resume`.
              */
             what: string;
         };

@@ -188,7 +188,7 @@ class Part(BaseModel):
 
 class WaitingFor(BaseModel):
     what: str = Field(
-        description="`time`, `rest`, `rate`, `executions`, `key`, `upstream`, `worker`, `slot` or `resume`."
+        description="`time`, `rest`, `rate`, `executions`, `key`, `upstream`, `worker`, `slot`, `capacity` or `resume`."
     )
     detail: str
     until: str | None = Field(description="When the wait ends, or is expected to end; null if unknown.")

@@ -49,6 +49,20 @@ def test_a_backlog_is_the_cause_and_the_remedy_names_the_needed_concurrency() ->
     assert outlook.remedies == ((RemedyAction.RAISE_SETTING, "concurrency.normal", "to 23"),)
 
 
+def test_a_container_that_aws_does_not_start_is_the_cause_although_it_fails_no_attempt() -> None:
+    shortage = "the account's quota is used up: request more of Fargate On-Demand vCPU resource count (L-3032A538)"
+    one = execution(
+        deadline_at=NOW + MINUTE,
+        lane=Lane.LONG,
+        status=Status.RETRYING,
+        reason=shortage,
+        attempts=(attempt(Outcome.FAILED, 1), attempt(Outcome.NOT_STARTED, 0)),
+    )
+    outlook = outlook_of(one, regular_job(), IDLE, NOW)
+    assert outlook.cause == f"not started: {shortage}"
+    assert outlook.cause_code is CauseCode.CONTAINER_STARTING
+
+
 def test_waiting_for_a_slot_names_the_limits_to_raise_and_the_execution_to_pause() -> None:
     lane = LaneOutlook(
         at=NOW,

@@ -11,6 +11,7 @@ from punctual.domain.long_lane.container_death import cause_of_stop, infer_resul
 from punctual.domain.long_lane.part import Part
 from punctual.domain.status import Status
 
+NO_CAPACITY = "Capacity is unavailable at this time. Please try again later or in a different availability zone"
 AT = datetime(2026, 11, 16, tzinfo=UTC)
 
 
@@ -44,7 +45,10 @@ def stopped(exit_code: int | None = None, **task: Any) -> dict[str, str]:
         (part(), {"Error": "Punctual.Lost", "Cause": "silent"}, Outcome.LOST, "silent"),
         (part(), {"Error": "States.HeartbeatTimeout"}, Outcome.LOST, "stopped sending heartbeats"),
         (part(timeout_seconds=7), {"Error": "States.Timeout"}, Outcome.TIMED_OUT, "stopped after 7 seconds"),
-        (part(), {"Error": "ECS.AmazonECSException", "Cause": "No capacity"}, Outcome.FAILED, "No capacity"),
+        (part(), {"Error": "ECS.ClientException", "Cause": "TaskDefinition not found"}, Outcome.FAILED, "not found"),
+        (part(), {"Error": "ECS.AmazonECSException", "Cause": NO_CAPACITY}, Outcome.NOT_STARTED, "AWS has no capacity"),
+        (part(), stopped(stoppedReason=NO_CAPACITY), Outcome.NOT_STARTED, "AWS has no capacity of Fargate"),
+        (part(spot=True), stopped(stoppedReason=NO_CAPACITY), Outcome.NOT_STARTED, "no Spot capacity of Fargate"),
         (part(), {"Error": "Punctual.Stopped", "Cause": "no JSON"}, Outcome.LOST, "no JSON"),
         (part(), {"Error": "Punctual.Stopped", "Cause": json.dumps([1])}, Outcome.LOST, "[1]"),
         (part(), {}, Outcome.LOST, "sent no final report"),

@@ -45,7 +45,7 @@ class AttemptResult:
     aws_message: str | None = None
     """The message from AWS, when it is the only information about the failure."""
     retry_after_seconds: float | None = None
-    """Delay before the next attempt, if the task asked for one. Replaces the backoff."""
+    """Delay before the next attempt, if the task or the reason for the wait demands one. Replaces the backoff."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,8 @@ def decide(
         return AttemptDecision(status=Status.CANCELLED, reason=work.cancel_reason, attempt=attempt)
     if result.outcome in UNCOUNTED_OUTCOMES:
         reason = result.error.message if result.error else "the container was asked to stop"
-        return AttemptDecision(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now)
+        delay = timedelta(seconds=result.retry_after_seconds or 0)
+        return AttemptDecision(status=Status.RETRYING, reason=reason, attempt=attempt, retry_at=now + delay)
     counted = work.attempt - sum(earlier.outcome in UNCOUNTED_OUTCOMES for earlier in work.attempts)
     if work.retry.allows_after(counted):
         backoff = work.retry.backoff(counted, uniform)

@@ -40,6 +40,8 @@ class Outcome(StrEnum):
     """Cancelled: the task stopped by itself, or was terminated after the grace period."""
     INTERRUPTED = "interrupted"
     """The container was asked to stop: AWS reclaimed its Spot capacity, or a user stopped it."""
+    NOT_STARTED = "not_started"
+    """AWS started no container: it had no capacity, or a quota was used up."""
 
 
 class LeaseState(StrEnum):
@@ -71,7 +73,7 @@ RETROACTIVE_ORIGINS = frozenset({Origin.BACKFILL, Origin.RETRY})
 UPSTREAM_BOUND_ORIGINS = frozenset({Origin.SCHEDULE, Origin.BACKFILL})
 """Executions that wait for the upstreams of their job."""
 
-UNCOUNTED_OUTCOMES = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED})
+UNCOUNTED_OUTCOMES = frozenset({Outcome.PREEMPTED, Outcome.INTERRUPTED, Outcome.NOT_STARTED})
 """Not the task's fault: the next attempt resumes from the checkpoint, and the retry policy does not count this one."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution
+from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, Execution, Outcome
 from punctual.domain.executions.remedy import CauseCode, Remedy, RemedyAction
 from punctual.domain.forecasts.forecast import Forecast, Wait
 from punctual.domain.forecasts.run_history import MIN_RUNS
@@ -81,6 +81,8 @@ def explain(
     wait = basis.wait.median
     if basis.upstream is not None and wait > 0:
         return waits_for_upstream(basis.upstream, wait)
+    if execution.status is Status.RETRYING and _last_outcome(execution) is Outcome.NOT_STARTED:
+        return _not_started(execution)
     if any(attempt.outcome not in UNCOUNTED_OUTCOMES for attempt in execution.attempts):
         return _retrying(execution)
     if execution.status is Status.RUNNING:
@@ -126,6 +128,19 @@ def run_time_unknown(run_time: RunTime) -> Explanation:
         f"{seconds_text(run_time.quantile(0.5))} is assumed",
         "set expected_seconds, or a later deadline",
         (Remedy(RemedyAction.EDIT_JOB, "expected_seconds", "the forecast uses it"), LATER_DEADLINE),
+    )
+
+
+def _last_outcome(execution: Execution) -> Outcome | None:
+    return execution.attempts[-1].outcome if execution.attempts else None
+
+
+def _not_started(execution: Execution) -> Explanation:
+    return Explanation(
+        CauseCode.CONTAINER_STARTING,
+        f"not started: {execution.reason}",
+        "request a higher quota if the cause names one; otherwise it starts when AWS has capacity",
+        (LATER_DEADLINE,),
     )
 
 

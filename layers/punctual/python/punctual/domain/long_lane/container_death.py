@@ -9,6 +9,7 @@ from typing import Any
 from punctual.domain.executions.attempt_decision import AttemptResult
 from punctual.domain.executions.execution import Failure, Outcome
 from punctual.domain.long_lane.part import Part
+from punctual.domain.long_lane.start_failure import delay_seconds, shortage_in
 
 STOPPED = "Punctual.Stopped"
 """The container stopped without a final report. The cause is JSON: the exit code and the reason given by ECS."""
@@ -54,9 +55,19 @@ def infer_result(part: Part, error: Mapping[str, str]) -> AttemptResult:
         case "Punctual.Impossible":
             return AttemptResult(outcome=Outcome.FATAL, error=Failure(type="Impossible", message=cause[:1000]))
         case _:  # the container could not be started: keep the message from AWS
-            return AttemptResult(
+            failed = AttemptResult(
                 outcome=Outcome.FAILED, error=Failure(type=name, message=cause[:1000]), aws_message=cause
             )
+            return _not_started(part, name, cause) or failed
+
+
+def _not_started(part: Part, error: str, cause: str) -> AttemptResult | None:
+    """The result of a start that waits for AWS; ``None`` if it failed for another reason, or has waited for a day."""
+    shortage, delay = shortage_in(error, cause, spot=part.spot), delay_seconds(part.attempts)
+    if shortage is None or delay is None:
+        return None
+    failure = Failure(type="NoCapacity", message=shortage)
+    return AttemptResult(outcome=Outcome.NOT_STARTED, error=failure, retry_after_seconds=delay)
 
 
 def _lost(message: str) -> AttemptResult:
@@ -71,6 +82,8 @@ def _stopped(part: Part, cause: str) -> AttemptResult:
         return AttemptResult(outcome=Outcome.SUCCEEDED)
     if part.preempt_reason or stop.get("stop_code") in ("SpotInterruption", "TerminationNotice", "UserInitiated"):
         return AttemptResult(outcome=Outcome.INTERRUPTED, error=Failure(type="Interrupted", message=message))
+    if code is None and (waits := _not_started(part, "", message)):
+        return waits
     outcome = Outcome.FAILED if not part.uses_runner else Outcome.LOST
     failure = Failure(type="ContainerStopped", message=message[:1000])
     return AttemptResult(outcome=outcome, error=failure, aws_message=message)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from punctual.domain.executions.execution import Execution
+from punctual.domain.executions.execution import Execution, Outcome
 from punctual.domain.executions.work_order import aged_priority
 from punctual.domain.forecasts.queue_backlog import MAX_DRAIN_MINUTES, Backlog
 from punctual.domain.instant import to_text
@@ -85,6 +85,9 @@ class Explain:
             detail = f"it is due at {jitter if execution.delay_seconds else starts}"
             return WaitingFor(what="time", detail=detail, until=execution.earliest_start)
         is_ready = execution.status in (Status.QUEUED, Status.RETRYING)
+        if execution.status is Status.RETRYING and (blocked := _not_started(parts)):
+            detail, until = blocked
+            return WaitingFor(what="capacity", detail=detail, until=until)
         if is_ready and execution.retry_at and execution.retry_at > now:
             detail = f"the next attempt is at {to_text(execution.retry_at)}"
             return WaitingFor(what="rest", detail=detail, until=execution.retry_at)
@@ -195,3 +198,15 @@ def _queue_of(execution: Execution) -> Priority:
     last_ended = execution.attempts[-1].ended_at if execution.attempts else None
     sent_at = max(filter(None, (execution.queued_at, execution.woken_at, last_ended)), default=execution.earliest_start)
     return aged_priority(execution.priority, execution.attempt, sent_at - execution.earliest_start)
+
+
+def _not_started(parts: Sequence[Part]) -> tuple[str, datetime | None] | None:
+    """Why AWS does not start the containers of parts, and when the first of them is tried again."""
+    waiting = [part for part in parts if part.status is Status.RETRYING and part.attempts]
+    blocked = [part for part in waiting if part.attempts[-1].outcome is Outcome.NOT_STARTED]
+    if not blocked:
+        return None
+    error = blocked[0].attempts[-1].error
+    return error.message if error else "AWS started no container", min(
+        part.retry_at for part in blocked if part.retry_at
+    )
