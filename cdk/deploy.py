@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None, run_cdk: Callable[[list[str]], 
     if options.command == "preflight":
         return 0
     if any(check.name == "ECS role" and check.state is State.ADAPTED for check in checks):
-        _create_service_linked_role()
+        _create_service_linked_role(preflight.region)
     return _deploy(preflight, settings, run_cdk)
 
 
@@ -91,10 +91,10 @@ def _show(preflight: Preflight, stack: str) -> list[Check]:
     return checks
 
 
-def _create_service_linked_role() -> None:
+def _create_service_linked_role(region: str) -> None:
     """Without this role, the first ECS cluster of an account cannot be created."""
     try:
-        boto3.client("iam").create_service_linked_role(AWSServiceName="ecs.amazonaws.com")
+        boto3.client("iam", region_name=region).create_service_linked_role(AWSServiceName="ecs.amazonaws.com")
     except ClientError as error:
         if "has been taken" not in str(error):  # another deployment created it
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import boto3
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from cdk.quotas import RESERVABLE, Quotas, fitted, needed_quota
 from cdk.settings import Settings
@@ -51,11 +52,12 @@ class Check:
 
 
 class Preflight:
-    """The checks of one stage, with the credentials and the Region of `session`."""
+    """The checks of one stage, with the credentials and the Region that the CDK uses."""
 
-    def __init__(self, settings: Settings, session: boto3.Session | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._session = session or boto3.Session()
+        # The CDK prefers this variable to the profile's Region; boto3 ignores it.
+        self._session = boto3.Session(region_name=os.environ.get("AWS_REGION"))
         self.account = ""
         """Known after the credentials have been checked."""
         self.quotas = Quotas()
@@ -120,10 +122,10 @@ class Preflight:
         return Check(name, State.FAILED, "Docker does not run, and the stage names no image", fix)
 
     def credentials(self) -> Check:
+        if self._session.region_name is None:
+            return Check("credentials", State.FAILED, "no Region", "set AWS_REGION, or `region` in your profile")
         try:
             identity = self._client("sts").get_caller_identity()
-        except NoRegionError:
-            return Check("credentials", State.FAILED, "no Region", "set AWS_REGION, or `region` in your profile")
         except NoCredentialsError:
             return Check("credentials", State.FAILED, "none", "sign in: `aws sso login`, or set AWS_PROFILE")
         except (ClientError, BotoCoreError) as error:

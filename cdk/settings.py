@@ -14,20 +14,11 @@ from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_logs as logs
 
 from cdk.addresses import read_address
+from cdk.log_retentions import LOG_RETENTIONS
 from cdk.platform import WHEELS, Platform
 from cdk.section import Section, between
 from cdk.statements import Statement, read_statements
 
-LOG_RETENTIONS = {
-    1: logs.RetentionDays.ONE_DAY,
-    3: logs.RetentionDays.THREE_DAYS,
-    7: logs.RetentionDays.ONE_WEEK,
-    14: logs.RetentionDays.TWO_WEEKS,
-    30: logs.RetentionDays.ONE_MONTH,
-    90: logs.RetentionDays.THREE_MONTHS,
-    180: logs.RetentionDays.SIX_MONTHS,
-    365: logs.RetentionDays.ONE_YEAR,
-}
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 IMAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 STAGE_NAME = re.compile(r"[a-z][a-z0-9]{0,19}")  # no hyphen: `Punctual-<stage>-` is the prefix of one stage only

@@ -102,6 +102,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def aws(monkeypatch: pytest.MonkeyPatch) -> Aws:
     found = Aws()
     monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", lambda *call: found.call(*call))
+    monkeypatch.delenv("AWS_REGION", raising=False)
     for name, value in (("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b"), ("DEFAULT_REGION", "eu-west-1")):
         monkeypatch.setenv(f"AWS_{name}", value)
     return found
@@ -242,6 +243,24 @@ def test_without_credentials_the_account_is_not_checked(monkeypatch: pytest.Monk
         "sign in: `aws sso login`, or set AWS_PROFILE",
     )
     assert deployed("bootstrap") == (1, [])
+
+
+@pytest.mark.usefixtures("aws")
+def test_without_a_region_the_account_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/none")
+    found = rows()
+    assert list(found)[-1] == "credentials"
+    assert (found["credentials"].found, found["credentials"].fix) == (
+        "no Region",
+        "set AWS_REGION, or `region` in your profile",
+    )
+
+
+@pytest.mark.usefixtures("aws")
+def test_the_checks_and_the_cdk_use_the_same_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "ap-south-1")  # the CDK prefers it to AWS_DEFAULT_REGION
+    assert rows()["credentials"].found == "account 123456789012, ap-south-1"
 
 
 @pytest.mark.usefixtures("aws")
