@@ -35,7 +35,7 @@ MOST_DOLLARS, MOST_IDLE_DOLLARS = 10, 10
 """Per million executions, all in; and per month in which none runs."""
 MILLION = 1_000_000
 MOST_READ_UNITS = 2.5
-"""With the reads of the ticks, which are regardless of the load: about 17 a minute."""
+"""With the reads of the ticks, which are regardless of the load: about 18 a minute."""
 POLLER = {"sqs.ReceiveMessage": 1, "sqs.DeleteMessage": 1}
 """Requests that Lambda's poller makes for each message. They are billed, although Punctual does not make them."""
 

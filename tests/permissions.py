@@ -108,11 +108,13 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "dispatcher": {
         "TablesGates.Arn": USE_GATES,
         "TablesTimers.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"),
+        "TablesJobs.Arn": ("dynamodb:GetItem",),
         "TablesExecutions.Arn": USE_GATED,
         "TablesExecutions.Arn/index/running": ("dynamodb:Query",),
-        "QueuesHigh.Arn": ("sqs:SendMessage",),
-        "QueuesNormal.Arn": ("sqs:SendMessage",),
-        "QueuesLow.Arn": ("sqs:SendMessage",),
+        "TablesExecutions.Arn/index/by_owner": ("dynamodb:Query",),
+        "QueuesHigh.Arn": ("sqs:SendMessage", "sqs:GetQueueAttributes"),
+        "QueuesNormal.Arn": ("sqs:SendMessage", "sqs:GetQueueAttributes"),
+        "QueuesLow.Arn": ("sqs:SendMessage", "sqs:GetQueueAttributes"),
     },
     "worker": {
         "TablesGates.Arn": USE_GATES,

@@ -7,7 +7,7 @@ from constructs import Construct
 from cdk.components.function import Function
 from cdk.components.layers import Layers
 from cdk.components.queues import Queues
-from cdk.components.tables import RUNNING_INDEX, Tables
+from cdk.components.tables import BY_OWNER_INDEX, RUNNING_INDEX, Tables
 from cdk.components.ticks import Ticks
 from cdk.settings import Settings
 
@@ -37,9 +37,11 @@ class Dispatcher(Construct):
             retry_attempts=0,
         )
         tables.timers.grant(self.function, "GetItem", "PutItem", "Query")
-        tables.executions.grant_query(self.function, RUNNING_INDEX)
+        tables.executions.grant_query(self.function, RUNNING_INDEX, BY_OWNER_INDEX)
+        tables.jobs.grant(self.function, "GetItem")
         tables.grant_gates(self.function)
         queues.grant_enqueue(self.function)
+        queues.grant_lengths(self.function)
         # One group holds the ticks of all functions: dispatcher, admission, monitor and reconciler.
         self.ticks = scheduler.CfnScheduleGroup(self, "Ticks", name=f"{Stack.of(self).stack_name}-ticks")
         ticks = Ticks(self, self.function, "dispatcher", self.ticks)

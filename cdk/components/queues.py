@@ -84,6 +84,11 @@ class Queues(Construct):
         for pair in self.short.values():
             pair.queue.grant(function, "SendMessage")
 
+    def grant_lengths(self, function: Function) -> None:
+        """Allow reading the number of messages in the three queues of the short lane."""
+        for pair in self.short.values():
+            pair.queue.grant(function, "GetQueueAttributes")
+
     def grant_backlog(self, function: Function) -> None:
         """Allow reading the number of messages in every queue that can have a backlog."""
         for pair in self.work.values():

@@ -12,14 +12,18 @@ from punctual.domain import instant
 from punctual.runtime.lambdas import wiring
 from punctual.runtime.lambdas.function import function, logger
 from punctual.runtime.lambdas.settings import DispatcherSettings
+from punctual.stages.dispatch.start_checks import StartChecks
 from punctual.stages.dispatch.sweep import Dispatcher
 
 settings = DispatcherSettings.from_env()
+executions = wiring.executions(settings)
+work_queues = SqsWorkQueues(settings.queue_urls, sqs)
 dispatcher = Dispatcher(
-    executions=wiring.executions(settings),
+    executions=executions,
     timers=wiring.timers(settings),
-    work_queues=SqsWorkQueues(settings.queue_urls, sqs),
+    work_queues=work_queues,
     gatekeeper=wiring.gatekeeper(settings),
+    start_checks=StartChecks(executions, wiring.jobs(settings), work_queues, instant.now),
     shards=settings.timer_shards,
     clock=instant.now,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from punctual.aws.dynamodb.items import plain
 from punctual.domain.executions.execution import Execution, Origin
@@ -16,7 +16,7 @@ from punctual.domain.lane import Lane
 from punctual.domain.statistics.ended import Ended, counted_end
 from punctual.domain.statistics.job_record import SHOWN_EXECUTIONS
 from punctual.domain.status import FINAL, Status
-from tests.resources import DEAD_LETTER_QUEUE_OWNERS
+from tests.resources import DEAD_LETTER_QUEUE_OWNERS, PRIORITIES
 from tests.simulator import bulk
 from tests.simulator.aws.account import Account
 from tests.simulator.due_instants import due_instants, instants, is_due, is_own, may_be_due
@@ -25,6 +25,9 @@ from tests.statistics_truth import stored_records, stored_totals, true_totals
 
 OF_CHANGED_JOBS = ("is deleted", "is cancelled", "its schedule is not")
 """Why a queue message is refused if its job was removed, or given another schedule, after the message was sent."""
+
+STARTED_WITHIN = timedelta(minutes=2)
+"""How long a worker that dies before its claim delays a start."""
 
 
 class AtRest:
@@ -59,6 +62,25 @@ class AtRest:
         return operations + [
             describe(one) for one in live if one.earliest_start < due_before and not self.may_wait(one)
         ]
+
+    def unclaimed(self, since: datetime) -> Iterator[str]:
+        """Executions of the short lane that no worker has claimed in time, although their queue is empty.
+
+        ``since``: faults have ended. An execution that was sent again while there were faults is checked after as long
+        again as it has waited.
+        """
+        now = self.observer.kernel.now
+        for one in self.observer.executions.values():
+            if one.lane is Lane.LONG or one.status not in (Status.QUEUED, Status.RETRYING) or self.may_wait(one):
+                continue
+            instants = (one.queued_at, one.woken_at, one.retry_at, one.earliest_start)
+            ready_at = max(filter(None, instants))
+            latest = max(ready_at, since) + max(STARTED_WITHIN, since - ready_at) + STARTED_WITHIN / 2
+            if now > latest and not self._is_busy(now):
+                yield f"{describe(one)}: no worker has claimed it since {to_text(ready_at)}"
+
+    def _is_busy(self, now: datetime) -> bool:
+        return any(self.account.sqs.queues[queue].visible(now) for queue in PRIORITIES)
 
     def may_wait(self, one: Execution, behind: frozenset[str] = frozenset()) -> bool:
         """Whether it may stay live while nothing happens.

@@ -24,7 +24,8 @@ from punctual.domain.lane import Priority
 from punctual.domain.planning.disposal import Disposal, disposal_on_pause
 from punctual.domain.status import FINAL, Status
 from punctual.stages.api.submit import Submit
-from punctual.stages.dispatch import sweep
+from punctual.stages.dispatch import send, sweep
+from punctual.stages.dispatch.start_checks import StartChecks
 from punctual.stages.plan import plan
 from punctual.stages.plan.intake import Intake
 from punctual.stages.run import work
@@ -231,6 +232,16 @@ def removed_job_retries() -> Patches:
             _stop(planner, job_id, execution_id, reason)
 
     yield mock.patch.object(plan.Planner, "stop", stop)
+
+
+def dead_worker_not_noticed() -> Patches:
+    """The executions that came due a minute ago are not checked."""
+    yield mock.patch.object(StartChecks, "check_due", return_value=0)
+
+
+def start_without_check() -> Patches:
+    """The planner sets no timer for a start that is not at the due instant."""
+    yield mock.patch.object(send, "start_check", return_value=None)
 
 
 def message_of_a_batch_lost() -> Patches:

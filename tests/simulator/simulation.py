@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 from math import inf
 from types import ModuleType
@@ -177,6 +177,7 @@ class Simulation:
             settled_for = self.kernel.now - ended_at
             if self.kernel.now - meanwhile.checked_at > GATES_CHECK_INTERVAL:
                 meanwhile.check(chain(self.at_rest.of_gates(), self._unsettled_cancellations()))
+                self._check_claims(ended_at)
             if settled_for > SWEEPS and self._is_quiet() and not (late := self.at_rest.unfinished(ended_at)):
                 lasting.check(chain(self.at_rest.violations(), self.long_lane.at_rest()))
                 if not lasting.since:
@@ -185,6 +186,12 @@ class Simulation:
                 self.observer.violated(
                     f"not finished after {SETTLING_TIME}: {late[:5] or list(lasting.since)[:5] or 'never quiet'}"
                 )
+
+    def _check_claims(self, ended_at: datetime) -> None:
+        """Check that a dead worker delays no start, unless the check of a start has read an outdated index."""
+        if not self.faults.counts.get("stale"):
+            for rule in self.at_rest.unclaimed(ended_at):
+                self.observer.violated(rule)
 
     def _unsettled_cancellations(self) -> Iterator[str]:
         return self.long_lane.cancelled() if self.streams.is_settled else iter(())

@@ -66,7 +66,7 @@ WITHOUT_OUTCOME = frozenset({Status.SKIPPED, Status.MISSED, Status.CANCELLED})
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.SCHEDULED: frozenset({Status.QUEUED}) | WITHOUT_OUTCOME,
-    # queued → queued: a rate limit delays it
+    # queued → queued: a rate limit delays it, or no worker has claimed it and it is sent again
     Status.QUEUED: frozenset({Status.SCHEDULED, Status.QUEUED, Status.WAITING, Status.RUNNING}) | WITHOUT_OUTCOME,
     Status.WAITING: frozenset(
         {

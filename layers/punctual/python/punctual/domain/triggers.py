@@ -37,7 +37,7 @@ class Effect(StrEnum):
     SEND_DUE = "send_due"
     """A scheduled execution came due: apply the misfire rule, send it, and plan its successors if it leads."""
     SEND_AGAIN = "send_again"
-    """An execution became ready once more, after a wait or a failed attempt: send it."""
+    """An execution became ready once more, after a wait or a failed attempt, or no worker has claimed it: send it."""
     SCHEDULE_REVOCATION = "schedule_revocation"
     """A running execution was asked to stop: send the message that revokes its lease after the grace period."""
     CHECK_TIMER = "check_timer"
@@ -122,7 +122,10 @@ _PART = Filter(
     new={"status": ("waiting", "starting", "retrying", "succeeded", "failed", "timed_out", "cancelled")},
 )
 
-_PROGRESS = ("status", "queued_at", "retry_at", "attempt", "revision", "run_arn", "restarts", "cancel_at")
+_PROGRESS = (
+    *("status", "queued_at", "retry_at", "attempt", "revision", "run_arn", "restarts", "cancel_at"),
+    "sent_again_at",
+)
 """A deadline check also writes to a waiting execution, but changes none of these: it is no reason to send it again."""
 
 TRIGGERS = (
@@ -187,7 +190,7 @@ TRIGGERS = (
         filter=_READY,
         changed=_PROGRESS,
         effect=Effect.SEND_AGAIN,
-        write="An execution becomes `queued` after a wait, or `retrying` after a failed attempt.",
+        write="An execution becomes `queued` after a wait, `retrying` after a failed attempt, or is to be sent again.",
     ),
     Trigger(
         function="planner",

@@ -88,6 +88,15 @@ class Executions(Protocol):
     def give_up(self, expired: Execution, decision: AttemptDecision, now: datetime) -> bool:
         """Apply the final decision on an execution whose lease has expired; ``False`` if the lease was renewed."""
 
+    def send_again(self, execution: Execution, now: datetime) -> bool:
+        """Mark an unclaimed execution, so that the planner sends its work order again; ``False`` if it has changed."""
+
+    def due_between(self, owner: str, since: datetime, until: datetime, share: int, shares: int) -> Iterator[Execution]:
+        """Yield one of ``shares`` shares of an owner's executions that are due after ``since``, up to ``until``.
+
+        The read is eventually consistent.
+        """
+
     def running(self, shard: int) -> Iterator[Execution]:
         """Yield the running executions of a shard, except holders of the gate of their job."""
 

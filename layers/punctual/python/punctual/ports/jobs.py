@@ -63,10 +63,14 @@ class Jobs(Protocol):
         """Record that this owner has jobs, so that lists over all owners include them. Idempotent."""
 
 
-class JobIndex(Protocol):
-    """Reads jobs in order, for lists."""
+class Owners(Protocol):
+    """All owners that have, or had, jobs."""
 
     def owners(self) -> list[str]: ...
+
+
+class JobIndex(Owners, Protocol):
+    """Reads jobs in order, for lists."""
 
     def listed(
         self, owner: str, listing: Listing, after: str | None, *, descending: bool

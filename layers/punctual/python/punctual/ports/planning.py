@@ -8,6 +8,7 @@ from typing import Protocol
 
 from punctual.domain.executions.timer import SweepPosition, Timer
 from punctual.domain.executions.work_order import WorkOrder
+from punctual.domain.lane import Priority
 
 
 class Timers(Protocol):
@@ -28,6 +29,9 @@ class Timers(Protocol):
 
 class WorkQueues(Protocol):
     """The SQS queues of the workers, one per priority."""
+
+    def length(self, priority: Priority) -> int:
+        """Return about how many messages of a queue wait for a worker now."""
 
     def send(self, orders: Iterable[WorkOrder], now: datetime) -> None:
         """Send each order, delayed until its ``not_before`` if that is in the future.

@@ -68,6 +68,7 @@ def execution_to_item(execution: Execution) -> Item:
         "scheduled_at": instant_text(execution.scheduled_at),
         "queued_at": instant_text(execution.queued_at),
         "woken_at": instant_text(execution.woken_at),
+        "sent_again_at": instant_text(execution.sent_again_at),
         "status": str(execution.status),
         "attempt": execution.attempt,
     }
@@ -125,6 +126,7 @@ def item_to_execution(item: Item) -> Execution:
             queued_at=instant_of(item.get("queued_at")),
             deferred_at=instant_of(item.get("deferred_at")),
             woken_at=instant_of(item.get("woken_at")),
+            sent_again_at=instant_of(item.get("sent_again_at")),
             gate_waits=_gate_waits_of_text(item.get("gate_waits")),
             started_at=instant_of(item.get("started_at")),
             ended_at=instant_of(item.get("ended_at")),

@@ -15,7 +15,7 @@ from punctual.domain.executions.lease import LEASE_DURATION
 from punctual.domain.executions.progress import Progress
 from punctual.domain.executions.timer import Timer, TimerReason, shard_of
 from punctual.domain.executions.work_order import WorkOrder
-from punctual.domain.identity import due_key, due_of, execution_id, job_of
+from punctual.domain.identity import BEYOND_ALL_IDS, due_key, due_of, execution_id, job_of
 from punctual.domain.instant import MILLISECOND, from_text
 from punctual.domain.jobs.gate import Gate
 from punctual.domain.lane import Lane
@@ -176,6 +176,24 @@ class DynamoExecutions(ExecutionTable):
         still_expired = "#attempt = :attempt AND #lease_until = :lease"
         lease = {"lease": instant_text(expired.lease_until)}
         return self._conclude(expired, decision, now, still_expired, lease).applied
+
+    def send_again(self, execution: Execution, now: datetime) -> bool:
+        return self._move(
+            key_of(execution),
+            Status.QUEUED,
+            {"sent_again_at": instant_text(now)},
+            sources=[Status.QUEUED, Status.RETRYING],
+            also="#attempt = :attempt AND #revision = :revision",
+            values={"attempt": execution.attempt, "revision": execution.revision},
+        ).applied
+
+    def due_between(self, owner: str, since: datetime, until: datetime, share: int, shares: int) -> Iterator[Execution]:
+        condition = "#owner = :owner AND #execution_id BETWEEN :low AND :high"
+        low, high = (f"{due_key(instant)}{BEYOND_ALL_IDS}" for instant in (since, until))
+        values = {"owner": owner, "low": low, "high": high}
+        for page in self.table.query(condition, values, index="by_owner"):
+            ids = (item["execution_id"] for item in page)
+            yield from self.get_many(one for one in ids if shard_of(one, shares) == share)
 
     def running(self, shard: int) -> Iterator[Execution]:
         pages = self.table.query("#running_shard = :shard", {"shard": str(shard)}, index="running")

@@ -13,6 +13,7 @@ from punctual.domain.executions.horizon import MAX_SQS_DELAY
 from punctual.domain.executions.work_order import WorkOrder
 from punctual.domain.lane import Priority
 
+_VISIBLE = "ApproximateNumberOfMessages"
 MAX_WAIT = timedelta(milliseconds=250)
 """The longest wait of a worker that receives its order early. docs/benchmarks.md compares it with other values."""
 
@@ -21,6 +22,10 @@ MAX_WAIT = timedelta(milliseconds=250)
 class SqsWorkQueues:
     queue_urls: Mapping[Priority, str]
     sqs: Callable[[], Any]
+
+    def length(self, priority: Priority) -> int:
+        answer = self.sqs().get_queue_attributes(QueueUrl=self.queue_urls[priority], AttributeNames=[_VISIBLE])
+        return int(answer["Attributes"][_VISIBLE])
 
     def send(self, orders: Iterable[WorkOrder], now: datetime) -> None:
         by_priority: dict[Priority, list[WorkOrder]] = {}

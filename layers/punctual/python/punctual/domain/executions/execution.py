@@ -196,6 +196,8 @@ class Execution:
     reason: str | None = None
     attempt: int = 0
     queued_at: datetime | None = None
+    sent_again_at: datetime | None = None
+    """When the dispatcher last had its work order sent again, because no worker had claimed it."""
     deferred_at: datetime | None = None
     """Of a message: when a pause of its job deferred it last."""
     started_at: datetime | None = None

@@ -30,6 +30,9 @@ class TimerReason(StrEnum):
     UPSTREAM = "upstream"
     """It waits for its upstreams and has not been woken: check them again."""
 
+    START = "start"
+    """Its work order was sent: if no worker has claimed it since, send it again."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Timer:

@@ -178,6 +178,7 @@ class PlannerSettings(_StateMachine, _ShortQueues, _Gates, _Revisions, _Retentio
 
 
 class DispatcherSettings(_ShortQueues, _Gates, _Retention):
+    jobs_table: str
     executions_table: str
     timers_table: str
     timer_shards: int

@@ -6,6 +6,7 @@ The sender reacts to stream records, like the planner:
   first check of its deadline, if it has one. A misfire is skipped or missed instead. If the execution leads, its
   successors are planned;
 * an execution became ``retrying``: the work order for its next attempt is sent, or a timer is set for it;
+* no worker has claimed an execution whose order was sent (``start_checks.py``): it is sent again;
 * a running execution was asked to stop: the work order that revokes its lease is sent;
 * DynamoDB TTL removed a timer: the execution is checked, as the sweep may have missed it.
 
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from punctual.domain.executions.execution import Execution, Origin, as_live
 from punctual.domain.executions.horizon import MAX_SQS_DELAY
+from punctual.domain.executions.start_check import start_check
 from punctual.domain.executions.timer import Timer, TimerReason
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.forecasts.deadline_check import Check
@@ -92,9 +94,10 @@ class ExecutionSender:
         """Queue or send the execution of a timer that DynamoDB TTL removed, if that did not happen in time. Idempotent.
 
         TTL removes a timer long after its instant. Every recurring job has a timer for its leader, so this also repairs
-        a chain whose successors were never planned.
+        a chain whose successors were never planned. By then SQS has delivered a message again whose start a timer was
+        to check.
         """
-        if self.executions.queue(timer, self.clock()):
+        if timer.reason is TimerReason.START or self.executions.queue(timer, self.clock()):
             return
         execution = self.executions.get(timer.job_id, timer.execution_id)
         if execution is not None and execution.status is Status.QUEUED:
@@ -118,7 +121,9 @@ class ExecutionSender:
             if not execution.has_pending_upstreams or self.upstream_guard.try_clear(execution)
         ]
         short = [execution for execution in free if execution.lane is Lane.SHORT]
-        self.work_queues.send(filter(None, map(self._work_order, short)), self.clock())
+        # the timers of the start checks are set before any order is sent: should a send fail for good, they remain
+        orders = [order for execution in short if (order := self._work_order(execution))]
+        self.work_queues.send(orders, self.clock())
         self.checks.send(filter(None, map(self._first_check, ready)), self.clock())
         for execution in free:
             if execution.lane is Lane.LONG and execution.status is Status.QUEUED and execution.run_arn is None:
@@ -159,8 +164,10 @@ class ExecutionSender:
 
     def _work_order(self, execution: Execution) -> WorkOrder | None:
         """Return the work order for the next attempt; ``None`` if it is so far ahead that a timer was set for it."""
-        not_before = execution.retry_at or execution.earliest_start
-        if not_before <= self.clock() + MAX_SQS_DELAY:
-            return work_order_for(execution, not_before, self.clock())
+        not_before, now = execution.retry_at or execution.earliest_start, self.clock()
+        if not_before <= now + MAX_SQS_DELAY:
+            if check := start_check(execution, not_before, now):
+                self.planned.timers.set(check)
+            return work_order_for(execution, not_before, now)
         self.planned.set_timer(execution, not_before, TimerReason.RETRY)
         return None

@@ -1,4 +1,4 @@
-"""Dispatch: once a minute and per shard, queue executions that are due soon, and send orders that replace dead workers.
+"""Dispatch: once a minute and per shard, queue executions that are due soon, and replace dead workers.
 
 A sweep starts at the position where the last one ended. It reads the timers up to the sweep horizon, and moves their
 executions from ``scheduled``, ``retrying`` or ``waiting`` to ``queued``; the planner then sends their work orders. The
@@ -8,23 +8,24 @@ on a missed one. Concurrent sweeps are harmless, because queueing an execution t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from punctual.domain.executions.horizon import SWEEP_HORIZON, TICK
 from punctual.domain.executions.lease import LEASE_DURATION, LEASE_SUSPECT_AFTER
-from punctual.domain.executions.timer import SweepPosition
+from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.lane import Lane
-from punctual.domain.status import Status
 
 if TYPE_CHECKING:
+    from punctual.domain.executions.execution import Execution
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
     from punctual.ports.planning import Timers, WorkQueues
+    from punctual.stages.dispatch.start_checks import StartChecks
     from punctual.stages.run.gates import Gatekeeper
 
 EMPTY_BUCKETS_PER_ADVANCE = 60
@@ -39,11 +40,13 @@ INITIAL_LOOKBACK = timedelta(hours=1)
 class SweepReport:
     """The outcome of one tick."""
 
-    timers_seen: int
-    queued: int
-    orders_sent: int
-    """Takeover orders, and repeated orders of executions that are stuck in ``queued``."""
-    behind: timedelta
+    timers_seen: int = 0
+    queued: int = 0
+    sent_again: int = 0
+    """Executions that no worker had claimed a minute after their start."""
+    orders_sent: int = 0
+    """Takeover orders."""
+    behind: timedelta = timedelta()
     """How much later than one tick after the stored position the sweep started; zero for the first sweep of a shard."""
 
 
@@ -53,49 +56,61 @@ class Dispatcher:
     timers: Timers
     work_queues: WorkQueues
     gatekeeper: Gatekeeper
+    start_checks: StartChecks
     shards: int
     clock: Clock
 
     def tick(self, shard: int) -> SweepReport:
-        """Send takeover and repeated orders for the shard, then sweep its timers. Safe to run concurrently.
+        """Send takeover orders for the shard, check the starts of the last minute, then sweep its timers.
 
-        Repeating it may send an order twice: only one of them can claim the execution.
+        Safe to run concurrently. Repeating it may send an order twice: only one of them can claim the execution.
         """
         now = self.clock()
-        orders = list(self._takeover_orders(shard, now))
+        holders = list(self.gatekeeper.repair(shard, self.shards))
+        orders = list(self._takeover_orders(chain(self.executions.running(shard), holders), now))
         self.work_queues.send(orders, now)  # before the sweep, which may take long after an outage
         before = self.timers.swept_to(shard)
-        seen, queued = self._sweep(shard, before or SweepPosition(at=now - INITIAL_LOOKBACK), until=now + SWEEP_HORIZON)
+        # the position moves on only after this check, so that it also tells which due instants were checked
+        unclaimed = self.start_checks.check_due(shard, self.shards, before.at - SWEEP_HORIZON if before else None)
+        unclaimed += self.start_checks.check_holders(holders)
+        swept = self._sweep(shard, before or SweepPosition(at=now - INITIAL_LOOKBACK), until=now + SWEEP_HORIZON)
         behind = max(now + SWEEP_HORIZON - before.at - TICK, timedelta()) if before else timedelta()
-        return SweepReport(timers_seen=seen, queued=queued, orders_sent=len(orders), behind=behind)
+        return replace(swept, sent_again=swept.sent_again + unclaimed, orders_sent=len(orders), behind=behind)
 
-    def _sweep(self, shard: int, since: SweepPosition, until: datetime) -> tuple[int, int]:
-        seen = queued = empty_buckets = 0
+    def _sweep(self, shard: int, since: SweepPosition, until: datetime) -> SweepReport:
+        swept, empty_buckets = SweepReport(), 0
         if until <= since.at:  # a clock that went back must not move the position back
-            return seen, queued
+            return swept
         for timers, reached in self.timers.due(shard, since, until):
-            queued += self.executions.queue_all(timers, self.clock())
-            seen += len(timers)
+            swept = self._examine(timers, swept)
             empty_buckets += not timers
             if (
                 timers or empty_buckets % EMPTY_BUCKETS_PER_ADVANCE == 0
             ):  # not after each empty bucket: it costs a write
                 self.timers.advance(shard, reached)
         self.timers.advance(shard, SweepPosition(at=until))
-        return seen, queued
+        return swept
 
-    def _takeover_orders(self, shard: int, now: datetime) -> Iterator[WorkOrder]:
-        """Yield an order for each execution with a suspect lease, and for each that is stuck in ``queued``.
+    def _examine(self, timers: list[Timer], swept: SweepReport) -> SweepReport:
+        """Act on a page of timers, and return the report with what was done."""
+        starts = [timer for timer in timers if timer.reason is TimerReason.START]
+        queued = self.executions.queue_all([timer for timer in timers if timer not in starts], self.clock())
+        return replace(
+            swept,
+            timers_seen=swept.timers_seen + len(timers),
+            queued=swept.queued + queued,
+            sent_again=swept.sent_again + self.start_checks.check(starts),
+        )
 
-        The former are delayed until the lease expires. If the worker renews its lease in between, the receiver of the
-        order cannot claim the execution. The latter, which the gatekeeper finds, get their order again at each tick.
+    def _takeover_orders(self, found: Iterable[Execution], now: datetime) -> Iterator[WorkOrder]:
+        """Yield an order for each execution with a suspect lease, delayed until the lease expires.
+
+        If the worker renews its lease in between, the receiver of the order cannot claim the execution.
         """
-        for execution in chain(self.executions.running(shard), self.gatekeeper.repair(shard, self.shards)):
+        for execution in found:
             if execution.lane is Lane.LONG:  # has no work orders; an outdated index entry may list it
                 continue
-            if execution.status is Status.QUEUED:
-                yield work_order_for(execution, now)
-            elif (
+            if (
                 execution.lease_until is not None
                 and now - (execution.lease_until - LEASE_DURATION) > LEASE_SUSPECT_AFTER
             ):

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from punctual.domain.errors import GateContention
 from punctual.domain.executions.execution import Execution
-from punctual.domain.executions.lease import CANCEL_GRACE, LEASE_SUSPECT_AFTER, MAX_CONTAINER_STOP_GRACE
+from punctual.domain.executions.lease import CANCEL_GRACE, MAX_CONTAINER_STOP_GRACE
 from punctual.domain.identity import job_of
 from punctual.domain.jobs.gate import (
     OF_BACKFILL,
@@ -42,9 +42,6 @@ MAX_GATE_TRIES = 20
 """How often an operation is repeated when concurrent writers change the same gate or execution."""
 RESERVED_START_TOLERANCE = timedelta(seconds=5)
 """A start that was reserved longer ago than this is reserved again: late executions must not start all at once."""
-STUCK_AFTER = 10 * LEASE_SUSPECT_AFTER
-"""A holder that was ``queued`` for this long gets another work order. Long enough for a delivery through a busy queue,
-because a duplicate costs a message; shorter than the visibility timeout, after which SQS delivers the order again."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +134,10 @@ class Gatekeeper:
         raise GateContention(f"execution {execution.execution_id}: status changed {MAX_GATE_TRIES} times during a stop")
 
     def repair(self, share: int, shares: int) -> Iterator[Execution]:
-        """Repair one of ``shares`` equal shares of the gates, and yield executions whose work order may be lost.
+        """Repair one of ``shares`` equal shares of the gates, and yield the holders of gates of jobs and backfills.
 
-        Evicts holders that may not hold their place, and grants free places to waiters. Yields running executions that
-        hold the gate of their job, and executions that have been ``queued`` for too long. Idempotent.
+        Evicts holders that may not hold their place, and grants free places to waiters. The dispatcher examines the
+        holders that are yielded. Running holders of a backfill are left to the index of running executions. Idempotent.
         """
         for page in self.gates.gates(share, shares):
             ids = {execution_id for state in page.values() for execution_id in state.holders}
@@ -150,7 +147,9 @@ class Gatekeeper:
                     current = found.get(execution_id)
                     if current is None or not current.may_hold(name):
                         self._evict(name, execution_id, current)
-                    elif _needs_examination(current, name, self.clock()):
+                    elif name.startswith(OF_JOB) or (
+                        name.startswith(OF_BACKFILL) and current.status is not Status.RUNNING
+                    ):
                         yield current
                 if state.queue_mark is not None or not state.holders:
                     self.grant(name)
@@ -259,18 +258,3 @@ def _gate_of_waiter(name: str, waiter: Waiter, current: Execution | None) -> Gat
         return None
     is_same = (current.revision, current.attempt + 1) == (waiter.revision, waiter.attempt)
     return next((one for one in current.gates if is_same and one.name == name), None)
-
-
-def _needs_examination(current: Execution, name: str, now: datetime) -> bool:
-    """Whether the dispatcher has to examine a holder, which may need another work order.
-
-    That is a holder that was ``queued`` for too long: the worker with its order may have died before the claim. It is
-    also every running holder of the gate of its job, whose lease has to be checked: the index of running executions
-    does not contain it.
-    """
-    if current.lane is not Lane.SHORT or not name.startswith((OF_JOB, OF_BACKFILL)):
-        return False
-    if current.status is Status.RUNNING:
-        return name.startswith(OF_JOB)
-    sent_at = max(filter(None, (current.queued_at, current.woken_at, current.retry_at, current.earliest_start)))
-    return current.status is Status.QUEUED and now - sent_at > STUCK_AFTER
