@@ -86,6 +86,15 @@ test("the timeline shows an execution before its start, and what happened to one
   await show(page, `/executions/${id}`);
   const row = timeline.getByRole("img", { name: /^Execution: Succeeded.* Requested.* Attempt 1: succeeded after/ });
   await expect(row).toBeVisible();
+  const points = row.locator(".point");
+  const all = await points.count();
+  await timeline.getByRole("button", { name: "Zoom in" }).click();
+  await expect(page).toHaveURL(/zoom=/);
+  await expect.poll(() => points.count()).toBeLessThan(all); // it begins with its request, which is left out now
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("-");
+  await expect(page).not.toHaveURL(/zoom=/);
+  await expect(points).toHaveCount(all);
 });
 
 /** The file that an action downloads. */

@@ -14,6 +14,10 @@ test("a job is created by the form, cloned, and edited", async ({ page, open, ca
   await page.getByRole("combobox", { name: "Cron" }).fill("0 0 1 1 *");
   await expect(page.getByRole("heading", { name: "Next ten" })).toBeVisible();
   await expect(page.getByText("No problems")).toBeVisible();
+  await expect(page.getByText(/yearly on 1 January at 00:00/i).first()).toBeVisible();
+  const preview = page.getByRole("main");
+  await expect(preview.getByText(`"name": "${name}"`).first()).toBeVisible();
+  await expect(preview.getByText(/^curl -X POST '.*\/jobs'/)).toContainText(`"name": "${name}"`);
   await page.getByRole("button", { name: "Create job" }).click();
   await expect(page.getByRole("heading", { name })).toBeVisible();
   const created = await jobAt(page.url(), call);

@@ -155,6 +155,7 @@ export const UI_SHAPES = {
     </>
   ),
   plus: <path d="M8 3v10M3 8h10" />,
+  minus: <path d="M3 8h10" />,
   close: <path d="M4 4l8 8M12 4l-8 8" />,
   check: <path d="M3.4 8.4l3 3 6.2-6.6" />,
   down: <path d="M4 6l4 4 4-4" />,

@@ -72,7 +72,12 @@ export const KEY_GROUPS: KeyGroup[] = [
   },
   {
     title: "Execution and job",
-    keys: [...Object.entries(VIEW_KEYS.execution), ["← →", "move between tabs"], ["↑ ↓ ← →", "move between days"]],
+    keys: [
+      ...Object.entries(VIEW_KEYS.execution),
+      ["+ −", "zoom the timeline, from its buttons"],
+      ["← →", "move between tabs, or in the timeline"],
+      ["↑ ↓ ← →", "move between days"],
+    ],
   },
   {
     title: "Dialogs and forms",

@@ -1,6 +1,7 @@
 /** What the timeline shows of an execution and of each of its parts: from the events of the API, and the forecast. */
 
 import type { Execution, Part, TimelineEvent } from "../../../api/types";
+import type { Axis } from "../../../components/deadline-axis";
 import { words } from "../../../components/status";
 import { FINAL, MOST_ROWS } from "../final";
 import { waitingWords } from "../waits";
@@ -217,6 +218,16 @@ export function inWords(row: Row, clock: (at: Date) => string): string {
   return [`${row.name}: ${words(row.status)}${percent}`, ...things.map((one) => one.text), row.label]
     .filter(Boolean)
     .join(". ");
+}
+
+/** What of a row is in a span of the timeline. */
+export function shownOf(row: Row, { from, until }: Axis): Row {
+  return {
+    ...row,
+    p95: row.p95 !== null && row.p95 <= until ? row.p95 : null,
+    segments: row.segments.filter((one) => one.to >= from && one.from <= until),
+    points: row.points.filter((one) => one.at >= from && one.at <= until),
+  };
 }
 
 /** A deadline further away than this many times what else is shown would leave no room for the bars. */

@@ -8,13 +8,16 @@ import { Icon, type IconName } from "../../../components/icon";
 import { words } from "../../../components/status";
 import { duration } from "../../../format/duration";
 import { clock, clockSeconds, offsetOf, when } from "../../../format/time";
+import { place } from "../../../router";
 import { now } from "../../../state/clock";
 import { Events } from "../events";
 import { FINAL } from "../final";
 import { Bars } from "./bars";
 import { Head } from "./head";
 import { Legend } from "./legend";
-import { inWords, isNear, type Row, rowsOf } from "./rows";
+import { inWords, isNear, type Row, rowsOf, shownOf } from "./rows";
+import { zoomed } from "./zoom";
+import { ZoomButtons } from "./zoom-buttons";
 
 const ROW = 28;
 const MARGIN = 0.03;
@@ -26,7 +29,12 @@ export function Timeline({ execution }: { execution: Execution }) {
   const current = now.value.getTime();
   const rows = rowsOf(execution, current);
   const isLive = !FINAL.has(execution.status);
-  const { axis, from, until, deadline } = spanOf(execution, rows, isLive ? current : null);
+  const span = spanOf(execution, rows, isLive ? current : null);
+  const axis = zoomed(place.value.query.get("zoom"), span.axis);
+  const isAll = axis.from === span.axis.from && axis.until === span.axis.until;
+  const { from, until } = isAll ? span : axis;
+  const isShown = (at: number | null): at is number => at !== null && at >= axis.from && at <= axis.until;
+  const deadline = span.deadline !== null && span.deadline <= axis.until ? span.deadline : null;
   const x = (at: number) => positionOn(axis, at);
   const text = until - from < SHORT_MS ? clockSeconds : when;
   return (
@@ -37,6 +45,7 @@ export function Timeline({ execution }: { execution: Execution }) {
           {text(new Date(from))} to {text(new Date(until))}
         </span>
         <Legend rows={rows} />
+        <ZoomButtons axis={axis} all={span.axis} />
       </header>
       <div class="timeline-steps">
         <Events execution={execution} isOwn />
@@ -48,7 +57,11 @@ export function Timeline({ execution }: { execution: Execution }) {
         </pattern>
       </svg>
       <div class="timeline body">
-        <Head axis={axis} current={isLive ? current : null} deadline={deadline} />
+        <Head
+          axis={axis}
+          current={isLive && isShown(current) ? current : null}
+          deadline={isShown(deadline) ? deadline : null}
+        />
         <ol>
           {rows.map((row) => (
             <li key={row.name}>
@@ -68,9 +81,9 @@ export function Timeline({ execution }: { execution: Execution }) {
                 {marksOf(axis.from, axis.until, offsetOf(now.value)).map((mark) => (
                   <Line key={mark.at} at={mark.percent} class="grid-line" />
                 ))}
-                <Bars row={row} x={x} hatch={`url(#${hatch})`} />
-                {deadline !== null && <Line at={x(deadline)} class="tick is-deadline" />}
-                {isLive && <Line at={x(current)} class="tick" />}
+                <Bars row={shownOf(row, axis)} x={x} hatch={`url(#${hatch})`} />
+                {isShown(deadline) && <Line at={x(deadline)} class="tick is-deadline" />}
+                {isLive && isShown(current) && <Line at={x(current)} class="tick" />}
               </svg>
               <span class="number">{row.percent === null ? "" : `${Math.round(row.percent)}%`}</span>
               <span class="number dim">
