@@ -167,8 +167,8 @@ class Settings(Section):
     """The rate at which the API accepts requests."""
     request_burst: int = between(1, 100_000, 400)
     """The number of requests that the API accepts at once."""
-    token_minutes: int = between(5, 1440, 60)
-    """The validity of a token."""
+    token_minutes: int = between(5, 1440, 15)
+    """The validity of a token. Changes are refused as soon as its user is disabled or deleted."""
     keep_data: bool = True
     """Whether tables, results and users survive the deletion of the stack."""
     http_call_networks: tuple[str, ...] = ()

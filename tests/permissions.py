@@ -39,6 +39,7 @@ USE_GATED = (
 PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "console": {},
     "api": {
+        "IdentityPool.Arn": ("cognito-idp:AdminGetUser", "cognito-idp:AdminListGroupsForUser"),
         "TablesGates.Arn": (*USE_GATES, "dynamodb:BatchGetItem"),
         "TablesJobs.Arn": (
             "dynamodb:GetItem",
@@ -301,6 +302,8 @@ def needed(service: str, operation: str, parameters: dict[str, Any]) -> Iterator
             yield f"ecs:{operation}", TASKS
         case "sts":
             yield f"sts:{operation}", "WorkerTaskRole.Arn"
+        case "cognito-idp":
+            yield f"cognito-idp:{operation}", "IdentityPool.Arn"
         case "cloudwatch":
             yield f"cloudwatch:{operation}", ALARMS if operation == "DescribeAlarms" else "*"
         case _:

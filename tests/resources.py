@@ -113,6 +113,7 @@ def environment(queues: dict[str, str], topics: dict[str, str]) -> dict[str, str
         "TASK_ROLE_ARN": TASK_ROLE,
         "LONG_IMAGES": "shell",
         "ISSUER": "https://cognito-idp.us-east-1.amazonaws.com/pool",
+        "USER_POOL_ID": "pool",
         "SIGN_IN_CLIENT_ID": "console-client",
         "CONSOLE_PATH": "/console/",
         "SIGN_IN_URL": "https://punctual-test.auth.us-east-1.amazoncognito.com",

@@ -72,10 +72,15 @@ class Api(Construct):
         super().__init__(scope, construct_id)
         self.function = self._function(settings, layers, tables, results, queues)
         self.http = http.HttpApi(self, "Http", api_name=Stack.of(self).stack_name, create_default_stage=False)
+        # Before a change, the api reads whether the user still has the permissions that the token names.
+        self.function.allow(
+            "cognito-idp:AdminGetUser", "cognito-idp:AdminListGroupsForUser", on=[identity.pool.user_pool_arn]
+        )
         self.console_client = identity.add_console_client(f"{self.http.api_endpoint}/console")
         self.function.add_environment(
             {
                 "ISSUER": identity.issuer,
+                "USER_POOL_ID": identity.pool.user_pool_id,
                 "SIGN_IN_CLIENT_ID": self.console_client.user_pool_client_id,
                 "SIGN_IN_URL": identity.sign_in_url,
                 "CONSOLE_PATH": f"{settings.api_path(self.http.api_id)}/console/",

@@ -77,7 +77,7 @@ class Identity(Construct):
 
     def add_console_client(self, address: str) -> cognito.UserPoolClient:
         """Add the client with which people sign in to the console at ``address``."""
-        validity = Duration.hours(1)
+        validity = Duration.minutes(15)
         return self.pool.add_client(
             "ConsoleClient",
             auth_flows=cognito.AuthFlow(),

@@ -12,8 +12,9 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from problems import unreadable_header
 from views import changes_view
 
-from punctual.aws.clients import cloudwatch, dynamodb, s3, sqs
+from punctual.aws.clients import cloudwatch, cognito, dynamodb, s3, sqs
 from punctual.aws.cloudwatch.alarms import CloudWatchAlarms
+from punctual.aws.cognito.users import CognitoUsers
 from punctual.aws.dynamodb.execution_index import DynamoExecutionIndex
 from punctual.aws.dynamodb.keyed_requests import DynamoKeyedRequests
 from punctual.aws.dynamodb.table import Table
@@ -36,6 +37,7 @@ from punctual.stages.api.browse import Browse
 from punctual.stages.api.browse_deadlines import BrowseDeadlines
 from punctual.stages.api.calendar import Calendar
 from punctual.stages.api.cancel import Cancel
+from punctual.stages.api.current_caller import CurrentCallers
 from punctual.stages.api.dependencies import DependencyChecker
 from punctual.stages.api.edit import Edit
 from punctual.stages.api.execution_details import ExecutionDetails
@@ -68,6 +70,7 @@ from punctual.stages.watch.planned_demand import PlannedDemand
 T = TypeVar("T")
 
 settings = ApiSettings.from_env()
+current_callers = CurrentCallers(CognitoUsers(settings.user_pool_id, cognito), instant.now)
 job_store = wiring.jobs(settings)
 execution_store = wiring.executions(settings)
 part_store = wiring.parts(settings)
@@ -210,13 +213,19 @@ log_reader = LogReader(logs=wiring.execution_logs(settings), clock=instant.now)
 
 
 def authorize(router: APIGatewayHttpRouter, least: Role = Role.VIEWER) -> Caller:
-    """Return the caller of the current request. Raises ``Forbidden`` if their role is lower than ``least``."""
-    caller = current_caller(router)
+    """Return the caller of the current request. Raises ``Forbidden`` if their role is lower than ``least``.
+
+    Requests that change something require more than a viewer: for them, the user is read, too.
+    """
+    caller = caller_of_request(router)
     caller.require_role(least)
+    if least is not Role.VIEWER:
+        caller = current_callers.current(caller)
+        caller.require_role(least)
     return caller
 
 
-def current_caller(router: APIGatewayHttpRouter) -> Caller:
+def caller_of_request(router: APIGatewayHttpRouter) -> Caller:
     """Return the caller of the current request, who may have no role. Raises ``Forbidden`` for an unclear token."""
     return caller_in(router.current_event.request_context.authorizer.jwt_claim or {})
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
-from tests.e2e.punctual import Punctual
+from tests.e2e.punctual import Punctual, wait_for
 from tests.integration.malformed import RAW_BODIES, SUBMISSIONS
 
 
@@ -51,6 +51,35 @@ def test_the_first_administrator_and_a_program_get_tokens_as_documented(punctual
     header = {"Authorization": f"Bearer {signed_in['AuthenticationResult']['AccessToken']}"}
     me = punctual.request("GET", "/me", role=None, headers=header).json()
     assert (me["role"], [team["name"] for team in me["teams"]]) == ("admin", ["loading"])
+
+
+def test_a_user_who_is_disabled_or_loses_a_role_changes_nothing_more(punctual: Punctual) -> None:
+    cognito, pool = punctual.aws("cognito-idp"), {"UserPoolId": punctual.stack["user_pool_id"]}
+    user, operator = {**pool, "Username": "leaver"}, {**pool, "Username": "leaver", "GroupName": "operator"}
+    cognito.admin_create_user(**user)
+    cognito.create_group(**pool, GroupName="team:leaving")
+    cognito.admin_add_user_to_group(**operator)
+    cognito.admin_add_user_to_group(**user, GroupName="team:leaving")
+    cognito.admin_set_user_password(**user, Password="Long-enough-1", Permanent=True)
+    token = cognito.admin_initiate_auth(
+        **pool,
+        ClientId=punctual.stack["user_pool_client_id"],
+        AuthFlow="ADMIN_USER_PASSWORD_AUTH",
+        AuthParameters={"USERNAME": "leaver", "PASSWORD": "Long-enough-1"},
+    )["AuthenticationResult"]["AccessToken"]
+
+    def submission(status: int) -> bool:
+        header = {"Authorization": f"Bearer {token}"}
+        answer = punctual.request("POST", "/jobs?dry_run=true", {"task": "echo"}, role=None, headers=header)
+        return answer.status_code == status
+
+    assert submission(200)
+    cognito.admin_remove_user_from_group(**operator)
+    wait_for(lambda: submission(403), 30, "the lost role to have an effect")
+    cognito.admin_add_user_to_group(**operator)
+    wait_for(lambda: submission(200), 30, "the role to have an effect")
+    cognito.admin_disable_user(**user)
+    wait_for(lambda: submission(403), 30, "the end of the user to have an effect")
 
 
 def test_a_malformed_submission_is_rejected_with_its_field_and_stores_nothing(punctual: Punctual) -> None:

@@ -84,10 +84,11 @@ def test_sign_in_with_a_plain_password_is_enabled_only_on_the_emulator(prod: Dep
     assert flows(local) == flows(prod) | {"ALLOW_USER_PASSWORD_AUTH"}
 
 
-def test_an_access_token_lives_for_an_hour(prod: Deployed) -> None:
-    client = prod.one("AWS::Cognito::UserPoolClient", "IdentityPoolClient")
-    assert client["AccessTokenValidity"] == 60
-    assert client["TokenValidityUnits"]["AccessToken"] == "minutes"
+def test_an_access_token_lives_for_15_minutes(prod: Deployed) -> None:
+    for name in ("IdentityPoolClient", "IdentityPoolConsoleClient"):
+        client = prod.one("AWS::Cognito::UserPoolClient", name)
+        assert client["AccessTokenValidity"] == 15
+        assert client["TokenValidityUnits"]["AccessToken"] == "minutes"
 
 
 def test_people_sign_in_on_a_page_of_cognito_with_an_authorization_code(prod: Deployed) -> None:

@@ -18,6 +18,7 @@ SHARED_CLIENTS = (
     clients.sns,
     clients.sts,
     clients.cloudwatch,
+    clients.cognito,
     clients.best_effort_cloudwatch,
 )
 _original_hooks: dict[Any, Any] = {}

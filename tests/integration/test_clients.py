@@ -107,3 +107,42 @@ def test_the_root_redirects_browsers_to_the_console(world: World) -> None:
     page = world.respond("GET", "/", headers={"accept": "text/html,application/xhtml+xml"})
     assert (page["statusCode"], page["headers"]["Location"]) == (303, "/console/")
     assert world.request("GET", "/")[1]["name"] == "Punctual"
+
+
+def test_a_user_who_was_disabled_or_deleted_changes_nothing_more(world: World) -> None:
+    job = world.submit(schedule={"every_seconds": 600})
+    for change in ("disabled", "deleted"):
+        world.pass_time(6)
+        world.users.changed = {"operator@data-quality": None} if change == "disabled" else {}
+        world.users.deleted = {"operator@data-quality"} if change == "deleted" else set()
+        for method, path in (("POST", "/jobs"), ("DELETE", f"/jobs/{job['job_id']}")):
+            status, problem = world.request(method, path, {"task": "echo"} if method == "POST" else None)
+            assert (status, problem["detail"]) == (
+                403,
+                "the user 'operator@data-quality' was disabled or deleted: ask an administrator",
+            )
+        assert world.request("GET", "/jobs")[0] == 200
+    assert len([item for item in world.items("jobs") if "task" in item]) == 1
+
+
+@pytest.mark.parametrize("groups", [["viewer", "team:data-quality"], ["operator", "team:other"], [], ["x,admin"]])
+def test_a_user_who_lost_a_group_loses_its_permissions_before_the_token_expires(
+    world: World, groups: list[str]
+) -> None:
+    job = world.submit(schedule={"every_seconds": 600})
+    world.pass_time(6)
+    world.users.changed = {"operator@data-quality": groups}
+    assert world.request("DELETE", f"/jobs/{job['job_id']}")[0] == 403
+    assert world.request("DELETE", f"/jobs/{job['job_id']}?dry_run=true")[0] == 403
+    assert world.request("GET", f"/jobs/{job['job_id']}")[1]["state"] == "active"
+
+
+def test_a_user_is_read_once_in_five_seconds_and_not_for_reads(world: World) -> None:
+    for _ in range(3):
+        world.submit()
+    assert world.users.reads == 1
+    world.pass_time(6)
+    world.request("GET", "/jobs")
+    assert world.users.reads == 1
+    world.submit()
+    assert world.users.reads == 2

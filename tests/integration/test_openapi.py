@@ -50,7 +50,6 @@ def test_every_error_is_documented_with_its_content_type(world: World) -> None:
 def test_every_operation_documents_the_refusals_that_apply_to_it(world: World) -> None:
     for name, operation in operations(world):
         expected = {"422"} if name in ("GET /health", "GET /config") else {"401", "403", "422", "429"}
-        expected -= {"403"} if name == "GET /me" else set()
         if "requestBody" in operation:
             expected |= {"400", "415"}
         assert expected <= set(operation["responses"]), name
@@ -121,6 +120,18 @@ def test_an_id_token_is_refused_exactly_where_403_is_documented(world: World) ->
         if name.startswith("GET ") and "{" not in name:
             status, _ = world.request("GET", path_of(name, operation), claims={"token_use": "id"})
             assert (status == 403) == ("403" in operation["responses"]), (name, status)
+
+
+def test_a_user_who_was_disabled_is_refused_by_every_operation_that_changes_something(world: World) -> None:
+    world.users.changed = {"operator@data-quality": None}
+    for name, operation in operations(world):
+        method, path = name.split(" ")
+        if method != "GET" and path != "/schedules/preview":
+            content = operation.get("requestBody", {"content": {}})["content"].values()
+            body = next((media["examples"]["example"]["value"] for media in content), None)
+            status, problem = world.request(method, re.sub(r"{\w+}", "queue.low", path), body)
+            assert status == 403, (name, problem)
+            assert "was disabled or deleted" in problem["detail"], name
 
 
 def test_every_example_of_a_body_is_accepted_as_it_stands(world: World) -> None:

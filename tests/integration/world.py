@@ -27,6 +27,7 @@ import pytest
 import time_machine
 
 from punctual import Context
+from punctual.aws import clients
 from punctual.aws.dynamodb import executions
 from punctual.domain.executions.timer import SweepPosition
 from punctual.domain.instant import to_text
@@ -34,6 +35,7 @@ from punctual.runtime.tasks.execution_log import ExecutionLog
 from punctual.runtime.tasks.lease import Lease
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
 from tests.integration.shared_clients import SHARED_CLIENTS, reset_clients
+from tests.integration.users import Users
 from tests.permissions import refused
 from tests.resources import (
     PRIORITIES,
@@ -106,6 +108,8 @@ class World:
         """The operations that the functions have requested, in order."""
         self.refused: set[str] = set()
         """Requests that AWS would refuse: the role of the function that made them does not allow them."""
+        self.users = Users()
+        self.users.answer(clients.cognito())
         for client in (create() for create in SHARED_CLIENTS):
             client.meta.events.register("provide-client-params", self._check_permissions)
 
@@ -233,6 +237,7 @@ class World:
         path, _, query = path.partition("?")
         named = f"[{groups or f'{role} team:{team}'}]"
         claims = {"token_use": "access", "username": f"{role}@{team}", "cognito:groups": named, **(claims or {})}
+        self.users.sign_in(claims["username"], claims["cognito:groups"])
         event = {
             "version": "2.0",
             "routeKey": "ANY /{proxy+}",

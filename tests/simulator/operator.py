@@ -307,7 +307,7 @@ def event(
 ) -> dict[str, Any]:
     """The event that API Gateway passes to the api function."""
     path, _, query = path.partition("?")
-    claims = {"token_use": "access", "username": "operator@team", "cognito:groups": f"[{groups}]"}
+    claims = {"token_use": "access", "username": f"{groups.partition(' ')[0]}@team", "cognito:groups": f"[{groups}]"}
     headers = {"content-type": "application/json"} | ({"idempotency-key": key} if key else {})
     request = {
         "version": "2.0",

@@ -31,7 +31,7 @@ ORDER = {
         "attention",
     ),
     "stages": ("run", "plan", "dispatch", "settle", "long_lane", "watch", "api", "operations"),
-    "aws": ("dynamodb", "cloudwatch", "ecs", "s3", "sns", "ses", "sqs", "step_functions"),
+    "aws": ("dynamodb", "cloudwatch", "cognito", "ecs", "s3", "sns", "ses", "sqs", "step_functions"),
     "runtime": ("tasks", "notices", "lambdas", "container"),
 }
 """A package imports only itself, the modules directly in its layer, and packages listed before it."""

@@ -8,7 +8,7 @@ from answers.tasks import Config, Me, NamedCalendars, Tasks, Team
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from openapi import openapi_responses
-from services import authorize, catalog, current_caller, settings, task_usage
+from services import authorize, caller_of_request, catalog, settings, task_usage
 from views.tasks import calendars_view, tasks_view
 
 from punctual.domain.requests.caller import actions_of
@@ -48,7 +48,7 @@ def list_calendars() -> NamedCalendars:
 )
 def get_me() -> Me:
     """Answers callers without a role, too."""
-    me = current_caller(router)
+    me = caller_of_request(router)
     teams = [Team(name=team, role=me.role) for team in me.teams]
     return Me(subject=me.subject, role=me.role, teams=teams, actions=actions_of(me.role))
 

@@ -13,7 +13,7 @@ from typing import Any
 from tests.simulator.aws.client import DEFAULT_ATTEMPTS, Client, Hooks
 from tests.simulator.aws.dynamodb import DynamoDb
 from tests.simulator.aws.ecs import Ecs
-from tests.simulator.aws.others import S3, CloudWatch, Lambda, Logs, Sns
+from tests.simulator.aws.others import S3, CloudWatch, Cognito, Lambda, Logs, Sns
 from tests.simulator.aws.scheduler import Scheduler
 from tests.simulator.aws.sqs import Sqs
 from tests.simulator.aws.states import StepFunctions
@@ -47,6 +47,7 @@ class Account:
             "sns": self.sns,
             "cloudwatch": self.cloudwatch,
             "logs": self.logs,
+            "cognito-idp": Cognito(),
             "lambda": self.functions,
         }
 

@@ -1,4 +1,4 @@
-"""S3, SNS, CloudWatch, CloudWatch Logs and Lambda, as far as Punctual uses them."""
+"""S3, Cognito, SNS, CloudWatch, CloudWatch Logs and Lambda, as far as Punctual uses them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,18 @@ class Sts:
     def assume_role(self, **_: Any) -> Response:
         names = ("AccessKeyId", "SecretAccessKey", "SessionToken")
         return {"Credentials": {**dict.fromkeys(names, "task"), "Expiration": datetime.max.replace(tzinfo=UTC)}}
+
+
+class Cognito:
+    """A pool whose users are named after their role, such as ``operator@team``, and are enabled."""
+
+    @operation
+    def admin_get_user(self, *, UserPoolId: str, Username: str) -> Response:  # noqa: ARG002
+        return {"Username": Username, "Enabled": True}
+
+    @operation
+    def admin_list_groups_for_user(self, *, UserPoolId: str, Username: str) -> Response:  # noqa: ARG002
+        return {"Groups": [{"GroupName": Username.partition("@")[0]}, {"GroupName": "team:team"}]}
 
 
 class Sns:

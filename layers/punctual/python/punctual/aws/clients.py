@@ -88,6 +88,11 @@ def cloudwatch() -> Any:
 
 
 @cache
+def cognito() -> Any:
+    return _create_client("cognito-idp")
+
+
+@cache
 def best_effort_cloudwatch() -> Any:
     """CloudWatch with one attempt and short timeouts, for metrics sent while a caller waits for something else."""
     return _create_client(

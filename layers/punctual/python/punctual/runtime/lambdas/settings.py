@@ -154,6 +154,7 @@ class ApiSettings(
     timer_shards: int
     punctual_stage: str
     issuer: str
+    user_pool_id: str
     sign_in_client_id: str
     sign_in_url: str
     console_path: str
