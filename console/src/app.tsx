@@ -12,7 +12,7 @@ import { BottomBar, Sidebar } from "./shell/navigation";
 import { Palette } from "./shell/palette";
 import { TopBar } from "./shell/topbar";
 import { GROUPS } from "./shell/views";
-import { mayOperate } from "./state/me";
+import { maySubmit } from "./state/me";
 import { useTitle } from "./state/title";
 import { CalendarView } from "./views/calendar/view";
 import { DeadlinesView } from "./views/deadlines/view";
@@ -100,7 +100,7 @@ function Unknown() {
 function More() {
   return (
     <div class="stack">
-      {mayOperate.value && (
+      {maySubmit.value && (
         <Link to="/jobs/new" class="button is-main">
           New job
         </Link>

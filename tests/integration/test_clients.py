@@ -85,6 +85,12 @@ def test_a_caller_learns_role_teams_and_permitted_actions(world: World, role: st
     assert found["teams"] == [{"name": "alpha", "role": role}, {"name": "beta", "role": role}]
 
 
+@pytest.mark.parametrize(("role", "actions"), [("operator", ["read"]), ("admin", ["read", "manage_all"])])
+def test_a_caller_without_a_team_learns_that_it_submits_nothing(world: World, role: str, actions: list[str]) -> None:
+    _, found = world.request("GET", "/me", groups=role)
+    assert (found["teams"], found["actions"]) == ([], actions)
+
+
 def test_a_caller_without_a_role_learns_that(world: World) -> None:
     status, found = world.request("GET", "/me", groups="team:alpha")
     assert (status, found["role"], found["actions"]) == (200, None, [])

@@ -2637,7 +2637,7 @@ export interface components {
         Me: {
             /**
              * Actions
-             * @description What the highest role permits.
+             * @description What the highest role permits; without a team, neither submitting nor managing own jobs.
              */
             actions: components["schemas"]["Action"][];
             /** @description The highest role of the caller; null: none, and every request is refused. */

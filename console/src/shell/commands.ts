@@ -4,7 +4,7 @@ import { signOut } from "../api/auth";
 import type { IconName } from "../components/icon";
 import { copy } from "../components/json";
 import { navigate } from "../router";
-import { mayOperate } from "../state/me";
+import { maySubmit } from "../state/me";
 import { THEMES, theme } from "../state/theme";
 import { readAgain } from "../state/watch";
 import { GROUPS } from "./views";
@@ -85,7 +85,7 @@ export function viewCommands(): Command[] {
       run: () => navigate(to),
     }),
   );
-  if (!mayOperate.value) return views;
+  if (!maySubmit.value) return views;
   return [...views, { text: "New job", detail: "Action, c", icon: "plus", run: () => navigate("/jobs/new") }];
 }
 

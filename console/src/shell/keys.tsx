@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { navigate } from "../router";
-import { mayOperate } from "../state/me";
+import { maySubmit } from "../state/me";
 import { viewKeys } from "../state/view-keys";
 import { readAgain } from "../state/watch";
 import { type GlobalKey, GO, KEY_GROUPS } from "./key-table";
@@ -24,7 +24,7 @@ export function useShortcuts({ openPalette, openActions, openHelp }: Actions): v
       ".": openActions,
       "/": () => document.querySelector<HTMLInputElement>("[data-search]")?.focus(),
       j: () => document.querySelector<HTMLElement>("main tbody tr[tabindex]")?.focus(),
-      c: () => mayOperate.value && navigate("/jobs/new"),
+      c: () => maySubmit.value && navigate("/jobs/new"),
       r: readAgain,
     };
     const onKey = (event: KeyboardEvent) => {

@@ -5,7 +5,7 @@ import { Link } from "../components/link";
 import { coarse } from "../format/duration";
 import { abbreviation, cityOf, clock, zone } from "../format/time";
 import { now } from "../state/clock";
-import { mayOperate } from "../state/me";
+import { maySubmit } from "../state/me";
 import { title } from "../state/title";
 import { freshness, readAgain } from "../state/watch";
 
@@ -39,7 +39,7 @@ export function TopBar({ openPalette }: { openPalette: () => void }) {
         <Icon name="globe" /> {cityOf(zone.value)}
         {zone.value !== abbreviation(now.value) && <span class="dim">{abbreviation(now.value)}</span>}
       </span>
-      {mayOperate.value && (
+      {maySubmit.value && (
         <Link to="/jobs/new" class="button wide-only">
           <Icon name="plus" /> New job
         </Link>

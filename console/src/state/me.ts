@@ -7,12 +7,14 @@ type Role = string | null;
 export interface Me {
   subject: string;
   role: Role;
-  /** The teams that the user acts for, or else one with the user's own name. */
+  /** The teams that the user acts for. */
   teams: { name: string; role: Role }[];
 }
 
 export const me = signal<Me | null>(null);
 export const mayOperate = computed(() => operates(me.value?.role));
+/** Only teams own jobs: without a team, a user submits nothing. */
+export const maySubmit = computed(() => mayOperate.value && me.value?.teams.length !== 0);
 
 /** Whether the user may change the jobs of this owner. The API decides; this only hides what it would refuse. */
 export function mayManage(owner: string): boolean {

@@ -72,7 +72,9 @@ class Me(BaseModel):
     subject: str
     role: Role | None = Field(description="The highest role of the caller; null: none, and every request is refused.")
     teams: list[Team] = Field(description="The caller's teams, in alphabetical order.")
-    actions: list[Action] = Field(description="What the highest role permits.")
+    actions: list[Action] = Field(
+        description="What the highest role permits; without a team, neither submitting nor managing own jobs."
+    )
 
 
 class Config(BaseModel):

@@ -11,8 +11,6 @@ from openapi import openapi_responses
 from services import authorize, caller_of_request, catalog, settings, task_usage
 from views.tasks import calendars_view, tasks_view
 
-from punctual.domain.requests.caller import actions_of
-
 router = APIGatewayHttpRouter()
 
 
@@ -50,7 +48,7 @@ def get_me() -> Me:
     """Answers callers without a role, too."""
     me = caller_of_request(router)
     teams = [Team(name=team, role=me.role) for team in me.teams]
-    return Me(subject=me.subject, role=me.role, teams=teams, actions=actions_of(me.role))
+    return Me(subject=me.subject, role=me.role, teams=teams, actions=me.actions)
 
 
 @router.get(

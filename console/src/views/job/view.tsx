@@ -14,7 +14,7 @@ import { deadlineWords, scheduleWords } from "../../format/schedule";
 import { capitalised } from "../../format/text";
 import { place, withQuery } from "../../router";
 import { type List, useList } from "../../state/list";
-import { mayManage, mayOperate } from "../../state/me";
+import { mayManage, maySubmit } from "../../state/me";
 import { useResource } from "../../state/resource";
 import { useTitle } from "../../state/title";
 import { addressOf, COLUMNS } from "../executions/view";
@@ -104,7 +104,7 @@ function Head({ job }: { job: JobDetail }) {
             </Link>
           </>
         )}
-        {mayOperate.value && (
+        {maySubmit.value && (
           <Link to={`/jobs/new?from=${job.job_id}`} class="button">
             Clone
           </Link>

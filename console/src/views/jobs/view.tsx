@@ -18,7 +18,7 @@ import { count, duration } from "../../format/duration";
 import { scheduleWords } from "../../format/schedule";
 import { place } from "../../router";
 import { useList, useTotal, withParameters } from "../../state/list";
-import { mayManage, mayOperate } from "../../state/me";
+import { mayManage, mayOperate, maySubmit } from "../../state/me";
 import { useSelection } from "../../state/selection";
 import { useTitle } from "../../state/title";
 import { isLoadedOrder, sorted } from "./order";
@@ -113,7 +113,7 @@ function NoJobs({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="No jobs yet">
       <p>A job runs a task on a schedule.</p>
-      {mayOperate.value && (
+      {maySubmit.value && (
         <Link to="/jobs/new" class="button is-main">
           New job
         </Link>

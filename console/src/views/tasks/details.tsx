@@ -3,7 +3,7 @@
 import { CopyableText } from "../../components/json";
 import { Link } from "../../components/link";
 import { Mark } from "../../components/status";
-import { mayOperate } from "../../state/me";
+import { maySubmit } from "../../state/me";
 import { exampleOf, type Parameter, parametersOf } from "./parameters";
 import { plainText, type Task } from "./view";
 
@@ -26,7 +26,7 @@ export function TaskDetails({ task }: { task: Task }) {
       ) : (
         task.is_available && <p>Its parameters are not validated.</p>
       )}
-      {mayOperate.value && task.is_available && (
+      {maySubmit.value && task.is_available && (
         <p>
           <Link to={`/jobs/new?task=${encodeURIComponent(task.name)}`} class="button">
             New job with this task

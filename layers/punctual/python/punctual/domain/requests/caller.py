@@ -54,17 +54,18 @@ _PERMITTED = {
 }
 
 
-def actions_of(role: Role | None) -> list[Action]:
-    """Return what ``role`` permits: nothing without a role."""
-    return _PERMITTED[role] if role else []
-
-
 @dataclass(frozen=True)
 class Caller:
     subject: str
     teams: tuple[str, ...]
     """The teams that the caller acts for, in alphabetical order. Only teams own jobs; a subject is never an owner."""
     role: Role | None
+
+    @property
+    def actions(self) -> list[Action]:
+        """What the role permits: nothing without a role, and nothing for own teams without a team."""
+        permitted = _PERMITTED[self.role] if self.role else []
+        return [one for one in permitted if self.teams or one not in (Action.SUBMIT, Action.MANAGE_OWN)]
 
     @property
     def named_teams(self) -> str:
