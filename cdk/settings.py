@@ -216,8 +216,8 @@ class Settings(Section):
     def least_log_level(self) -> str:
         """The level below which Lambda drops the lines of functions, which apply `log_level` themselves.
 
-        Lambda takes a line with a level that it does not know, such as Python's WARNING, as INFO: so it filters no
-        higher.
+        Lambda takes a line with a level that it does not know, such as Python's WARNING, as INFO, and one without a
+        level, such as a metric, too: so it filters no higher.
         """
         return "DEBUG" if self.log_level == "DEBUG" or self.log_debug_percent else "INFO"
 

@@ -21,6 +21,7 @@ from typing import Any
 from unittest import mock
 
 from punctual.aws import clients, throttling
+from punctual.aws.cloudwatch.metrics import CloudWatchMetrics
 from punctual.aws.dynamodb import executions
 from punctual.domain import instant
 from tests.resources import TOPICS, create_tables, environment, queue_names
@@ -120,7 +121,6 @@ class Deployment:
             handler = importlib.import_module("handler")
         finally:
             sys.path.remove(folder)
-        vars(handler)["print"] = lambda *_: None  # metrics in the log
         if name in self.prepare:
             self.prepare[name](handler)
         return handler
@@ -161,6 +161,7 @@ def installed(kernel: Kernel, account: Account) -> Iterator[Deployment]:
         mock.patch.object(secrets, "randbits", numbers.getrandbits),
         mock.patch.object(secrets, "token_hex", token_hex),
         mock.patch.object(secrets, "token_urlsafe", token_hex),
+        mock.patch.object(CloudWatchMetrics, "log"),
         mock.patch.object(executions, "_map_concurrently", map_in_any_order),
         mock.patch.object(sys, "path", [str(FUNCTIONS.parent), *sys.path]),
     ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,9 @@ LAMBDA, LAMBDA_CALLBACK, ECS_CALLBACK = (
 SERVICE_ERROR = "Lambda.ServiceException"
 SLOT_TIMEOUTS = (None, None, None, 200)
 """After how many seconds a request for a slot times out; ``None``: after the two weeks of the definition."""
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+NO_CAPACITY = timedelta(minutes=1)
+"""How long Fargate has no capacity: longer than the state repeats a start."""
 Data = dict[str, Any]
 
 
@@ -43,6 +46,7 @@ class StateMachines:
     invoker: Invoker
     start_container: Callable[[str, str], None]
     """Called with the ARN of an ECS task and its cluster after ``RunTask``."""
+    _no_capacity_until: datetime = BEGINNING
     _driven: dict[str, list[Process]] = field(default_factory=dict)
     """The processes of each run, by ARN."""
 
@@ -179,8 +183,10 @@ class StateMachines:
         return child.result
 
     def _run_task(self, parameters: Data) -> None:
-        where = "states/run_task"
-        if self.invoker.faults.happens("throttle", where):
+        where, now = "states/run_task", self.invoker.kernel.now
+        if now < self._no_capacity_until or self.invoker.faults.happens("throttle", where):
+            if now >= self._no_capacity_until:
+                self._no_capacity_until = now + NO_CAPACITY
             raise StateError("ECS.AmazonECSException", "Capacity is unavailable at this time")
         request = {name[0].lower() + name[1:]: value for name, value in parameters.items()}
         answer = self.account.ecs.run_task(**request)
