@@ -23,7 +23,7 @@ from tests.unit.domain.forecasts.deadlines import NOW, job
 from tests.unit.domain.forecasts.partitioned_runs import HOUR, Run, Shape
 from tests.unit.domain.forecasts.test_calibration import steady, uneven
 
-RUNS = 6
+RUNS = 3
 NEARLY = 0.9
 """The share of its usual time after which it counts that a part has not ended: a sixth of its runs take less."""
 SHARES = (0.9, 1.05, 1.3, None)

@@ -82,4 +82,4 @@ def test_an_execution_that_is_due_later_takes_the_slots_that_become_free_then() 
     two = Scenario([HOUR], [(0.0, HOUR)])
     assert end_of(two, plan(1, at_once=1, planned=(Planned(HOUR / 2, urgent),))) == 5 * HOUR
     assert end_of(two, plan(1, at_once=1, planned=(Planned(3 * HOUR / 2, urgent),))) == 2 * HOUR
-    assert end_of(replace(two, stretch=2), plan(1, at_once=1, planned=(Planned(0.0, urgent),))) == 8 * HOUR
+    assert end_of(two._replace(stretch=2), plan(1, at_once=1, planned=(Planned(0.0, urgent),))) == 8 * HOUR

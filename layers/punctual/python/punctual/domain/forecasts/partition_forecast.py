@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
+from itertools import repeat
 from math import erfc, exp, log, sqrt
 from statistics import NormalDist, median
+from typing import TypeVar
 
 from punctual.domain.forecasts.forecast import LOGISTIC_SCALE, NO_WAIT, Wait, remaining
 from punctual.domain.forecasts.pace import Pace
 from punctual.domain.forecasts.partition_times import PartitionTimes
 from punctual.domain.forecasts.run_time import NORMAL_P95, RunTime
 from punctual.domain.forecasts.slot_simulation import COLLECTOR, Scenario, SlotPlan, end_of, spans_of
+
+D = TypeVar("D")
 
 MAX_SCENARIOS, MIN_SCENARIOS, MAX_DRAWS = 128, 40, 6000
 MAX_SECONDS = 10 * 366 * 86_400.0
@@ -104,9 +108,9 @@ class SimulatedEnd:
 def simulate(work: PartitionedWork, plan: SlotPlan) -> SimulatedEnd:
     """Forecast the end of the execution in the lane of ``plan``."""
     draws = _Draws.of(work)
-    ends = [min(end_of(_scenario(work, draws, n), plan), MAX_SECONDS) for n in range(draws.count)]
-    possible = zip(ends, draws.stopped, strict=True)
-    successes = [end for end, stopped in possible if not stopped and not work.has_failed and end < MAX_SECONDS]
+    ends = [min(end_of(scenario, plan), MAX_SECONDS) for scenario in _scenarios(work, draws)]
+    possible = [] if work.has_failed else [end for n, end in enumerate(ends) if n not in draws.stopped]
+    successes = [end for end in possible if end < MAX_SECONDS]
     return SimulatedEnd(tuple(sorted(ends)), tuple(sorted(successes)))
 
 
@@ -142,8 +146,8 @@ class _Draws:
     """Per running partition."""
     pending: list[list[float]]
     """Per pending partition."""
-    stopped: list[bool]
-    """Whether the timeout stops a partition."""
+    stopped: set[int]
+    """The scenarios in which the timeout stops a partition."""
     collect: list[float]
     wait: list[float]
     stretch: list[float]
@@ -161,29 +165,51 @@ class _Draws:
             count=count,
             running=[[min(one, limit) for one in seconds] for seconds, limit in drawn[: len(running)]],
             pending=[[min(one, limit) for one in seconds] for seconds, limit in drawn[len(running) :]],
-            stopped=[any(seconds[n] >= limit for seconds, limit in drawn) for n in range(count)],
+            stopped={n for seconds, limit in drawn for n, one in enumerate(seconds) if one >= limit},
             collect=_draw_collect(work.collect, count),
-            wait=[work.wait.quantile(_cdf(z)) for z in _normals("wait", count)],
-            stretch=[exp(OTHERS_SPREAD * z) for z in _normals("others", count)],
+            wait=_draw_wait(work.wait, count),
+            stretch=_stretches(count),
         )
+
+
+def _draw_wait(wait: Wait, count: int) -> list[float]:
+    if wait == NO_WAIT:
+        return [0.0] * count
+    return [wait.quantile(p) for p in _probabilities("wait", count)]
 
 
 def _draw_collect(collect: RunTime | None, count: int) -> list[float]:
     if collect is None:
         return [0.0] * count
-    return [collect.quantile(_cdf(z)) - collect.elapsed for z in _normals("collect", count)]
+    return [seconds - collect.elapsed for seconds in collect.quantiles(_probabilities("collect", count))]
 
 
-def _scenario(work: PartitionedWork, draws: _Draws, n: int) -> Scenario:
-    pending = [
-        (one.not_before + draws.wait[n], seconds[n] + work.start_delay)
-        for one, seconds in zip(work.pending, draws.pending, strict=True)
-    ]
-    reported = zip(work.running, draws.running, strict=True)
-    running = [max(seconds[n] - one.reported_ago, 0.0) for one, seconds in reported]
-    if work.collector_runs:
-        return Scenario([*running, draws.collect[n]], pending)
-    return Scenario(running, pending, draws.collect[n] + work.start_delay if work.collect else 0.0, draws.stretch[n])
+def _scenarios(work: PartitionedWork, draws: _Draws) -> Iterator[Scenario]:
+    delay, collects = work.start_delay, work.collect is not None
+    pending = _by_scenario(
+        [
+            [(one.not_before + wait, drawn + delay) for drawn, wait in zip(seconds, draws.wait, strict=True)]
+            for one, seconds in zip(work.pending, draws.pending, strict=True)
+        ],
+        draws.count,
+    )
+    running = _by_scenario(
+        [
+            [max(drawn - one.reported_ago, 0.0) for drawn in seconds]
+            for one, seconds in zip(work.running, draws.running, strict=True)
+        ],
+        draws.count,
+    )
+    for held, waiting, collect, stretch in zip(running, pending, draws.collect, draws.stretch, strict=True):
+        if work.collector_runs:
+            yield Scenario((*held, collect), waiting)
+        else:
+            yield Scenario(held, waiting, collect + delay if collects else 0.0, stretch)
+
+
+def _by_scenario(draws: Sequence[Sequence[D]], count: int) -> Iterable[tuple[D, ...]]:
+    """Turn the draws of each partition into those of each scenario."""
+    return zip(*draws, strict=True) if draws else repeat((), count)
 
 
 @dataclass(frozen=True)
@@ -220,18 +246,21 @@ class _Model:
     def draw_pending(self, one: PendingPartition, common: Sequence[float]) -> list[float]:
         factor = self.level * self.times.sizes[one.number]
         if one.elapsed:
-            usual = self._run_time(one.number).given(one.elapsed)
-            return [max(usual.quantile(_cdf(z)) - one.elapsed, 0.0) for z in self._mixed(one.number, common)]
-        table = _quantiles(self.times.typical)
-        return [factor * _look_up(table, z) for z in self._mixed(one.number, common)]
+            return _rest(self._run_time(one.number), one.elapsed, self._mixed(one.number, common))
+        table = self._quantiles
+        return [factor * seconds for seconds in _interpolated(table, self._mixed(one.number, common))]
 
     def draw_running(self, one: RunningPartition, common: Sequence[float]) -> list[float]:
         usual, numbers = self._run_time(one.number), self._mixed(one.number, common)
         if one.pace is None:
-            given = usual.given(one.elapsed)
-            return [max(given.quantile(_cdf(z)) - one.elapsed, 0.0) for z in numbers]
+            return _rest(usual, one.elapsed, numbers)
         rest, scale = remaining(usual, one.elapsed, one.pace), sqrt(self.common**2 + self.own**2)
         return [rest.quantile(_logistic_cdf(z / scale)) for z in numbers]
+
+    @cached_property
+    def _quantiles(self) -> list[float]:
+        """The quantiles of a usual partition, as if it had no timeout, at the steps of ``TABLE``."""
+        return [self.times.typical.distribution.inverse_survival(probability) for probability in TABLE]
 
     def _run_time(self, number: int) -> RunTime:
         return self.times.typical.scaled(self.level * self.times.sizes[number])
@@ -251,23 +280,28 @@ def _known_levels(work: PartitionedWork) -> list[tuple[float, float]]:
     return [(weight, log(seconds / sizes[number] / middle)) for weight, seconds, number in known]
 
 
-TABLE_STEP, TABLE_END = 0.1, 4.0
+def _rest(usual: RunTime, elapsed: float, numbers: Sequence[float]) -> list[float]:
+    """The remaining seconds of a partition that has run for ``elapsed``, for each standard normal number."""
+    seconds = usual.given(elapsed).quantiles([_cdf(z) for z in numbers])
+    return [max(one - elapsed, 0.0) for one in seconds]
 
 
-def _quantiles(run_time: RunTime) -> list[float]:
-    """The quantiles of a run time, as if it had no timeout, at equal steps of the standard normal distribution."""
-    steps = range(round(2 * TABLE_END / TABLE_STEP) + 1)
-    return [run_time.distribution.inverse_survival(_cdf(TABLE_END - TABLE_STEP * step)) for step in steps]
-
-
-def _look_up(table: Sequence[float], z: float) -> float:
-    place = min(max((z + TABLE_END) / TABLE_STEP, 0.0), len(table) - 1.001)
-    low = int(place)
-    return table[low] + (table[low + 1] - table[low]) * (place - low)
+def _interpolated(table: Sequence[float], numbers: Iterable[float]) -> Iterator[float]:
+    """Interpolate in a table of quantiles, for each standard normal number."""
+    last = len(table) - 1.001
+    for z in numbers:
+        place = min(max((z + TABLE_END) / TABLE_STEP, 0.0), last)
+        low = int(place)
+        yield table[low] + (table[low + 1] - table[low]) * (place - low)
 
 
 def _cdf(z: float) -> float:
     return 0.5 * erfc(-z / sqrt(2))
+
+
+TABLE_STEP, TABLE_END = 0.1, 4.0
+TABLE = tuple(_cdf(TABLE_END - TABLE_STEP * step) for step in range(round(2 * TABLE_END / TABLE_STEP) + 1))
+"""The probabilities of exceeding equal steps of the standard normal distribution."""
 
 
 def _logistic_cdf(z: float) -> float:
@@ -285,3 +319,15 @@ def _normals(name: str, count: int) -> tuple[float, ...]:
     numbers = [normal.inv_cdf((place + 0.5) / count) for place in range(count)]
     draw.shuffle(numbers)
     return tuple(numbers)
+
+
+@cache
+def _probabilities(name: str, count: int) -> list[float]:
+    """Evenly spread probabilities in random order: the same for the same name."""
+    return [_cdf(z) for z in _normals(name, count)]
+
+
+@cache
+def _stretches(count: int) -> list[float]:
+    """By how much the run times of other executions differ from the expected ones."""
+    return [exp(OTHERS_SPREAD * z) for z in _normals("others", count)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import exp, inf, log, sqrt
@@ -64,8 +64,12 @@ class RunTime:
 
     def quantile(self, p: float) -> float:
         """The seconds that the run does not exceed with probability ``p``."""
-        longest = self.distribution.inverse_survival((1 - p) * self.distribution.survival(self.elapsed))
-        return max(self.elapsed, min(longest, self.timeout))
+        return self.quantiles([p])[0]
+
+    def quantiles(self, probabilities: Iterable[float]) -> list[float]:
+        """The seconds that the run does not exceed with each of the probabilities."""
+        so_far, inverse = self.distribution.survival(self.elapsed), self.distribution.inverse_survival
+        return [max(self.elapsed, min(inverse((1 - p) * so_far), self.timeout)) for p in probabilities]
 
     def end_probability(self, seconds: float) -> float:
         """The probability that the run ends within ``seconds``, by itself or by its timeout."""

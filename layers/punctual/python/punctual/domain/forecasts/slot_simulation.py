@@ -8,8 +8,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from math import inf
+from typing import NamedTuple
 
 from punctual.domain.long_lane.laxity import LaneLimits
 
@@ -67,7 +69,7 @@ class SlotPlan:
     """Of its partitions."""
     collect_latest_start: float = inf
 
-    @property
+    @cached_property
     def slots(self) -> int:
         """How many parts of its size fit into the lane."""
         return min(self.limits.tasks, self.limits.cpu // self.cpu)
@@ -82,8 +84,7 @@ class SlotPlan:
         return replace(self, held=(), waiting=(), planned=())
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(NamedTuple):
     """One possible outcome of all run times."""
 
     running: Sequence[float]
@@ -114,13 +115,12 @@ def spans_of(scenario: Scenario, plan: SlotPlan) -> dict[int, tuple[float, float
 def _end_when_alone(scenario: Scenario, slots: int) -> float:
     """The end of the last partition if a slot is free whenever one of these ``slots`` is."""
     busy = sorted(scenario.running)
-    end = busy[-1] if busy else 0.0
     for not_before, seconds in scenario.pending:
-        free_at = heapq.heappop(busy) if len(busy) >= slots else 0.0
-        ends_at = max(free_at, not_before) + seconds
-        heapq.heappush(busy, ends_at)
-        end = max(end, ends_at)
-    return end
+        if len(busy) < slots:
+            heapq.heappush(busy, not_before + seconds)
+        else:
+            heapq.heapreplace(busy, max(busy[0], not_before) + seconds)
+    return max(busy, default=0.0)
 
 
 @dataclass
