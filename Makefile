@@ -10,6 +10,9 @@ ifdef PORT
 export PUNCTUAL_PORT := $(PORT)
 endif
 
+# Each process of the tests and of the emulator would otherwise compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := node_modules/.bin
 
 .PHONY: help install up down status logs notices demo pictures test check docs preflight bootstrap deploy bench clean lock constraints \

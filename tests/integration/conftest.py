@@ -10,7 +10,7 @@ import time_machine
 from moto import mock_aws
 
 from tests.integration import fixture_tasks
-from tests.integration.fast_moto import speed_up_serialization
+from tests.integration.fast_moto import speed_up
 from tests.integration.long_lane import LongLane
 from tests.integration.world import World
 
@@ -26,7 +26,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     fixture_tasks.TASK_BODIES.clear()
     fixture_tasks.FAILED_ASSERTIONS.clear()
-    speed_up_serialization(monkeypatch)
+    speed_up(monkeypatch)
     with time_machine.travel(START, tick=False) as traveller, mock_aws():
         world = World(traveller, monkeypatch)
         yield world

@@ -1,24 +1,31 @@
-"""Speed-up of moto: its JSON serializer, and the backups that its transactions make.
+"""Speed-up of moto and botocore: the JSON serializer, the backups of transactions, and constants.
 
 For each attribute of an item, moto tries ten types in six spellings each. The replacement copies the value as it is.
 For each write of a transaction, moto copies the whole table with all values. The replacement copies it once per
-transaction, and scalar values without the checks of a deep copy.
+transaction, and shares the values that no update changes in place. For each request, moto inspects the class that
+answers it and botocore spells the user agent; the replacements do so once.
 """
 
 from __future__ import annotations
 
 import copy
 from collections import defaultdict
+from functools import cache
 from typing import Any
 
 import pytest
+from botocore.useragent import UserAgentString
+from moto.core import responses
 from moto.core.serialize import BaseJSONSerializer
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
+from moto.sqs import models as sqs_models
+
+NEVER_CHANGED = ("S", "BOOL", "NULL")
 
 
-def speed_up_serialization(monkeypatch: pytest.MonkeyPatch) -> None:
+def speed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     original = BaseJSONSerializer._serialize
 
     def fast(self: Any, serialized: Any, value: Any, shape: Any, key: str) -> None:
@@ -29,9 +36,15 @@ def speed_up_serialization(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(BaseJSONSerializer, "_serialize", fast)
     monkeypatch.setattr(DynamoDBBackend, "transact_write_items", _transact)
+    monkeypatch.setattr(responses, "method_names_from_class", _method_names)
+    monkeypatch.setattr(responses, "camelcase_to_underscores", _underscores)
+    monkeypatch.setattr(sqs_models, "camelcase_to_underscores", _underscores)
+    monkeypatch.setattr(UserAgentString, "to_string", lambda _: "tests")
     monkeypatch.setattr(Table, "__deepcopy__", lambda table, _memo: _backup_of(table), raising=False)
 
 
+_method_names = cache(responses.method_names_from_class)
+_underscores = cache(responses.camelcase_to_underscores)
 _transact_in_moto = DynamoDBBackend.transact_write_items
 _backups: dict[str, Table] = {}
 """The backups of the current transaction: moto asks for one per write, and needs one per table."""
@@ -47,11 +60,11 @@ def _transact(self: DynamoDBBackend, transact_items: list[dict[str, Any]]) -> No
 
 def _backup_of(table: Table) -> Table:
     if table.name not in _backups:
-        _backups[table.name] = _copy_of_table(table)
+        _backups[table.name] = copy_of_table(table)
     return _backups[table.name]
 
 
-def _copy_of_table(table: Table) -> Table:
+def copy_of_table(table: Table) -> Table:
     """A copy of the table that no write to the table changes."""
     backup = copy.copy(table)
     items = {key: _copy_of(found) for key, found in table.items.items()}
@@ -76,4 +89,6 @@ def _copy_of(found: Any) -> Any:
 
 def _copy_of_value(value: DynamoType) -> DynamoType:
     """A copy that no update of the item changes: moto adds to numbers and containers in place."""
+    if value.type in NEVER_CHANGED:
+        return value
     return copy.deepcopy(value) if isinstance(value.value, dict | list | set) else copy.copy(value)

@@ -34,6 +34,7 @@ from punctual.domain.instant import to_text
 from punctual.runtime.tasks.execution_log import ExecutionLog
 from punctual.runtime.tasks.lease import Lease
 from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_messages
+from tests.integration.prepared_aws import ACCOUNT, REGION, prepare
 from tests.integration.shared_clients import SHARED_CLIENTS, reset_clients
 from tests.integration.users import Users
 from tests.permissions import refused
@@ -67,6 +68,7 @@ def runner_overrides(environment: Mapping[str, str]) -> dict[str, Any]:
     return {"containerOverrides": [{"name": "runner", "environment": variables}]}
 
 
+QUEUES = [*queue_names(), *(f"{topic}-subscriber" for topic in TOPICS)]
 STATELESS = ("answers", "bodies", "views")
 """Packages of the api without settings or clients. Creating their models takes longer than most tests."""
 
@@ -89,16 +91,17 @@ class World:
         monkeypatch.setattr(random, "uniform", lambda _, longest: longest)  # every backoff is the maximum
         self._renew_leases_on_demand()
         self.dynamodb, self.sqs, self.s3 = _client("dynamodb"), _client("sqs"), _client("s3")
-        create_tables(self.dynamodb)
-        self.queues = self._create_queues()
-        self.topics = self._create_topics()
-        self.s3.create_bucket(Bucket="results")
         self.states, self.scheduler, self.ecs = (
             _client("stepfunctions"),
             _client("scheduler"),
             _client("ecs"),
         )
+        prepare(self._create_tables_and_queues)
+        self._create_topics()
         self._create_long_lane()
+        self.s3.create_bucket(Bucket="results")
+        self.queues = {name: f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{name}" for name in QUEUES}
+        self.topics = {name: f"arn:aws:sns:{REGION}:{ACCOUNT}:{name}" for name in TOPICS}
         for name, value in environment(self.queues, self.topics).items():
             monkeypatch.setenv(name, value)
         self._event_sources = EventSources()
@@ -411,6 +414,11 @@ class World:
 
     # setup
 
+    def _create_tables_and_queues(self) -> None:
+        create_tables(self.dynamodb)
+        for name in QUEUES:
+            self.sqs.create_queue(QueueName=name)
+
     def _create_long_lane(self) -> None:
         definition = json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 1, "End": True}}})
         self.states.create_state_machine(name="long", definition=definition, roleArn=ROLE)
@@ -425,18 +433,12 @@ class World:
             containerDefinitions=[{"name": "runner", "image": "runner", "memory": 512}],
         )
 
-    def _create_queues(self) -> dict[str, str]:
-        names = [*queue_names(), *(f"{topic}-subscriber" for topic in TOPICS)]
-        return {name: self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
-
-    def _create_topics(self) -> dict[str, str]:
+    def _create_topics(self) -> None:
         sns = _client("sns")
-        topics = {name: sns.create_topic(Name=name)["TopicArn"] for name in TOPICS}
-        for name, arn in topics.items():
-            sns.subscribe(
-                TopicArn=arn, Protocol="sqs", Endpoint=f"arn:aws:sqs:us-east-1:123456789012:{name}-subscriber"
-            )
-        return topics
+        for name in TOPICS:
+            arn = sns.create_topic(Name=name)["TopicArn"]
+            subscriber = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}-subscriber"
+            sns.subscribe(TopicArn=arn, Protocol="sqs", Endpoint=subscriber)
 
 
 def _belongs_to_functions(module: ModuleType) -> bool:

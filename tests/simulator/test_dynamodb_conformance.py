@@ -20,7 +20,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from tests.integration.fast_moto import speed_up_serialization
+from tests.integration.fast_moto import speed_up
 from tests.simulator.aws.account import Account
 from tests.simulator.random_operations import PLAIN, RANGED, Generator, create_tables, key_of
 
@@ -39,7 +39,7 @@ def reference(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         yield request.param
     else:
         monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-        speed_up_serialization(monkeypatch)
+        speed_up(monkeypatch)
         with mock_aws():
             yield request.param
 

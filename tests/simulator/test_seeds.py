@@ -1,4 +1,4 @@
-"""As many seeds as run in a minute, from another range each day. ``make simulate`` runs more."""
+"""As many seeds as run in half a minute, from another range each day. ``make simulate`` runs more."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.simulator.simulation import simulate
 
 ROOT = Path(__file__).parents[2]
 SEEDS = 100
-"""More than run in a minute."""
-SECONDS = 60
+"""More than run in that time."""
+SECONDS = 30
 """The seed that runs at the end of this time is cut off: a busy machine completes fewer of them."""
 
 
