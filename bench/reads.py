@@ -27,7 +27,7 @@ NAMES = {HOLDING_CURSOR: "…", EXECUTION: "…", LOGGED: "…", LIVE: "… (liv
 LIMITS = {
     "/jobs?owner=finance": 150,
     "/jobs": 150,
-    "/jobs?sort=name": 150,
+    "/jobs?sort=name": 152,
     "/jobs?name=job-0": 150,
     "/jobs?total=true": 220,
     "/jobs?tag=dataset:rare&sort=newest": 530,

@@ -9,6 +9,7 @@ from typing import Any
 
 from bench.report import Report, console
 from bench.stack import metered
+from punctual.aws.dynamodb.shards import DynamoShards
 from punctual.aws.dynamodb.table import Table
 from punctual.aws.dynamodb.timers import DynamoTimers
 from punctual.domain.executions.horizon import SWEEP_HORIZON
@@ -62,8 +63,9 @@ def _tick(punctual: Punctual) -> dict[str, Any]:
 def _store(punctual: Punctual, count: int, ahead: timedelta) -> None:
     with console.status(f"storing {count:,} timers"):
         items: list[dict[str, Any]] = []
-        timers = DynamoTimers(_Collecting(items), shards=1)  # type: ignore[arg-type]
         now = datetime.now(UTC)
+        shards = DynamoShards(Table(punctual.stack["tables"]["executions"], punctual.aws("dynamodb")), 1, lambda: now)
+        timers = DynamoTimers(_Collecting(items), shards)  # type: ignore[arg-type]
         for n in range(count):
             at = now + ahead + timedelta(milliseconds=n)
             job = new_job_id(now)

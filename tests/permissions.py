@@ -147,7 +147,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "intake": {
         "TablesJobs.Arn": ("dynamodb:BatchGetItem",),
-        "TablesExecutions.Arn": ("dynamodb:PutItem",),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
         "TablesSignals.Arn": ("dynamodb:UpdateItem",),
         "QueuesIntake.Arn": READ_QUEUE,
         "QueuesIntakeDeadLetters.Arn": ("sqs:SendMessage",),
@@ -179,7 +179,7 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "QueuesObserverDeadLetters.Arn": ("sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
     },
     "admission": {
-        "TablesExecutions.Arn": ("dynamodb:UpdateItem",),
+        "TablesExecutions.Arn": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
         "TablesParts.Arn": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query"),
         "TablesParts.Arn/index/waiting": ("dynamodb:Query",),
         "TablesParts.Arn/index/holding": ("dynamodb:Query",),

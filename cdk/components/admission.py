@@ -56,7 +56,7 @@ class Admission(Construct):
                 **settings.long.limits,
             },
         )
-        tables.executions.grant(self.function, "UpdateItem")
+        tables.executions.grant(self.function, "GetItem", "UpdateItem")
         tables.parts.grant(self.function, "GetItem", "BatchGetItem", "UpdateItem", "Query")
         tables.parts.grant_query(self.function, WAITING_INDEX, HOLDING_INDEX)
         grant_callbacks(self.function, "SendTaskSuccess", "SendTaskFailure")

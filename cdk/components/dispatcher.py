@@ -13,7 +13,7 @@ from cdk.settings import Settings
 
 
 class Dispatcher(Construct):
-    """One schedule per timer shard: the shards are swept in parallel."""
+    """One schedule per timer shard: the shards are swept in parallel. Each also sweeps shards of a former number."""
 
     def __init__(
         self,
@@ -45,5 +45,12 @@ class Dispatcher(Construct):
         # One group holds the ticks of all functions: dispatcher, admission, monitor and reconciler.
         self.ticks = scheduler.CfnScheduleGroup(self, "Ticks", name=f"{Stack.of(self).stack_name}-ticks")
         ticks = Ticks(self, self.function, "dispatcher", self.ticks)
-        for shard in range(settings.timer_shards):
-            ticks.every("1 minute", f"Tick{shard}", f"Sweeps timer shard {shard}", shard=shard)
+        shards, later = settings.timer_shards, None
+        # CloudFormation changes the ticks from the last to the first. So each shard is swept at each moment of a change
+        # of their number: tick 0 covers the shards of the others until those exist.
+        for shard in reversed(range(shards)):
+            covered = f"Sweeps every {shards}th timer shard, from {shard} on"
+            tick = ticks.every("1 minute", f"Tick{shard}", covered, shard=shard, shards=shards)
+            if later is not None:
+                tick.add_dependency(later)
+            later = tick

@@ -32,7 +32,7 @@ class Intake(Construct):
             timeout=INTAKE_TIMEOUT,
         )
         tables.jobs.grant(self.function, "BatchGetItem")
-        tables.executions.grant(self.function, "PutItem")
+        tables.executions.grant(self.function, "GetItem", "PutItem", "UpdateItem")
         tables.signals.grant(self.function, "UpdateItem")
         read_queue(
             self,

@@ -28,8 +28,8 @@ class Ticks:
         )
         self._role.add_to_policy(iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self._function]))
 
-    def every(self, rate: str, construct_id: str, description: str, **payload: Any) -> None:
-        """Invoke the function every `rate`, such as `1 minute`, with `payload`."""
+    def every(self, rate: str, construct_id: str, description: str, **payload: Any) -> scheduler.CfnSchedule:
+        """Invoke the function every `rate`, such as `1 minute`, with `payload`. Returns the schedule."""
         schedule = scheduler.CfnSchedule(
             self._scope,
             construct_id,
@@ -48,3 +48,4 @@ class Ticks:
         )
         # The schedule depends on the role's policy: without it, the first invocations would be denied.
         schedule.node.add_dependency(self._role.node.find_child("DefaultPolicy"))
+        return schedule

@@ -1,4 +1,4 @@
-"""Lambda handler of the dispatcher: one tick of one shard."""
+"""Lambda handler of the dispatcher: one of the ticks of a minute."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ dispatcher = Dispatcher(
     work_queues=work_queues,
     gatekeeper=wiring.gatekeeper(settings),
     start_checks=StartChecks(executions, wiring.jobs(settings), work_queues, instant.now),
-    shards=settings.timer_shards,
+    shards=wiring.shards(settings),
     clock=instant.now,
 )
 
 
 @function
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
-    sweep = dispatcher.tick(int(event.get("shard", 0)))
+    sweep = dispatcher.tick(int(event.get("shard", 0)), int(event.get("shards", settings.timer_shards)))
     report = {**asdict(sweep), "behind": sweep.behind.total_seconds()}
     logger.info("swept", extra=report)
     return report

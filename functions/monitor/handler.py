@@ -28,6 +28,7 @@ from punctual.stages.watch.measure import Monitor, QueueSampler
 from punctual.stages.watch.planned_demand import PlannedDemand
 from punctual.stages.watch.record_queues import QueueRecorder
 from punctual.stages.watch.revive_operations import OperationReviver
+from punctual.stages.watch.shard_numbers import ShardNumbers
 
 settings = MonitorSettings.from_env()
 executions = wiring.watched_executions(settings)
@@ -55,6 +56,7 @@ checker = DeadlineChecker(
     ),
     clock=instant.now,
 )
+shards, timers = wiring.shards(settings), wiring.timers(settings)
 index = DynamoExecutionIndex(executions, wiring.gates(settings))
 overruns = OverrunChecker(
     jobs=jobs,
@@ -76,14 +78,15 @@ monitor = Monitor(
     slots=parts,
     lane_outlooks=lane_outlooks,
     demand=PlannedDemand(index, jobs),
-    timers=wiring.timers(settings),
+    timers=timers,
     runs=wiring.failed_runs_if_any(settings.state_machine_arn),
     dead_letters=SqsQueueDepths({url: url for url in dead_letter_urls}, sqs, logger.warning),
     limits=limits,
-    shards=settings.timer_shards,
+    shards=shards,
     clock=instant.now,
 )
 
+shard_numbers = ShardNumbers(shards, timers, settings.timer_shards, instant.now)
 backlogs = BacklogChecker(
     jobs=jobs,
     queue_jobs=jobs,
@@ -110,10 +113,10 @@ def _tick() -> dict[str, Any]:
     metrics.publish(measured.figures, now)
     for figures, dimensions in measured.details:
         metrics.log(figures, dimensions, now)
-    sent = checker.send_due(range(settings.timer_shards))
+    sent = checker.send_due(range(shards.count()))
     overrun, revived, backlog_changes = overruns.tick(), operations.tick(), backlogs.tick()
     extra = {"figures": measured.figures, "checks_sent": sent, "overrun": overrun, "revived": revived}
-    extra["backlog_changes"] = backlog_changes
+    extra |= {"backlog_changes": backlog_changes, "shard_numbers_removed": shard_numbers.tick()}
     logger.info("measured", extra=extra)
     if measured.failures:
         raise RuntimeError(f"some metrics could not be measured: {'; '.join(measured.failures)}")

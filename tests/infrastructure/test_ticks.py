@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aws_cdk import App
@@ -18,8 +19,23 @@ def test_each_timer_shard_is_swept_every_minute(tmp_path: Path) -> None:
     app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
     PunctualStack(app, settings=dataclasses.replace(PROD, timer_shards=4))
     schedules = Deployed.of(app).ticks("dispatcher")
-    assert {json.loads(schedule["Target"]["Input"])["shard"] for schedule in schedules} == {0, 1, 2, 3}
+    assert sorted((one["shard"], one["shards"]) for one in map(_input, schedules)) == [(n, 4) for n in range(4)]
     assert {schedule["ScheduleExpression"] for schedule in schedules} == {"rate(1 minute)"}
+
+
+def test_the_ticks_are_changed_from_the_last_to_the_first(tmp_path: Path) -> None:
+    app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
+    PunctualStack(app, settings=dataclasses.replace(PROD, timer_shards=3))
+    schedules = Deployed.of(app).template["Resources"].items()
+    found = {name: one for name, one in schedules if one["Type"] == "AWS::Scheduler::Schedule"}
+    ticks = {_input(one["Properties"]).get("shard"): (name, one["DependsOn"]) for name, one in found.items()}
+    assert ticks[1][0] in ticks[0][1]
+    assert ticks[2][0] in ticks[1][1]
+
+
+def _input(schedule: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(schedule["Target"]["Input"])
+    return found
 
 
 @pytest.mark.parametrize(

@@ -197,8 +197,8 @@ class World:
             for action, resource in refused(caller, service, model.name, params):
                 self.refused.add(f"{caller} may not {action} on {resource}")
 
-    def tick(self, shard: int = 0) -> dict[str, Any]:
-        return self.call("dispatcher", {"shard": shard})
+    def tick(self, shard: int = 0, shards: int = 1) -> dict[str, Any]:
+        return self.call("dispatcher", {"shard": shard, "shards": shards})
 
     def request(
         self,
@@ -410,7 +410,8 @@ class World:
         return [json.loads(message["body"]) for message in self.receive(f"{topic}-subscriber")]
 
     def items(self, table: str) -> list[dict[str, Any]]:
-        return self.dynamodb.scan(TableName=table)["Items"]
+        found = self.dynamodb.scan(TableName=table)["Items"]
+        return [item for item in found if item.get("execution_id") != {"S": "#shards"}]
 
     # setup
 

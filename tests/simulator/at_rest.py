@@ -26,6 +26,7 @@ from tests.statistics_truth import stored_records, stored_totals, true_totals
 OF_CHANGED_JOBS = ("is deleted", "is cancelled", "its schedule is not")
 """Why a queue message is refused if its job was removed, or given another schedule, after the message was sent."""
 
+TO_START = (Status.SCHEDULED, Status.QUEUED, Status.RETRYING)
 STARTED_WITHIN = timedelta(minutes=2)
 """How long a worker that dies before its claim delays a start."""
 
@@ -64,14 +65,14 @@ class AtRest:
         ]
 
     def unclaimed(self, since: datetime) -> Iterator[str]:
-        """Executions of the short lane that no worker has claimed in time, although their queue is empty.
+        """Executions of the short lane that no sweep has queued, or no worker has claimed in time with empty queues.
 
         ``since``: faults have ended. An execution that was sent again while there were faults is checked after as long
         again as it has waited.
         """
         now = self.observer.kernel.now
         for one in self.observer.executions.values():
-            if one.lane is Lane.LONG or one.status not in (Status.QUEUED, Status.RETRYING) or self.may_wait(one):
+            if one.lane is Lane.LONG or one.status not in TO_START or self.may_wait(one):
                 continue
             instants = (one.queued_at, one.woken_at, one.retry_at, one.earliest_start)
             ready_at = max(filter(None, instants))

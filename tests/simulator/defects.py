@@ -61,6 +61,8 @@ FOUND_IN = {
     "late_report_accepted": "containers are frozen",
     "removed_job_retries": "jobs are paused and removed",
     "message_of_a_batch_lost": "messages",
+    "shards_not_stored": "the number of shards changes",
+    "former_shards_not_swept": "the number of shards changes",
     "dead_worker_not_noticed": "workers die before the claim",
     "start_without_check": "workers die before the claim",
     "full_gate_without_rule": "executions wait for a key",

@@ -12,6 +12,7 @@ from punctual.aws.dynamodb import gates
 from punctual.aws.dynamodb.execution_table import ExecutionTable
 from punctual.aws.dynamodb.executions import DynamoExecutions
 from punctual.aws.dynamodb.items import Item
+from punctual.aws.dynamodb.shards import DynamoShards
 from punctual.aws.dynamodb.table import Table, WriteResult
 from punctual.domain.executions.attempt_decision import AttemptDecision
 from punctual.domain.executions.execution import Execution
@@ -31,6 +32,7 @@ from punctual.stages.plan.intake import Intake
 from punctual.stages.run import work
 from punctual.stages.run.gates import Gatekeeper
 from punctual.stages.run.work import Worker
+from punctual.stages.watch.shard_numbers import ShardNumbers
 
 Patches = Iterator[Any]
 
@@ -242,6 +244,16 @@ def dead_worker_not_noticed() -> Patches:
 def start_without_check() -> Patches:
     """The planner sets no timer for a start that is not at the due instant."""
     yield mock.patch.object(send, "start_check", return_value=None)
+
+
+def shards_not_stored() -> Patches:
+    """Functions write under another number of shards without having stored it."""
+    yield mock.patch.object(DynamoShards, "_store", lambda _, needed: needed)
+
+
+def former_shards_not_swept() -> Patches:
+    """A number of shards is removed as soon as the monitor has another one."""
+    yield mock.patch.object(ShardNumbers, "_is_drained", lambda one, number, *_: number != one.used)
 
 
 def message_of_a_batch_lost() -> Patches:

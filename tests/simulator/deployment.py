@@ -12,7 +12,7 @@ import random
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -47,6 +47,9 @@ TIMEOUTS = {
     "bulk": 60,
 }
 """The timeout of each function in seconds."""
+TICKS = "ticks"
+PARTS = (*TIMEOUTS, TICKS)
+"""What a deployment replaces: the functions, and the schedules of the dispatcher."""
 VISIBILITY = {"high": 960, "normal": 960, "low": 960}
 """The visibility timeout of each queue in seconds; 180 for all others."""
 MAX_RECEIVES = 100
@@ -84,7 +87,8 @@ class Deployment:
         self.queue_urls = {
             name: sqs.create_queue(QueueName=name, Attributes=_attributes(name))["QueueUrl"] for name in queue_names()
         }
-        os.environ |= environment(self.queue_urls, {name: f"arn:topic:{name}" for name in TOPICS})
+        self._settings = environment(self.queue_urls, {name: f"arn:topic:{name}" for name in TOPICS})
+        self._changed: dict[str, dict[str, str]] = {part: {} for part in PARTS}
         self.prepare: dict[str, Callable[[ModuleType], None]] = {}
         """By function: called with each new execution environment, before its first invocation."""
         self._warm: dict[str, list[ModuleType]] = {}
@@ -98,20 +102,23 @@ class Deployment:
         finally:  # also after a kill: nothing that a handler keeps depends on the invocation
             warm.append(module)
 
-    def redeploy(self, settings: Mapping[str, str]) -> None:
-        """Replace all functions by ones with other settings.
+    def redeploy(self, settings: Mapping[str, str], parts: Iterable[str]) -> None:
+        """Replace functions by ones with other settings.
 
         Invocations that run continue with the old ones, later ones start cold.
         """
-        self._warm = {}
-        os.environ |= settings
+        for part in parts:
+            self._warm.pop(part, None)
+            self._changed[part] |= settings
 
     @property
-    def timer_shards(self) -> int:
-        return int(os.environ["TIMER_SHARDS"])
+    def ticks(self) -> int:
+        """The number of the dispatcher's ticks a minute."""
+        return int((self._settings | self._changed[TICKS])["TIMER_SHARDS"])
 
     def _cold_start(self, name: str) -> ModuleType:
         """Import the handler of a function, with its own copy of the modules in the function's folder."""
+        os.environ |= self._settings | self._changed[name]
         os.environ["DEAD_LETTER_QUEUE_URL"] = self.queue_urls.get(f"{name}-dead", "none")
         folder = str(FUNCTIONS / name)
         for module in [one for one in sys.modules if one.partition(".")[0] in OF_ONE_ENVIRONMENT]:

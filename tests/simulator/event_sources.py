@@ -295,7 +295,8 @@ class Ticks:
 
     def _tick(self) -> None:
         self._invoker.kernel.after(60.0, self._tick)
-        sweeps = [("dispatcher", {"shard": shard}) for shard in range(self._invoker.deployment.timer_shards)]
+        shards = self._invoker.deployment.ticks
+        sweeps = [("dispatcher", {"shard": shard, "shards": shards}) for shard in range(shards)]
         for function, event in (*sweeps, *TICKS):
             if not self._invoker.faults.happens("tick", function):
                 self._invoker.invoke(function, dict(event), lambda _: None)

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from punctual.aws.dynamodb.execution_item import item_to_execution
 from punctual.aws.dynamodb.items import plain
 from punctual.aws.dynamodb.job_item import item_to_job
+from punctual.aws.dynamodb.shards import KEY as SHARDS_KEY
 from punctual.domain.executions.execution import UNCOUNTED_OUTCOMES, UPSTREAM_BOUND_ORIGINS, Execution, Origin
 from punctual.domain.jobs.dependency import Dependency
 from punctual.domain.jobs.gate import OF_JOB
@@ -116,6 +117,8 @@ class Observer:
                 self.violated(f"jobs {job.job_id} and {other.job_id} are live and have {job.unique_keys}")
 
     def _execution_changed(self, change: Change) -> None:
+        if change.key[0] == SHARDS_KEY["job_id"]:
+            return
         old = item_to_execution(plain(change.old)) if change.old else None
         if change.new is None:
             assert old is not None

@@ -11,14 +11,17 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from math import inf
 from types import ModuleType
 from typing import Any
 from unittest import mock
 
+from punctual.aws.dynamodb import shards as dynamodb_shards
 from punctual.aws.dynamodb.items import plain
 from punctual.aws.dynamodb.job_item import item_to_job
+from punctual.domain import shards
 from punctual.domain.jobs.job import REMOVED_STATES
 from punctual.domain.status import FINAL
 from punctual.stages.run import gates
@@ -29,7 +32,7 @@ from tests.simulator.aws.states import RUNNING
 from tests.simulator.choices import Choices, Decision, Profile
 from tests.simulator.containers import Containers
 from tests.simulator.contention import ContentionObserver
-from tests.simulator.deployment import Deployment, installed
+from tests.simulator.deployment import PARTS, Deployment, installed
 from tests.simulator.event_sources import QUEUES, Invoker, OneTimeSchedules, QueueSource, Streams, Ticks
 from tests.simulator.faults import Faults
 from tests.simulator.grant_order import GrantOrderObserver
@@ -50,8 +53,17 @@ TAILS = (timedelta(), timedelta(), timedelta(minutes=75))
 """How long a run continues without faults: longer than a timer's expiry, or not at all."""
 DEPLOYMENT_INTERVAL = 45.0
 """Seconds between two instants at which all functions may be deployed again."""
-UPGRADES: tuple[dict[str, str], ...] = ({}, {"TIMER_SHARDS": "2"}, {"LONG_TASKS": "6"}, {"HEARTBEAT_SECONDS": "20"})
+UPGRADES: tuple[dict[str, str], ...] = (
+    {},
+    *({"TIMER_SHARDS": number} for number in ("1", "2", "5")),
+    {"LONG_TASKS": "6"},
+    {"HEARTBEAT_SECONDS": "20"},
+)
 """The settings that a deployment changes. Each is safe to change in this direction while executions run."""
+ROLLOUT = 40.0
+"""Seconds between the first and the last function that a deployment with another number of shards replaces."""
+SHARDS_MARGIN = timedelta(minutes=20)
+"""For so long a number of shards is kept after its last use: longer than functions run, but shorter than on AWS."""
 ABORT_INTERVAL = 70.0
 """Seconds between two instants at which a state machine run may be stopped."""
 EXPIRY_DELAYS = (timedelta(minutes=1), timedelta(minutes=40))
@@ -81,7 +93,13 @@ def simulate(
     with installed(kernel, account) as deployment:
         simulation = Simulation(kernel, account, deployment, choices, frozenset(without), stop_at)
         try:
-            with simulation.contention.observed(), mock.patch.object(gates, "MAX_GATE_TRIES", simulation.gate_tries):
+            with (
+                simulation.contention.observed(),
+                mock.patch.object(gates, "MAX_GATE_TRIES", simulation.gate_tries),
+                mock.patch.object(shards, "MARGIN", SHARDS_MARGIN),
+                mock.patch.object(dynamodb_shards, "MARGIN", SHARDS_MARGIN),
+                mock.patch.object(dynamodb_shards, "RENEWED_FOR", SHARDS_MARGIN / 2),
+            ):
                 simulation.run()
         finally:
             simulation.stop()
@@ -287,7 +305,10 @@ class Simulation:
         if self.faults.happens("deploy", "all"):
             settings = self.choices.any("settings", UPGRADES)
             self.kernel.log(f"all functions are deployed again {settings}")
-            self.deployment.redeploy(settings)
+            first = [one for one in PARTS if "TIMER_SHARDS" in settings and self.choices.happens(f"first/{one}", 0.5)]
+            self.deployment.redeploy(settings, first)
+            rest = [one for one in PARTS if one not in first]
+            self.kernel.after(ROLLOUT if first else 0.0, partial(self.deployment.redeploy, settings, rest))
             self.observer.coverage.counts["deployed with other settings"] += bool(settings)
 
     def _abort_run(self) -> None:

@@ -38,7 +38,7 @@ class DynamoExecutionIndex:
             yield [item["execution_id"] for item in page]
 
     def ids_running(self, low: str, high: str, page_size: int = IDS_PER_PAGE) -> list[Iterator[list[str]]]:
-        shards = map(str, range(self.executions.shards))
+        shards = map(str, range(self.executions.shards.count()))
         return [self._ids("running_shard", one, low, high, index="running", page_size=page_size) for one in shards]
 
     def ids_holding(self, after: str | None, page_size: int = IDS_PER_PAGE) -> list[Iterator[list[str]]]:
@@ -46,7 +46,7 @@ class DynamoExecutionIndex:
 
     def count_running(self, at_most: int) -> int:
         counted, condition = 0, "#running_shard = :shard"
-        for shard in range(self.executions.shards):
+        for shard in range(self.executions.shards.count()):
             if counted < at_most:
                 values, left = {"shard": str(shard)}, at_most - counted
                 counted += self.executions.table.count(condition, values, index="running", at_most=left)
@@ -56,7 +56,7 @@ class DynamoExecutionIndex:
         return min(counted, at_most)
 
     def ids_long(self) -> list[Iterator[list[str]]]:
-        return [self._ids_long_of(shard) for shard in range(self.executions.shards)]
+        return [self._ids_long_of(shard) for shard in range(self.executions.shards.count())]
 
     def _ids_long_of(self, shard: int) -> Iterator[list[str]]:
         values = {"shard": str(shard)}
@@ -64,7 +64,7 @@ class DynamoExecutionIndex:
             yield [item["execution_id"] for item in page]
 
     def danger_keys(self, low: str, high: str) -> list[Iterator[list[str]]]:
-        return [self._danger_keys_of(shard, low, high) for shard in range(self.executions.shards)]
+        return [self._danger_keys_of(shard, low, high) for shard in range(self.executions.shards.count())]
 
     def _danger_keys_of(self, shard: int, low: str, high: str) -> Iterator[list[str]]:
         values = {"shard": str(shard), "low": low, "high": high}
@@ -73,7 +73,7 @@ class DynamoExecutionIndex:
 
     def count_danger(self, low: str, high: str, at_most: int) -> int:
         counted = 0
-        for shard in range(self.executions.shards):
+        for shard in range(self.executions.shards.count()):
             if counted < at_most:
                 values = {"shard": str(shard), "low": low, "high": high}
                 counted += self.executions.table.count(DANGER, values, index="deadlines", at_most=at_most - counted)

@@ -10,10 +10,10 @@ from typing import Any
 
 from punctual.aws.dynamodb.execution_item import execution_to_item, item_to_execution
 from punctual.aws.dynamodb.items import Item, instant_text
+from punctual.aws.dynamodb.shards import DynamoShards
 from punctual.aws.dynamodb.table import Table, WriteResult, recognise_own
 from punctual.domain.executions.deadline_outlook import DeadlineState, danger_key
 from punctual.domain.executions.execution import Execution, as_live
-from punctual.domain.executions.timer import shard_of
 from punctual.domain.identity import job_of
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, LIVE_STATUSES, Status, sources_of
@@ -40,7 +40,7 @@ class ExecutionTable:
     """
 
     table: Table
-    shards: int
+    shards: DynamoShards
     retention: timedelta
     brief_retention: timedelta
     """Of executions that succeeded and needed no follow-up."""
@@ -130,17 +130,19 @@ class ExecutionTable:
         )
 
     def _item(self, execution: Execution) -> Item:
-        shard = str(shard_of(execution.execution_id, self.shards))
         item = execution_to_item(execution)
         if execution.status in UNSTARTED and as_live(execution).is_of_message:
             item["unstarted_of"] = execution.job_id
         if execution.lane is Lane.LONG and execution.status not in FINAL:
-            item["long_shard"] = shard
+            item["long_shard"] = self._shard_of(execution.execution_id)
         if execution.deadline_at is not None and execution.status not in FINAL:
-            item["check_shard"] = item["deadline_shard"] = shard
+            item["check_shard"] = item["deadline_shard"] = self._shard_of(execution.execution_id)
             state = execution.outlook.state if execution.outlook else DeadlineState.ON_TRACK
             item["danger"] = danger_key(state, execution.deadline_at, execution.execution_id)
         return item
+
+    def _shard_of(self, execution_id: str) -> str:
+        return str(self.shards.of(execution_id))
 
     def _expiry(self, now: datetime) -> int:
         return int((now + self.retention).timestamp())

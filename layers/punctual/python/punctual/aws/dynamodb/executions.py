@@ -235,7 +235,7 @@ class DynamoExecutions(ExecutionTable):
             "started_at": instant_text(now),
             "worker_id": worker_id,
             "lease_until": instant_text(now + LEASE_DURATION),
-            "running_shard": str(shard_of(execution_id, self.shards)) if indexed else None,
+            "running_shard": self._shard_of(execution_id) if indexed else None,
         }
 
     def _retention_of(self, execution: Execution, decision: AttemptDecision) -> timedelta:

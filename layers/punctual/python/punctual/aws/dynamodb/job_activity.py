@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.gates import gate_state, key_of_gate
 from punctual.aws.dynamodb.items import Item
+from punctual.aws.dynamodb.shards import DynamoShards
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.executions.deadline_outlook import BY_URGENCY, DeadlineState
 from punctual.domain.jobs.gate import OF_JOB
@@ -21,7 +22,7 @@ KEYS_READ = 2000
 class DynamoJobActivity:
     executions: Table
     gates: Table
-    shards: int
+    shards: DynamoShards
 
     def running(self, job_ids: Sequence[str]) -> Mapping[str, int]:
         running = Counter(item["job_id"] for item in self._keys("running_shard", "running"))
@@ -34,7 +35,7 @@ class DynamoJobActivity:
         return {item["job_id"]: BY_URGENCY[int(item["danger"][0])] for item in most_endangered_last}
 
     def _keys(self, shard_name: str, index: str) -> Iterator[Item]:
-        for shard in range(self.shards):
+        for shard in range(self.shards.count()):
             condition, values = f"#{shard_name} = :shard", {"shard": str(shard)}
             yield from next(self.executions.query(condition, values, index=index, page_size=KEYS_READ))
 

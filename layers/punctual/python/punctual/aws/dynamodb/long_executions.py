@@ -10,7 +10,6 @@ from punctual.aws.dynamodb.execution_item import as_text, attempts_text, item_to
 from punctual.aws.dynamodb.execution_table import DEADLINE_ATTRIBUTES, IS_CLEARED, ExecutionTable, key_of
 from punctual.aws.dynamodb.items import instant_text
 from punctual.domain.executions.execution import Execution
-from punctual.domain.executions.timer import shard_of
 from punctual.domain.lane import Lane
 from punctual.domain.status import FINAL, LIVE_STATUSES, PARENT_LIVE_STATUSES, Status
 
@@ -73,7 +72,7 @@ class DynamoLongExecutions(ExecutionTable):
             "progress": as_text(parts_status.progress),
             "progress_at": instant_text(progress_at),
             "error": as_text(parts_status.error),
-            "running_shard": str(shard_of(execution_id, self.shards)) if running else None,
+            "running_shard": self._shard_of(execution_id) if running else None,
         }
         cleared = ("reason", "retry_at", "error", "running_shard", "progress")
         absent = [name for name in cleared if changes[name] is None]
@@ -102,7 +101,7 @@ class DynamoLongExecutions(ExecutionTable):
 
     def live_long(self) -> Iterator[Execution]:
         """The live executions of the long lane."""
-        for shard in range(self.shards):
+        for shard in range(self.shards.count()):
             for page in self.table.query("#long_shard = :shard", {"shard": str(shard)}, index="long"):
                 yield from self.get_many(item["execution_id"] for item in page)
 

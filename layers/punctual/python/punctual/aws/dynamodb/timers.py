@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from punctual.aws.dynamodb.items import Item, instant_text
+from punctual.aws.dynamodb.shards import DynamoShards
 from punctual.aws.dynamodb.table import Table
 from punctual.domain.errors import Unreadable
-from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason, buckets_between, shard_of, timer_bucket
+from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason, buckets_between, timer_bucket
 from punctual.domain.instant import from_text, to_text
 
 EXPIRY_DELAY = timedelta(hours=1)
@@ -23,12 +24,12 @@ TIMERS_PER_PAGE = 200
 @dataclass(frozen=True)
 class DynamoTimers:
     table: Table
-    shards: int
+    shards: DynamoShards
 
     def set(self, timer: Timer) -> None:
         self.table.put(
             {
-                "bucket": timer_bucket(timer.at, shard_of(timer.execution_id, self.shards)),
+                "bucket": timer_bucket(timer.at, self.shards.of(timer.execution_id, timer.at)),
                 "due": timer.position,
                 "job_id": timer.job_id,
                 "expires_at": int((timer.at + EXPIRY_DELAY).timestamp()),
@@ -37,9 +38,9 @@ class DynamoTimers:
 
     def swept_to(self, shard: int) -> SweepPosition | None:
         item = self.table.get(_position_key(shard), consistent=True)
-        return (
-            None if item is None else SweepPosition(at=from_text(item["swept_to"]), position=item.get("position", ""))
-        )
+        if item is None:
+            return None
+        return SweepPosition(at=from_text(item["swept_to"]), position=item.get("position", ""), ticks=item.get("ticks"))
 
     def due(self, shard: int, since: SweepPosition, until: datetime) -> Iterator[tuple[list[Timer], SweepPosition]]:
         lowest, highest = max(since.position, to_text(since.at)), f"{to_text(until)}~"
@@ -52,7 +53,8 @@ class DynamoTimers:
             yield [], SweepPosition(at=min(end, until))
 
     def advance(self, shard: int, to: SweepPosition) -> None:
-        self.table.put({**_position_key(shard), "swept_to": instant_text(to.at), "position": to.position or None})
+        swept = {"swept_to": instant_text(to.at), "position": to.position or None, "ticks": to.ticks}
+        self.table.put({**_position_key(shard), **swept})
 
 
 def item_to_timer(item: Item) -> Timer:

@@ -53,7 +53,7 @@ class DynamoWatchedExecutions(ExecutionTable):
         condition = "#deadline_shard = :shard AND #danger BETWEEN :low AND :high"
         return sum(
             self.table.count(condition, {"shard": str(shard), **values}, index="deadlines")
-            for shard in range(self.shards)
+            for shard in range(self.shards.count())
         )
 
     def recent_run_times(self, execution: Execution) -> list[int]:

@@ -63,6 +63,8 @@ class SweepPosition:
 
     at: datetime
     position: str = ""
+    ticks: int | None = None
+    """The number of ticks that share the start checks, if the tick that swept the shard has also made its share."""
 
 
 def buckets_between(start: datetime, end: datetime, shard: int) -> Iterator[tuple[str, datetime]]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from punctual.aws.dynamodb.queue_flows import DynamoFlows
     from punctual.aws.dynamodb.queue_history import DynamoQueueHours
     from punctual.aws.dynamodb.revisions import DynamoRevisions
+    from punctual.aws.dynamodb.shards import DynamoShards
     from punctual.aws.dynamodb.statistics import DynamoStatistics
     from punctual.aws.dynamodb.timers import DynamoTimers
     from punctual.aws.dynamodb.unstarted_messages import DynamoUnstartedMessages
@@ -65,15 +66,16 @@ if TYPE_CHECKING:
     class _WithRevisions(_WithJobs, Protocol):
         revisions_table: str
 
-    class _WithExecutions(_WithRetention, Protocol):
+    class _WithShards(Protocol):
         executions_table: str
         timer_shards: int
 
+    class _WithExecutions(_WithRetention, _WithShards, Protocol): ...
+
     class _WithMisfires(_WithJobs, _WithExecutions, Protocol): ...
 
-    class _WithTimers(Protocol):
+    class _WithTimers(_WithShards, Protocol):
         timers_table: str
-        timer_shards: int
 
     class _WithGatesTable(_WithRetention, Protocol):
         gates_table: str
@@ -124,9 +126,15 @@ def revisions(settings: _WithRevisions) -> DynamoRevisions:
     return DynamoRevisions(Table(settings.revisions_table, dynamodb()), jobs(settings))
 
 
-def _execution_storage(settings: _WithExecutions) -> tuple[Table, int, timedelta, timedelta]:
+def shards(settings: _WithShards) -> DynamoShards:
+    from punctual.aws.dynamodb.shards import DynamoShards
+
+    return DynamoShards(Table(settings.executions_table, dynamodb()), settings.timer_shards, instant.now)
+
+
+def _execution_storage(settings: _WithExecutions) -> tuple[Table, DynamoShards, timedelta, timedelta]:
     table = Table(settings.executions_table, dynamodb())
-    return table, settings.timer_shards, settings.retention, settings.brief_retention
+    return table, shards(settings), settings.retention, settings.brief_retention
 
 
 def executions(settings: _WithExecutions) -> DynamoExecutions:
@@ -174,7 +182,7 @@ def unstarted_messages(settings: _WithExecutions) -> DynamoUnstartedMessages:
 def timers(settings: _WithTimers) -> DynamoTimers:
     from punctual.aws.dynamodb.timers import DynamoTimers
 
-    return DynamoTimers(Table(settings.timers_table, dynamodb()), settings.timer_shards)
+    return DynamoTimers(Table(settings.timers_table, dynamodb()), shards(settings))
 
 
 def gates(settings: _WithGates) -> DynamoGates:
@@ -296,8 +304,8 @@ def statistics(settings: _WithStatistics) -> DynamoStatistics:
 def job_activity(settings: _WithGates) -> DynamoJobActivity:
     from punctual.aws.dynamodb.job_activity import DynamoJobActivity
 
-    executions, shards, *_ = _execution_storage(settings)
-    return DynamoJobActivity(executions, Table(settings.gates_table, dynamodb()), shards)
+    executions, all_shards, *_ = _execution_storage(settings)
+    return DynamoJobActivity(executions, Table(settings.gates_table, dynamodb()), all_shards)
 
 
 def samples(settings: _WithSignals) -> DynamoSamples:

@@ -1,9 +1,10 @@
-"""Dispatch: once a minute and per shard, queue executions that are due soon, and replace dead workers.
+"""Dispatch: once a minute, queue executions that are due soon, and replace dead workers.
 
-A sweep starts at the position where the last one ended. It reads the timers up to the sweep horizon, and moves their
-executions from ``scheduled``, ``retrying`` or ``waiting`` to ``queued``; the planner then sends their work orders. The
-position is stored after each page that has timers: a crash repeats at most one such page, and the next tick catches up
-on a missed one. Concurrent sweeps are harmless, because queueing an execution that is queued already changes nothing.
+The ticks of a minute share the shards in use. A sweep of a shard starts at the position where the last one ended. It
+reads the timers up to the sweep horizon, and moves their executions from ``scheduled``, ``retrying`` or ``waiting`` to
+``queued``; the planner then sends their work orders. The position is stored after each page that has timers: a crash
+repeats at most one such page, and the next tick catches up on a missed one. Concurrent sweeps are harmless, because
+queueing an execution that is queued already changes nothing.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from punctual.domain.executions.lease import LEASE_DURATION, LEASE_SUSPECT_AFTER
 from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
 from punctual.domain.lane import Lane
+from punctual.domain.shards import swept_since
 
 if TYPE_CHECKING:
     from punctual.domain.executions.execution import Execution
     from punctual.ports.clock import Clock
     from punctual.ports.executions import Executions
     from punctual.ports.planning import Timers, WorkQueues
+    from punctual.ports.shards import Shards
     from punctual.stages.dispatch.start_checks import StartChecks
     from punctual.stages.run.gates import Gatekeeper
 
@@ -47,7 +50,8 @@ class SweepReport:
     orders_sent: int = 0
     """Takeover orders."""
     behind: timedelta = timedelta()
-    """How much later than one tick after the stored position the sweep started; zero for the first sweep of a shard."""
+    """How much later than one tick after the stored position the sweep started: the largest of the shards; zero for the
+    first sweep of a shard."""
 
 
 @dataclass(frozen=True)
@@ -57,39 +61,49 @@ class Dispatcher:
     work_queues: WorkQueues
     gatekeeper: Gatekeeper
     start_checks: StartChecks
-    shards: int
+    shards: Shards
     clock: Clock
 
-    def tick(self, shard: int) -> SweepReport:
-        """Send takeover orders for the shard, check the starts of the last minute, then sweep its timers.
+    def tick(self, tick: int, ticks: int) -> SweepReport:
+        """One of the ``ticks`` of a minute: replace dead workers, check the last starts, and sweep its shards.
 
-        Safe to run concurrently. Repeating it may send an order twice: only one of them can claim the execution.
+        Its shards are every ``ticks``-th of those in use. Safe to run concurrently, also with ticks of another number.
+        Repeating it may send an order twice: only one of them can claim the execution.
         """
-        now = self.clock()
-        holders = list(self.gatekeeper.repair(shard, self.shards))
-        orders = list(self._takeover_orders(chain(self.executions.running(shard), holders), now))
+        now, numbers = self.clock(), self.shards.numbers(consistent=True)
+        mine = range(tick, max([ticks, *numbers]), ticks)
+        holders = list(self.gatekeeper.repair(tick, ticks))
+        running = chain.from_iterable(map(self.executions.running, mine))
+        orders = list(self._takeover_orders(chain(running, holders), now))
         self.work_queues.send(orders, now)  # before the sweep, which may take long after an outage
-        before = self.timers.swept_to(shard)
         # the position moves on only after this check, so that it also tells which due instants were checked
-        unclaimed = self.start_checks.check_due(shard, self.shards, before.at - SWEEP_HORIZON if before else None)
-        unclaimed += self.start_checks.check_holders(holders)
-        swept = self._sweep(shard, before or SweepPosition(at=now - INITIAL_LOOKBACK), until=now + SWEEP_HORIZON)
-        behind = max(now + SWEEP_HORIZON - before.at - TICK, timedelta()) if before else timedelta()
-        return replace(swept, sent_again=swept.sent_again + unclaimed, orders_sent=len(orders), behind=behind)
+        own = self.timers.swept_to(tick)
+        checked_to = own.at - SWEEP_HORIZON if own and own.ticks == ticks else None
+        unclaimed = self.start_checks.check_due(tick, ticks, checked_to) + self.start_checks.check_holders(holders)
+        report = SweepReport(sent_again=unclaimed, orders_sent=len(orders))
+        for shard in mine:
+            to = SweepPosition(at=now + SWEEP_HORIZON, ticks=ticks if shard == tick else None)
+            report = self._sweep(shard, to, swept_since(shard, numbers), report)
+        return report
 
-    def _sweep(self, shard: int, since: SweepPosition, until: datetime) -> SweepReport:
-        swept, empty_buckets = SweepReport(), 0
-        if until <= since.at:  # a clock that went back must not move the position back
-            return swept
-        for timers, reached in self.timers.due(shard, since, until):
-            swept = self._examine(timers, swept)
+    def _sweep(self, shard: int, to: SweepPosition, since: datetime | None, report: SweepReport) -> SweepReport:
+        """Sweep one shard, in which no timer is due before ``since``, and return the report with what was done."""
+        before, empty_buckets = self.timers.swept_to(shard), 0
+        if before is not None and since is not None and before.at < since:  # recorded when it was last in use
+            before = None
+        start = before or SweepPosition(at=since or to.at - SWEEP_HORIZON - INITIAL_LOOKBACK)
+        if to.at <= start.at:  # a clock that went back must not move the position back
+            return report
+        behind = max(to.at - start.at - TICK, report.behind) if before else report.behind
+        for timers, reached in self.timers.due(shard, start, to.at):
+            report = self._examine(timers, report)
             empty_buckets += not timers
             if (
                 timers or empty_buckets % EMPTY_BUCKETS_PER_ADVANCE == 0
             ):  # not after each empty bucket: it costs a write
-                self.timers.advance(shard, reached)
-        self.timers.advance(shard, SweepPosition(at=until))
-        return swept
+                self.timers.advance(shard, replace(reached, ticks=to.ticks))
+        self.timers.advance(shard, to)
+        return replace(report, behind=behind)
 
     def _examine(self, timers: list[Timer], swept: SweepReport) -> SweepReport:
         """Act on a page of timers, and return the report with what was done."""

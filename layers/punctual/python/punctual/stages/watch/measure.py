@@ -21,12 +21,14 @@ from punctual.domain.lane import Lane
 from punctual.domain.long_lane.lane_forecast import LaneOutlook, lane_outlook
 from punctual.domain.long_lane.laxity import LaneLimits
 from punctual.domain.metrics import EVENT_METRICS, DashboardMetric, Metric
+from punctual.domain.shards import swept_since
 
 if TYPE_CHECKING:
     from punctual.ports.clock import Clock
     from punctual.ports.long_lane import Slots
     from punctual.ports.monitoring import Flows, LaneOutlooks, LongRunFailures, QueueDepths, Samples, WatchedExecutions
     from punctual.ports.planning import Timers
+    from punctual.ports.shards import Shards
     from punctual.stages.watch.planned_demand import PlannedDemand
     from punctual.stages.watch.record_queues import QueueRecorder
 
@@ -90,7 +92,7 @@ class Monitor:
     runs: LongRunFailures
     dead_letters: QueueDepths
     limits: LaneLimits
-    shards: int
+    shards: Shards
     clock: Clock
 
     def tick(self) -> Measurements:
@@ -142,12 +144,17 @@ class Monitor:
         A sweep covers ``SWEEP_HORIZON`` ahead. It lags when it is short of that by more than a tick. A shard that was
         never swept is new and has no lag. An overdue deadline check counts as lag, too.
         """
-        now = self.clock()
-        reached = filter(None, (self.timers.swept_to(shard) for shard in range(self.shards)))
-        lags = [now + SWEEP_HORIZON - TICK - one.at for one in reached]
-        checks = filter(None, (self.executions.oldest_check(shard) for shard in range(self.shards)))
+        now, numbers = self.clock(), self.shards.numbers()
+        shards = range(self.shards.count())
+        reached = {shard: position.at for shard in shards if (position := self.timers.swept_to(shard))}
+        lags = [self._lag(at, swept_since(shard, numbers)) for shard, at in reached.items()]
+        checks = filter(None, (self.executions.oldest_check(shard) for shard in shards))
         lags += [now - due for due in checks]
         return {Metric.SWEEP_LAG_SECONDS: max([timedelta(), *lags]).total_seconds()}
+
+    def _lag(self, swept_to: datetime, since: datetime | None) -> timedelta:
+        is_new = since is not None and swept_to < since  # recorded when the shard was last in use
+        return timedelta() if is_new else self.clock() + SWEEP_HORIZON - TICK - swept_to
 
     def _add_failed_runs(self, measured: Measurements, now: datetime, sample: Sample) -> None:
         since = now - timedelta(seconds=sample.seconds or TICK.total_seconds())
