@@ -1,14 +1,18 @@
 """The exact permissions of every function's role, and which of them an AWS request needs.
 
-The infrastructure tests compare ``PERMISSIONS`` with the deployed policies. The integration tests and the simulator
-compare every request of a function with it, because neither moto nor the simulator enforces policies.
+The infrastructure tests compare ``PERMISSIONS`` and ``CONDITIONS`` with the synthesized policies. The integration tests
+and the simulator compare every request of a function with them, because neither moto nor the simulator enforces
+policies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from tests import resources
 from tests.resources import TOPICS
 
 READ_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
@@ -257,70 +261,174 @@ PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
 EVERYWHERE = {("cloudwatch:PutMetricData", "*")}
 """What every function may do, besides writing its own log."""
 
+CONDITIONS: dict[str, dict[str, dict[str, str]]] = {
+    "cloudwatch:PutMetricData": {"StringEquals": {"cloudwatch:namespace": "Punctual/prod"}},
+    "ecs:DescribeTasks": IN_THIS_CLUSTER,
+    "ecs:StopTask": IN_THIS_CLUSTER,
+    "iam:PassRole": {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}},
+}
+"""The condition of every permission with this action. All others are unconditional."""
+
+
+@dataclass(frozen=True)
+class Permission:
+    """What a request needs: the action, the resource, and the values that a condition compares."""
+
+    action: str
+    resource: str
+    context: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join([f"{self.action} on {self.resource}", *(f"with {key} {value}" for key, value in self.context)])
+
+
+@dataclass(frozen=True)
+class Unused:
+    """Why functions have permissions that no request of a test needs."""
+
+    reason: str
+    actions: tuple[str, ...]
+    functions: tuple[str, ...] = tuple(PERMISSIONS)
+    resources: tuple[str, ...] = ("",)
+    """The ends of the resources' names."""
+
+    def covers(self, function: str, action: str, resource: str) -> bool:
+        return function in self.functions and action in self.actions and resource.endswith(self.resources)
+
+
+UNUSED = (
+    Unused("Lambda reads streams with the role of the function.", READ_STREAM),
+    Unused("Lambda reads queues with the role of the function.", READ_QUEUE),
+    Unused(
+        "Lambda sends records and events that the function failed to process.",
+        ("sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
+        resources=("DeadLetters.Arn",),
+    ),
+    Unused(
+        "Every function publishes throttled requests and late records; the tests provoke them at some.",
+        ("cloudwatch:PutMetricData",),
+    ),
+    Unused(
+        "`grant_gates` grants the whole protocol of the gates: which of its writes a function makes depends on races.",
+        (*USE_GATED, *USE_GATES),
+        functions=("api", "bulk", "conductor", "dispatcher", "planner", "settler"),
+        resources=("TablesGates.Arn", "TablesExecutions.Arn"),
+    ),
+    Unused(
+        "No test shows the need yet: add one, or revoke the grant.",
+        (
+            *("dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:Query", "s3:GetObject"),
+            *("scheduler:UpdateSchedule", "sqs:SendMessage", "states:SendTaskFailure"),
+        ),
+        functions=("api", "bulk", "conductor", "dispatcher", "monitor", "observer", "reconciler", "settler"),
+        resources=(
+            *("TablesIdempotency.Arn", "TablesJobs.Arn", "TablesExecutions.Arn", "TablesParts.Arn", "/*"),
+            *("QueuesLow.Arn", "QueuesNormal.Arn", "Punctual-prod-long"),
+        ),
+    ),
+)
+
+# The names that tests give to the resources of the stack.
+_NAMES = {
+    "Punctual/test": "Punctual/prod",
+    resources.STATE_MACHINE: STATE_MACHINE,
+    resources.ROLE: "SchedulesRole.Arn",
+    resources.TASK_ROLE: "WorkerTaskRole.Arn",
+}
 _TRANSACTED = {
     "Put": "dynamodb:PutItem",
     "Update": "dynamodb:UpdateItem",
     "Delete": "dynamodb:DeleteItem",
     "ConditionCheck": "dynamodb:ConditionCheckItem",
 }
-_QUEUE_CALLS = {
-    "SendMessage": "SendMessage",
-    "SendMessageBatch": "SendMessage",
-    "GetQueueAttributes": "GetQueueAttributes",
-}
-_QUEUE_CALLS |= {"ChangeMessageVisibility": "ChangeMessageVisibility"}
-_RUN_CALLS = {"StopExecution": RUNS}
-_SCHEDULE_CALLS = {"ListSchedules": EVERY_SCHEDULE}
 
 
-def refused(function: str, service: str, operation: str, parameters: dict[str, Any]) -> list[tuple[str, str]]:
+def refused(function: str, service: str, operation: str, parameters: dict[str, Any]) -> list[Permission]:
     """The permissions that a request of ``function`` needs and that the function does not have."""
-    allowed = {(action, resource) for resource, actions in PERMISSIONS[function].items() for action in actions}
-    return [one for one in needed(service, operation, parameters) if one not in allowed | EVERYWHERE]
+    return [one for one in needed(service, operation, parameters) if not _is_allowed(function, one)]
 
 
-def needed(service: str, operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The action and the resource of each permission that a request needs."""
+def grants(function: str) -> frozenset[tuple[str, str]]:
+    """Each action and resource that the role of ``function`` allows."""
+    own = {(action, resource) for resource, actions in PERMISSIONS[function].items() for action in actions}
+    return frozenset(own | EVERYWHERE)
+
+
+_grants = cache(grants)
+
+
+def _is_allowed(function: str, needs: Permission) -> bool:
+    wanted = {key: value for keys in CONDITIONS.get(needs.action, {}).values() for key, value in keys.items()}
+    return (needs.action, needs.resource) in _grants(function) and dict(needs.context) == wanted
+
+
+def needed(service: str, operation: str, parameters: dict[str, Any]) -> Iterator[Permission]:
+    """The permissions that a request needs."""
     match service:
         case "dynamodb":
             yield from _needed_in_dynamodb(operation, parameters)
         case "sqs":
-            yield f"sqs:{operation.removesuffix('Batch')}", _queue(parameters["QueueUrl"].rpartition("/")[2])
+            queue = _queue(parameters["QueueUrl"].rpartition("/")[2])
+            yield Permission(f"sqs:{operation.removesuffix('Batch')}", queue)
         case "s3":
-            yield f"s3:{operation}", "ResultsBucket.Arn/*"
+            bucket = "ResultsBucket.Arn" if parameters["Bucket"] == "results" else parameters["Bucket"]
+            yield Permission(f"s3:{operation}", f"{bucket}/*")
         case "sns":
             name = parameters["TopicArn"].rpartition(":")[2]
             if name in TOPICS:  # the policy of any other topic allows the notifier to publish
-                yield f"sns:{operation}", f"Topics{name.title()}"
+                yield Permission(f"sns:{operation}", f"Topics{name.title()}")
+                yield from (Permission(f"kms:{one}", "TopicsKey.Arn") for one in ("Decrypt", "GenerateDataKey"))
         case "sesv2":
             pass  # a stage with a sender allows it: see test_notifier.py
         case "stepfunctions":
-            yield f"states:{operation}", _RUN_CALLS.get(operation, STATE_MACHINE)
+            yield Permission(f"states:{operation}", _run(parameters))
         case "scheduler":
-            yield f"scheduler:{operation}", _SCHEDULE_CALLS.get(operation, SCHEDULES)
+            yield from _needed_in_scheduler(operation, parameters)
         case "ecs":
-            yield f"ecs:{operation}", TASKS
+            is_own = parameters["cluster"] == "long"
+            cluster = "FargateCluster.Arn" if is_own else parameters["cluster"]
+            yield Permission(f"ecs:{operation}", TASKS if is_own else cluster, (("ecs:cluster", cluster),))
         case "sts":
-            yield f"sts:{operation}", "WorkerTaskRole.Arn"
+            yield Permission(f"sts:{operation}", _NAMES.get(parameters["RoleArn"], parameters["RoleArn"]))
         case "cognito-idp":
-            yield f"cognito-idp:{operation}", "IdentityPool.Arn"
+            yield Permission(f"cognito-idp:{operation}", "IdentityPool.Arn")
+        case "cloudwatch" if operation == "PutMetricData":
+            namespace = _NAMES.get(parameters["Namespace"], parameters["Namespace"])
+            yield Permission(f"cloudwatch:{operation}", "*", (("cloudwatch:namespace", namespace),))
         case "cloudwatch":
-            yield f"cloudwatch:{operation}", ALARMS if operation == "DescribeAlarms" else "*"
+            yield Permission(f"cloudwatch:{operation}", ALARMS)
         case _:
             raise NotImplementedError(f"{service}.{operation}")
 
 
-def _needed_in_dynamodb(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _needed_in_dynamodb(operation: str, parameters: dict[str, Any]) -> Iterator[Permission]:
     if operation == "TransactWriteItems":
         for item in parameters["TransactItems"]:
             for kind, write in item.items():
-                yield _TRANSACTED[kind], _table(write["TableName"])
+                yield Permission(_TRANSACTED[kind], _table(write["TableName"]))
     elif operation in ("BatchGetItem", "BatchWriteItem"):
         for name in parameters["RequestItems"]:
-            yield f"dynamodb:{operation}", _table(name)
+            yield Permission(f"dynamodb:{operation}", _table(name))
     else:
         index = f"/index/{parameters['IndexName']}" if "IndexName" in parameters else ""
-        yield f"dynamodb:{operation}", _table(parameters["TableName"]) + index
+        yield Permission(f"dynamodb:{operation}", _table(parameters["TableName"]) + index)
+
+
+def _needed_in_scheduler(operation: str, parameters: dict[str, Any]) -> Iterator[Permission]:
+    own = EVERY_SCHEDULE if operation == "ListSchedules" else SCHEDULES
+    yield Permission(f"scheduler:{operation}", own if parameters["GroupName"] == "long" else parameters["GroupName"])
+    if "Target" in parameters:
+        role = parameters["Target"]["RoleArn"]
+        yield Permission("iam:PassRole", _NAMES.get(role, role), (("iam:PassedToService", "scheduler.amazonaws.com"),))
+
+
+def _run(parameters: dict[str, Any]) -> str:
+    """The state machine or the run that a request names. A task token belongs to a run of the state machine."""
+    if "executionArn" in parameters:
+        machine = parameters["executionArn"].rpartition(":")[0].replace(":execution:", ":stateMachine:")
+        return RUNS if machine == resources.STATE_MACHINE else parameters["executionArn"]
+    named = parameters.get("stateMachineArn", resources.STATE_MACHINE)
+    return _NAMES.get(named, named)
 
 
 def _table(name: str) -> str:

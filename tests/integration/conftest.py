@@ -11,10 +11,15 @@ from moto import mock_aws
 
 from tests.integration import fixture_tasks
 from tests.integration.fast_moto import speed_up
+from tests.integration.grants import GrantCheck
 from tests.integration.long_lane import LongLane
 from tests.integration.world import World
 
 START = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(GrantCheck())
 
 
 @pytest.fixture

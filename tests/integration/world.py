@@ -37,7 +37,7 @@ from tests.integration.event_sources import STREAM_CONSUMERS, EventSources, has_
 from tests.integration.prepared_aws import ACCOUNT, REGION, prepare
 from tests.integration.shared_clients import SHARED_CLIENTS, reset_clients
 from tests.integration.users import Users
-from tests.permissions import refused
+from tests.permissions import needed, refused
 from tests.resources import (
     PRIORITIES,
     ROLE,
@@ -69,6 +69,8 @@ def runner_overrides(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 QUEUES = [*queue_names(), *(f"{topic}-subscriber" for topic in TOPICS)]
+USED_PERMISSIONS: set[tuple[str, str, str]] = set()
+"""The function, action and resource of each permission that the tests of this process have used."""
 STATELESS = ("answers", "bodies", "views")
 """Packages of the api without settings or clients. Creating their models takes longer than most tests."""
 
@@ -194,8 +196,9 @@ class World:
         if self._calling:
             caller, service = self._calling[-1], model.service_model.service_name
             self.aws_requests.append(model.name)
-            for action, resource in refused(caller, service, model.name, params):
-                self.refused.add(f"{caller} may not {action} on {resource}")
+            USED_PERMISSIONS.update((caller, one.action, one.resource) for one in needed(service, model.name, params))
+            for permission in refused(caller, service, model.name, params):
+                self.refused.add(f"{caller} may not {permission}")
 
     def tick(self, shard: int = 0, shards: int = 1) -> dict[str, Any]:
         return self.call("dispatcher", {"shard": shard, "shards": shards})

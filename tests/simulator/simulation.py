@@ -258,8 +258,8 @@ class Simulation:
         function = process.name.partition("-")[0] if process else ""
         if function in PERMISSIONS:
             name = "".join(word.title() for word in operation.split("_"))
-            for action, resource in refused(function, service, name, parameters):
-                self.observer.violated(f"{function} may not {action} on {resource}")
+            for permission in refused(function, service, name, parameters):
+                self.observer.violated(f"{function} may not {permission}")
         self.faults.before_call(service, operation, parameters)
 
     def _after_call(self, service: str, operation: str, parameters: dict[str, Any], outcome: Any) -> None:
