@@ -46,7 +46,6 @@ FOUND_IN = {
     "slot_request_replaced": "slots are requested twice",
     "cancellation_left_to_the_run": "a long execution is cancelled between attempts",
     "waiting_execution_restarted": "long executions wait while the reconciler reads",
-    "restarted_execution_sent_to_workers": "the index of running executions is stale",
     "success_lost_to_a_cancellation": "a long execution is cancelled at its end",
     "backoff_cut_short": "state machine runs are stopped",
     "token_of_the_second_container_lost": "containers are started twice",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -21,7 +20,6 @@ from punctual.domain.lane import Lane
 from punctual.domain.long_lane.assignment import Assignment
 from punctual.domain.long_lane.parts_status import outcome_when_cancelled
 from punctual.domain.status import FINAL, LIVE_STATUSES, Status
-from punctual.stages.dispatch import sweep
 from punctual.stages.long_lane import report
 from punctual.stages.long_lane.conduct import Conductor
 from punctual.stages.long_lane.end_part import PartEnder
@@ -158,11 +156,6 @@ def late_report_accepted() -> Patches:
     yield mock.patch.object(DynamoParts, "_transition", transition)
     yield mock.patch.object(parts, "_running_condition", running)
     yield mock.patch.object(Assignment, "matches", lambda _, part: part is not None)
-
-
-def restarted_execution_sent_to_workers() -> Patches:
-    """The dispatcher sends work orders for executions of the long lane that the reconciler has just queued again."""
-    yield mock.patch.object(sweep, "Lane", SimpleNamespace(LONG=None))
 
 
 _transition = DynamoParts._transition

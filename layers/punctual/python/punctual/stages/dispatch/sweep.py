@@ -19,7 +19,6 @@ from punctual.domain.executions.horizon import SWEEP_HORIZON, TICK
 from punctual.domain.executions.lease import LEASE_DURATION, LEASE_SUSPECT_AFTER
 from punctual.domain.executions.timer import SweepPosition, Timer, TimerReason
 from punctual.domain.executions.work_order import WorkOrder, work_order_for
-from punctual.domain.lane import Lane
 from punctual.domain.shards import swept_since
 
 if TYPE_CHECKING:
@@ -119,11 +118,10 @@ class Dispatcher:
     def _takeover_orders(self, found: Iterable[Execution], now: datetime) -> Iterator[WorkOrder]:
         """Yield an order for each execution with a suspect lease, delayed until the lease expires.
 
-        If the worker renews its lease in between, the receiver of the order cannot claim the execution.
+        If the worker renews its lease in between, the receiver of the order cannot claim the execution. Executions of
+        the long lane have no lease: their parts do.
         """
         for execution in found:
-            if execution.lane is Lane.LONG:  # has no work orders; an outdated index entry may list it
-                continue
             if (
                 execution.lease_until is not None
                 and now - (execution.lease_until - LEASE_DURATION) > LEASE_SUSPECT_AFTER
