@@ -35,6 +35,13 @@ CHECKOV = (
         "SQS encrypts each queue with its own key by default. A key of KMS costs a request per batch of messages.",
     ),
     Finding(
+        "CKV_AWS_65",
+        "AWS::ECS::Cluster",
+        "Container Insights of a cluster",
+        "It bills metrics for the cluster and for each running task. Containers report heartbeats, progress and logs "
+        "to the reporter, and the monitor publishes the slots in use.",
+    ),
+    Finding(
         "CKV_AWS_115",
         "AWS::Lambda::Function",
         "reserved concurrency of functions",
