@@ -1,4 +1,4 @@
-"""After the whole suite: reports each grant of a function's role that no test used and that has no reason in ``UNUSED``.
+"""After the whole suite: reports each grant of a role that no test used and that has no reason in ``UNUSED``.
 
 Each process of the suite reports the permissions that its tests used. A run of single tests checks nothing.
 """
