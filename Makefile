@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := node_modules/.bin
 
-.PHONY: help install up down status logs notices demo pictures test check docs preflight bootstrap deploy bench clean lock constraints \
+.PHONY: help install up down status logs notices demo pictures test check docs preflight bootstrap deploy bench clean released lock constraints \
 	check-style check-types test-unit test-integration test-infrastructure test-e2e \
 	test-model test-simulator simulate check-console console-types
 
@@ -105,6 +105,9 @@ bench: install ## measure cost, lateness and import times, and draw the dashboar
 
 clean: down ## stop Punctual and remove all generated files
 	rm -rf .local .build cdk.out .venv node_modules .mypy_cache .ruff_cache .hypothesis
+
+released: install # after a release: store which tables, indexes and other stateful resources upgrades start from
+	@PYTHONPATH=layers/punctual/python:. $(PY) -m tests.infrastructure.stateful
 
 lock: install ## write the lock files of the deployed packages, after a change of layers/vendor/requirements.txt
 	@$(PY) -m cdk.lock

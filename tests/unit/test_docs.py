@@ -63,3 +63,12 @@ def test_the_terms_of_the_glossary_are_sorted_and_unique() -> None:
     rows = (DOCS / "glossary.md").read_text().partition("|---|---|\n")[2].splitlines()
     terms = [row.split("|")[1].strip().casefold() for row in rows]
     assert terms == sorted(set(terms))
+
+
+def test_every_difference_to_aws_names_what_covers_it_or_that_nothing_does() -> None:
+    page = (DOCS / "aws-differences.md").read_text()
+    rows = [row.split(" | ") for row in re.findall(r"^\| (?!AWS \|)(.+) \|$", page, re.MULTILINE)]
+    assert len(rows) > 40
+    assert all(len(row) == 3 for row in rows), [row for row in rows if len(row) != 3]
+    uncovered = [row[0] for row in rows if not re.search(r"`test_\w+|\*\*none\*\*|`make bench", row[2])]
+    assert uncovered == []
