@@ -43,6 +43,8 @@ class Faults:
     """How often each kind of fault took place."""
 
     def __post_init__(self) -> None:
+        self.last_until = self.kernel.now
+        """When the last delay ends, of a delivery or of a process: perhaps after faults are disabled."""
         self.probability = {kind: self.choices.any(f"faults/{kind}", PROBABILITIES) for kind in KINDS}
         self.probability |= dict.fromkeys(self.without, 0.0)
         self._latency = self.choices.any("faults/latency", LATENCIES)
@@ -56,6 +58,7 @@ class Faults:
             return 0.0
         lag = self.choices.pick(f"lag/{where}", (0.0, *LAGS), self.probability["lag"])
         self._count("lag", lag > 0)
+        self._lasts(lag)
         return lag
 
     def skew(self, where: str) -> timedelta:
@@ -79,6 +82,7 @@ class Faults:
         if self.enabled:
             delay = self.choices.pick(f"delay/{where}", DELAYS, self.probability["delay"])
             self._count("delay", delay > 0)
+            self._lasts(delay)
         process.suspend(self._draw_latency(where) + delay)
         if self.happens("kill", where):
             process.kill(f"before {service}.{operation}")
@@ -121,6 +125,9 @@ class Faults:
         writes = self.choices.pick(f"stale/{table}/{index}", (0, 1, 3, 12), self.probability["stale"])
         self._count("stale", writes > 0)
         return writes
+
+    def _lasts(self, seconds: float) -> None:
+        self.last_until = max(self.last_until, self.kernel.now + timedelta(seconds=seconds))
 
     def _count(self, kind: str, happened: bool) -> bool:
         if happened:

@@ -208,7 +208,7 @@ class Simulation:
     def _check_claims(self, ended_at: datetime) -> None:
         """Check that a dead worker delays no start, unless the check of a start has read an outdated index."""
         if not self.faults.counts.get("stale"):
-            for rule in self.at_rest.unclaimed(ended_at):
+            for rule in self.at_rest.unclaimed(max(ended_at, self.faults.last_until)):
                 self.observer.violated(rule)
 
     def _unsettled_cancellations(self) -> Iterator[str]:
