@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from aws_lambda_powertools.event_handler.api_gateway import BaseRouter
 from greenlet import getcurrent, greenlet
 
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -49,17 +50,23 @@ class Process:
     def suspend(self, seconds: float) -> None:
         """Let other processes run. Called by the process itself. Raises ``Killed`` if it was killed meanwhile."""
         self._kernel.after(seconds, self.resume)
-        self._kernel.hub.switch()
+        self._switch()
         if self.is_dead:
             raise Killed
 
     def block(self) -> None:
         """Let other processes run until the next ``poke``, which may come for another reason than the expected one."""
         self._is_blocked = True
-        self._kernel.hub.switch()
+        self._switch()
         self._is_blocked = False
         if self.is_dead:
             raise Killed
+
+    def _switch(self) -> None:
+        """Return to the kernel. Powertools keeps the request of a process in a variable, which processes share here."""
+        request = vars(BaseRouter).get("current_event")
+        self._kernel.hub.switch()
+        BaseRouter.current_event = request
 
     def poke(self) -> None:
         """Resume the process if it is blocked."""
