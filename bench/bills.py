@@ -89,5 +89,5 @@ def show(report: Report, name: str, billed: Usage, most: float, recorded: float)
 def _a_record(punctual: Punctual) -> list[dict[str, Any]]:
     """The item of an ended execution, and its entry in the index by owner."""
     pages = punctual.aws("dynamodb").get_paginator("scan").paginate(TableName=punctual.stack["tables"]["executions"])
-    ended = next(item for page in pages for item in page["Items"] if item["status"]["S"] == "succeeded")
+    ended = next(item for page in pages for item in page["Items"] if item.get("status") == {"S": "succeeded"})
     return [ended, {name: ended[name] for name in ("owner", "job_id", "execution_id")}]

@@ -32,7 +32,8 @@ class Replay:
         self._lambda: Any = client("lambda", stack["endpoint_url"])
 
     def run(self) -> None:
-        executions = list(self._scan("executions"))
+        # the table also holds the numbers of shards
+        executions = [item for item in self._scan("executions") if "status" in item]
         jobs = [job for job in self._scan("jobs") if self._recent(job, "updated_at")]
         ended = [execution for execution in executions if self._recent(execution, "ended_at")]
         overdue = [execution for execution in executions if self._missed_its_timer(execution)]

@@ -55,6 +55,12 @@ def execution(job_id: str, number: int, status: str, **more: Any) -> dict[str, A
     }
 
 
+def test_the_numbers_of_shards_are_no_execution(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World([], [{"job_id": {"S": "#shards"}, "execution_id": {"S": "#shards"}, "until_1": {"S": RECENT}}])
+    world.replay(monkeypatch)
+    assert world.records == []
+
+
 def test_a_job_without_an_execution_is_replayed_to_the_planner(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World([job("a"), job("b")], [execution("b", 1, "scheduled", is_leader=True)])
     world.replay(monkeypatch)
