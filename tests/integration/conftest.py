@@ -31,6 +31,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     fixture_tasks.TASK_BODIES.clear()
     fixture_tasks.FAILED_ASSERTIONS.clear()
+    monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", "")  # so that the end of the test removes that of a task
+    monkeypatch.delenv("AWS_CREDENTIAL_EXPIRATION")
     speed_up(monkeypatch)
     with time_machine.travel(START, tick=False) as traveller, mock_aws():
         world = World(traveller, monkeypatch)

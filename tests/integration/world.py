@@ -77,8 +77,11 @@ STATELESS = ("answers", "bodies", "views")
 
 @cache
 def _client(service: str) -> Any:
-    """A client of the test itself. Shared by all worlds: moto serves the active mock, and creating a client is slow."""
-    return boto3.client(service)
+    """A client of the test itself. Shared by all worlds: moto serves the active mock, and creating a client is slow.
+
+    It must not keep the credentials of a task, which expire.
+    """
+    return boto3.client(service, aws_access_key_id="testing", aws_secret_access_key="testing")
 
 
 class World:
