@@ -199,3 +199,11 @@ def test_a_crash_of_the_dispatcher_after_the_check_repeats_it(world: World) -> N
     send(world)
     world.run_until_idle()
     assert statuses(world, job["job_id"]) == ["succeeded"]
+
+
+def test_a_job_is_stored_after_its_owner_so_that_no_check_misses_its_executions(world: World) -> None:
+    world.aws_requests.clear()
+    world.submit()
+    stored = world.dynamodb.get_item(TableName="jobs", Key={"job_id": {"S": "#owners"}})["Item"]
+    assert stored["owners"] == {"SS": ["data-quality"]}
+    assert world.aws_requests.index("UpdateItem") < world.aws_requests.index("PutItem")

@@ -71,6 +71,7 @@ def runner_overrides(environment: Mapping[str, str]) -> dict[str, Any]:
 QUEUES = [*queue_names(), *(f"{topic}-subscriber" for topic in TOPICS)]
 USED_PERMISSIONS: set[tuple[str, str, str]] = set()
 """The function, action and resource of each permission that the tests of this process have used."""
+SHARDS = {"S": "#shards"}
 STATELESS = ("answers", "bodies", "views")
 """Packages of the api without settings or clients. Creating their models takes longer than most tests."""
 
@@ -416,8 +417,9 @@ class World:
         return [json.loads(message["body"]) for message in self.receive(f"{topic}-subscriber")]
 
     def items(self, table: str) -> list[dict[str, Any]]:
+        """All items of a table except the numbers of shards and the set of owners."""
         found = self.dynamodb.scan(TableName=table)["Items"]
-        return [item for item in found if item.get("execution_id") != {"S": "#shards"}]
+        return [item for item in found if "owners" not in item and item.get("execution_id") != SHARDS]
 
     # setup
 

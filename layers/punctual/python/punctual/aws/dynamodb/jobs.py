@@ -47,7 +47,7 @@ class DynamoJobs:
 
     def add(self, jobs: Iterable[Job]) -> None:
         jobs = list(jobs)
-        self._add_dependants(jobs)
+        self._prepare(jobs)
         if len(jobs) == 1:
             self.table.put(job_to_item(jobs[0]))
         else:
@@ -55,13 +55,13 @@ class DynamoJobs:
 
     def add_missing(self, jobs: Iterable[Job]) -> None:
         jobs = list(jobs)
-        self._add_dependants(jobs)
+        self._prepare(jobs)
         for job in jobs:
             self.table.put_new(job_to_item(job), key="job_id")
 
     def add_unique(self, jobs: Sequence[Job]) -> dict[UniqueKey, Job]:
         left, seen = list(jobs), dict[UniqueKey, str]()
-        self._add_dependants(jobs)
+        self._prepare(jobs)
         while left and not self._try_add(left, seen):
             seen = self.holders(key for job in left for key in job.unique_keys)
             own = {job.job_id for job in left} & set(seen.values())  # stored, and only the response was lost
@@ -234,8 +234,10 @@ class DynamoJobs:
             puts += [self.put_marker(key, job.job_id, seen.get(key)) for key in job.unique_keys]
         return all(transact(self.table.client, [{"Put": put} for put in puts]))
 
-    def _add_dependants(self, jobs: Iterable[Job]) -> None:
-        """Record the dependencies of new jobs, before the jobs are stored: so none is ever missing."""
+    def _prepare(self, jobs: Iterable[Job]) -> None:
+        """Record the owners and the dependencies of new jobs, before the jobs are stored: so none is ever missing."""
+        for owner in {job.owner for job in jobs}:
+            self.register_owner(owner)
         self.table.put_many(item for job in jobs for item in dependant_items(job))
 
     def _expire_markers_with(self, written: WriteResult) -> bool:

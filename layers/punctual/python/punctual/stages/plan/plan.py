@@ -84,7 +84,6 @@ class Planner:
             is_planned = (current.state, current.revision) == (JobState.ACTIVE, job.revision)
             self.planned.record_skipped(before, [] if is_planned else self._unplanned(job, before), CHANGED_REASON)
         if job.state is JobState.ACTIVE:
-            self.jobs.register_owner(job.owner)
             if (current.state, current.revision) == (JobState.ACTIVE, job.revision):
                 self._plan_current(current, before)
         elif job.state is JobState.PAUSED:
