@@ -6,9 +6,12 @@ import json
 import os
 import signal
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 from local.stack import Stack
 from punctual.domain.instant import from_text, to_text
+from tests.e2e.checkout import changed_checkout, run
 from tests.e2e.processes import children
 from tests.e2e.punctual import Punctual, soon, wait_for
 
@@ -102,3 +105,38 @@ def test_jobs_continue_after_a_restart_of_the_whole_stack(punctual: Punctual, st
     dues = [from_text(one["scheduled_at"]) for one in runs]
     assert dues == [dues[0] + n * timedelta(seconds=15) for n in range(4)]
     assert {one["status"] for one in runs} == {"succeeded"}
+
+
+def test_executions_survive_an_upgrade_of_every_function_while_they_run(
+    punctual: Punctual, stack: Stack, tmp_path: Path
+) -> None:
+    """The emulator kills what a function runs when it updates the function; AWS lets it end."""
+    version = changed_checkout(tmp_path / "next", "layers/punctual/python/punctual/__init__.py", "# another version")
+    recurring = punctual.submit(schedule={"every_seconds": 15}, overlap="allow")
+    batch = punctual.submit(
+        task="quality.weekly", lane="long", parameters={"dataset": "orders", "week_of": "2026-11-10", "seconds": 60}
+    )
+    running = punctual.submit(task="sleep", parameters={"seconds": 600}, priority="high")
+    for job in (running, batch):
+        wait_for(lambda job=job: _statuses(punctual, job) == ["running"], 60, "a start")
+    pending = punctual.submit(schedule={"at": to_text(soon(25))})
+    upgrade = run("local", "up", cwd=version, PUNCTUAL_LOCAL_DIR=str(stack.places.directory))
+    assert upgrade.returncode == 0, upgrade.stderr
+    punctual.use(stack.require())
+    for job in (pending, batch):
+        assert [one["status"] for one in punctual.wait_for_end(job, seconds=180)] == ["succeeded"]
+    wait_for(lambda: _outcomes(punctual.executions(running)[0]) == ["lost"], 180, "the end of the killed attempt")
+    punctual.request("DELETE", f"/jobs/{running['job_id']}")
+    runs = punctual.wait_for_end(recurring, count=4, seconds=180)
+    punctual.request("DELETE", f"/jobs/{recurring['job_id']}")
+    dues = [from_text(one["scheduled_at"]) for one in runs]
+    assert dues == [dues[0] + n * timedelta(seconds=15) for n in range(len(dues))]
+    assert {one["status"] for one in runs} == {"succeeded"}
+
+
+def _statuses(punctual: Punctual, job: dict[str, Any]) -> list[str]:
+    return [one["status"] for one in punctual.executions(job)]
+
+
+def _outcomes(execution: dict[str, Any]) -> list[str | None]:
+    return [attempt["outcome"] for attempt in execution["attempts"]]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import stat
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -16,24 +12,12 @@ import pytest
 from local.errors import PortTaken
 from local.stack import Stack
 from local.warm_up import INSTANCES
+from tests.e2e.checkout import changed_checkout, run
 from tests.e2e.conftest import free_port
 from tests.e2e.processes import children, listening
 from tests.e2e.punctual import Punctual
 
-ROOT = Path(__file__).parents[2]
 LOOPBACK = "0100007F"  # 127.0.0.1 as /proc/net/tcp shows it
-
-
-def run(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *arguments],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
 
 
 def is_free(port: int) -> bool:
@@ -118,13 +102,7 @@ def test_a_missing_node_is_reported() -> None:
 def test_a_failed_deploy_is_reported_with_its_cause_and_leaves_nothing_running(
     tmp_path: Path, file: str, text: str, cause: str
 ) -> None:
-    copy = tmp_path / "copy"
-    unneeded = shutil.ignore_patterns(".git", ".venv", "node_modules", ".local", "cdk.out", "__pycache__", ".*_cache")
-    shutil.copytree(ROOT, copy, ignore=unneeded)
-    for name in (".venv", "node_modules"):
-        (copy / name).symlink_to(ROOT / name)
-    with (copy / file).open("a") as broken:
-        broken.write(f"\n{text}\n")
+    copy = changed_checkout(tmp_path / "copy", file, text)
     port = free_port()
     result = run("local", "--port", str(port), "up", cwd=copy)
     assert result.returncode == 1
