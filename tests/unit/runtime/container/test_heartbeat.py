@@ -153,6 +153,15 @@ def test_a_cancelled_task_is_interrupted_when_its_time_is_over(*, signalled: boo
     assert 0.2 <= time.monotonic() - began < 60
 
 
+def test_a_cancellation_before_the_task_starts_is_applied_when_it_starts() -> None:
+    began = time.monotonic()
+    with heartbeat_of(Lambda(stop_in(0.2))) as heartbeat:
+        wait_until(lambda: heartbeat.should_stop)
+        with pytest.raises(TaskInterrupted), time_limit(60), interrupt_on_sigterm(heartbeat, 60):
+            time.sleep(100)
+    assert time.monotonic() - began < 60
+
+
 def test_the_time_limit_applies_without_any_request_to_stop() -> None:
     def linger(heartbeat: Heartbeat) -> None:
         with time_limit(0.05), interrupt_on_sigterm(heartbeat, 60):

@@ -50,6 +50,7 @@ class Heartbeat:
         self._got_signal = False
         self._alarm_lock = threading.Lock()
         self._set_alarm: Callable[[float], object] | None = None
+        self._stop_at: float | None = None
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
         self.superseded = False
         """Another attempt has taken over, or the execution was cancelled: the reporter refuses this container."""
@@ -105,9 +106,14 @@ class Heartbeat:
 
     @contextmanager
     def stop_alarm(self, set_alarm: Callable[[float], object]) -> Iterator[None]:
-        """Within this block, call ``set_alarm`` with the seconds until ``cancel_at`` when the task is cancelled."""
-        self._set_alarm = set_alarm
+        """Within this block, call ``set_alarm`` with the seconds until ``cancel_at`` when the task is cancelled.
+
+        A task that was cancelled before gets its alarm at once.
+        """
         try:
+            with self._alarm_lock:
+                self._set_alarm = set_alarm
+                self._alarm()
             yield
         finally:
             with self._alarm_lock:
@@ -158,8 +164,12 @@ class Heartbeat:
             return
         self.should_stop = True
         with self._alarm_lock:
-            if self._set_alarm is not None:
-                self._set_alarm(max(seconds, 0.001))
+            self._stop_at = time.monotonic() + seconds
+            self._alarm()
+
+    def _alarm(self) -> None:
+        if self._set_alarm is not None and self._stop_at is not None:
+            self._set_alarm(max(self._stop_at - time.monotonic(), 0.001))
 
 
 @contextmanager
